@@ -85,6 +85,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for used in simulation.used() {
         println!("{}: {} calls on the device, {} on the cores", used.name, used.gpu.0, used.cpu.0);
     }
-    println!("fingerprint {:?}", simulation.fingerprint()?);
+    println!("fingerprint {:016x}", simulation.fingerprint()?.0);
     Ok(())
 }

@@ -14,7 +14,7 @@ use glam::UVec2;
 const SIDE: u32 = 32;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A map with a wall in one of five cells, and the pairs of cells between which to search.
+    // A random map, and the pairs of cells between which to search.
     let grid = Grid::random(SIDE, 0.2, 1)?;
     let searches = grid.random_searches(1000, 2);
     let engine = Engine::grid(&Gpu::new()?, grid)?.with_paths();

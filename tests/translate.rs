@@ -163,6 +163,42 @@ fn every_file_is_linked() {
     assert!(missing.is_empty(), "in no program of LINKED: {missing:?}");
 }
 
+/// Programs with one of these files are built without run-time checks (`Recipe::trusted`).
+const TRUSTED: [&str; 7] = [
+    "shaders/facility/event_list.wgsl",
+    "shaders/matching/",
+    "shaders/pdes/calendar_sort.wgsl",
+    "shaders/primitives/",
+    "shaders/queue/parallel_heap.wgsl",
+    "shaders/replication/",
+    "shaders/search/",
+];
+
+#[test]
+fn files_of_trusted_kernels_say_why_they_need_no_checks() {
+    let (mut seen, mut missing) = (BTreeSet::<&str>::new(), BTreeSet::new());
+    for (_, program) in KERNELS.iter() {
+        let lines = 1..=u32::try_from(program.text().lines().count()).unwrap();
+        let names: BTreeSet<_> = lines.filter_map(|line| Some(program.origin(line)?.0)).collect();
+        let of: Vec<_> =
+            TRUSTED.iter().filter(|trusted| names.iter().any(|name| name.starts_with(*trusted))).collect();
+        if of.is_empty() {
+            continue;
+        }
+        seen.extend(of.into_iter().copied());
+        // Models are not the library's to answer for.
+        let is_library = |name: &&&str| name.starts_with("shaders/") && !name.contains("/models/");
+        for name in names.iter().filter(is_library) {
+            let text = std::fs::read_to_string(name).unwrap();
+            if !text.lines().any(|line| line.starts_with("// bounds: ")) {
+                missing.insert((*name).to_owned());
+            }
+        }
+    }
+    assert_eq!(seen.len(), TRUSTED.len(), "{seen:?}");
+    assert!(missing.is_empty(), "no `// bounds:` in {missing:?}");
+}
+
 #[test]
 fn kernels_translate_to_spirv() {
     passed(0);

@@ -23,6 +23,14 @@
 //              Then by token: the next one in its queue, nothing, when it arrived at its facility (2)
 //
 // What a workgroup's facilities have to do with an iteration is seen from two words, so that those without an event do not look at each.
+//
+// provides: GROUP_SIZE
+//
+// bounds: no WGSL of a user's is linked, and no buffer leaves the host's file but by a read.
+// Facilities are below `params.facilities`, with which every invocation compares; targets and
+// sources are facilities, which `FelNetwork::new` checked. `graph` has the lines that `params`
+// gives, numbered below 2^32. A token is in one queue, in one service, or under way from one
+// facility to another.
 
 struct Params {
     seed: vec2<u32>,

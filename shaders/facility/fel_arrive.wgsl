@@ -5,6 +5,12 @@
 // import: random/distributions.wgsl
 // import: random/mix.wgsl
 // import: gpu/reduce.wgsl
+// provides: Reduced, merge
+//
+// bounds: indices as in event_list.wgsl; sources that are none are passed over. `next.token` is one
+// of a source that released it. It is NONE only where no source is left, which the number of
+// arrivals of the same dispatch excludes: sources differ, so no two are equal in the order. Loops
+// count to tiles, sources and arrivals. The divisor is the interval, where it is above 0.
 
 @group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
 @group(0) @binding(6) var<storage, read> hits: array<u32>;

@@ -2,6 +2,9 @@
 //
 // import: facility/event_list.wgsl
 // import: time/ticks.wgsl
+//
+// bounds: indices as in event_list.wgsl. `draw_below` gives a line below the number of targets,
+// which is above 0. Loops count to tiles and lines.
 
 // What several invocations write is atomic there, and plain where it is read: keys here, and hits in fel_arrive.wgsl.
 @group(0) @binding(5) var<storage, read_write> keys: array<u32>;

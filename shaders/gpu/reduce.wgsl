@@ -2,7 +2,13 @@
 //
 // Functions: reduce_group.
 //
-// needs: alias Reduced, merge(Reduced, Reduced) -> Reduced (commutative and associative), override GROUP_SIZE
+// merge(Reduced, Reduced) -> Reduced is commutative and associative.
+//
+// provides: reduce_group
+// needs: GROUP_SIZE, Reduced, merge
+//
+// bounds: `lane` is below GROUP_SIZE, the length of `reduce_rows`; lane + half is below `count`,
+// which starts there and falls to 1. The divisors are 2.
 
 var<workgroup> reduce_rows: array<Reduced, GROUP_SIZE>;
 

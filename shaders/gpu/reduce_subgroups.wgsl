@@ -6,8 +6,13 @@
 //
 // Functions: reduce_group, as in gpu/reduce.wgsl, but that no analysis of uniformity sees that all invocations get the same.
 //
-// needs: alias Reduced = vec4<u32>, merge(Reduced, Reduced) -> Reduced (commutative and associative), override GROUP_SIZE
+// Reduced is vec4<u32>, and merge(Reduced, Reduced) -> Reduced is commutative and associative.
 // requires: subgroups
+// provides: reduce_group
+// needs: GROUP_SIZE, Reduced, merge
+//
+// bounds: `lane` is below GROUP_SIZE, so lane / SUBGROUP is below REDUCE_ROWS, the length of
+// `reduce_rows`. Loops count to REDUCE_ROWS, or double up to SUBGROUP. Divisors are constants.
 
 override SUBGROUP: u32 = 32u;
 override REDUCE_ROWS: u32 = GROUP_SIZE / SUBGROUP;

@@ -2,6 +2,8 @@
 // hybrid/work.wgsl says what the buffers hold.
 //
 // One invocation serves one call.
+//
+// needs: handle
 
 // import: hybrid/work.wgsl
 

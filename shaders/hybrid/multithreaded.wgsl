@@ -2,6 +2,8 @@
 // buffers hold.
 //
 // work.groups workgroups serve one call, with barriers and workgroup memory of the handler's own.
+//
+// needs: handle
 
 // import: hybrid/work.wgsl
 

@@ -6,6 +6,8 @@
 //   cut        a word, above 0 where a driver has ended a loop before its time
 //
 // A dispatch serves the calls from work.first on: a batch may be several dispatches.
+//
+// needs: Answer
 
 // import: gpu/loops.wgsl
 

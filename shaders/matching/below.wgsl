@@ -1,6 +1,11 @@
 // How many boxes of a side that is in order lie below a key in the column of that order.
 //
 // Functions: subscriptions_below, updates_below.
+//
+// provides: Sought, goes_before
+// needs: params
+//
+// bounds: as in matching/common.wgsl. Searches end at the number of boxes of the side.
 
 // import: gpu/search.wgsl
 // import: matching/boxes.wgsl

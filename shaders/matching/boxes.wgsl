@@ -3,6 +3,10 @@
 // that was put in order has the regions' ids as one more column.
 //
 // The file that imports this declares the uniform `params` with the numbers `subscriptions` and `updates` of boxes.
+//
+// needs: params
+//
+// bounds: as in matching/common.wgsl. Callers give boxes below the numbers in `params`.
 
 // import: matching/common.wgsl
 

@@ -5,6 +5,9 @@
 //
 // A task (tasks.wgsl) is GROUP_SIZE subscriptions, one per invocation, against TILES x GROUP_SIZE updates, which pass
 // through workgroup memory. Tasks that share their subscriptions follow one another.
+//
+// bounds: as in matching/common.wgsl. Staged boxes are at k < GROUP_SIZE. The divisor `spans()` is
+// at least 1, because no kernel starts for a side without regions.
 
 // import: matching/boxes.wgsl
 // import: matching/tasks.wgsl

@@ -9,6 +9,14 @@
 // A task (tasks.wgsl) is a tile of TILE candidates; there may be more tasks than the candidates fill. A workgroup keeps the starts of its tile's ranges in workgroup memory
 // if there are few. Kernels: count_matches and write_matches test the candidates, of a sweep or, with HOMES, of a grid;
 // write_all is for candidates that are all matches, those of a sweep in one dimension.
+//
+// provides: Sought, goes_before
+//
+// bounds: as in matching/common.wgsl. `places` is the exclusive prefix sum of `lengths`, so the
+// range of a candidate below the total holds it, and `begins` plus its number in the range is below
+// the result of a search in the other side. No candidate from the total on is looked up: kernels
+// compare with the total, or with the page, which ends there. `firsts` is one longer than there is
+// room for tiles; searches beyond the total find the last range. Staged starts are below STAGED.
 
 // import: gpu/search.wgsl
 // import: matching/boxes.wgsl

@@ -1,4 +1,13 @@
 // What the kernels of the module share: the dimensions, the size and the number of a workgroup, and tiles.
+//
+// provides: GROUP_SIZE
+//
+// bounds: for all files of the folder, beside what they add. No WGSL of a user's is linked, and no
+// user writes what kernels index with. An invocation's number is compared with the length for which
+// the host allotted the buffers; MAX_REGIONS and MAX_ENTRIES keep products of columns and rows
+// below 2^32. Vectors and workgroup arrays are indexed by dimension, lane and item, below
+// constants. Loops run over dimensions, columns, items, halvings, or by steps of at least 1.
+// Divisors are constants.
 
 // Dimensions of the regions, 1 to 4.
 override DIMS: u32 = 1u;

@@ -8,6 +8,11 @@
 // changes  put_differences: the numbers with a flag, ENDED set in those of `old`; so they are in ascending order (moves_search.wgsl)
 //
 // One invocation per number.
+//
+// provides: Sought, goes_before, params
+//
+// bounds: as in matching/common.wgsl. The lists are as long as the host says; places of what is put
+// are the exclusive prefix sum of 0 and 1 for each of their numbers.
 
 // import: gpu/search.wgsl
 // import: gpu/wide.wgsl

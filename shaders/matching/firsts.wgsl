@@ -4,6 +4,11 @@
 // firsts  for tile t the last range that begins at or before candidate params.candidate + t TILE
 //
 // One invocation per tile.
+//
+// provides: Sought, goes_before, params
+//
+// bounds: as in matching/common.wgsl. `places` is one longer than there are ranges. `firsts` has
+// room for all tiles of the page, with which the number of an invocation is compared.
 
 // import: gpu/search.wgsl
 // import: gpu/wide.wgsl

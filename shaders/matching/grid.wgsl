@@ -1,4 +1,6 @@
 // Cells of a grid. A cell's key has the same number of bits for the cell's number in each dimension.
+//
+// bounds: as in matching/common.wgsl. No array; shifts are by the bits of a dimension, 22 at most.
 
 // import: matching/common.wgsl
 

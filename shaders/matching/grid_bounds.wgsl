@@ -4,6 +4,10 @@
 // bounds   for dimension d at 2d the complement of the smallest lower bound, at 2d + 1 the greatest upper bound; zeros before
 //
 // One invocation per region, first those of subscriptions.
+//
+// provides: Reduced, merge
+//
+// bounds: as in matching/common.wgsl. `bounds` is indexed by dimension.
 
 // import: gpu/reduce.wgsl
 // import: matching/boxes.wgsl

@@ -7,6 +7,9 @@
 // lengths  how many cells region i meets; 0 for an empty one
 //
 // One invocation per region.
+//
+// bounds: as in matching/common.wgsl. `find_cells` packs cells without a mask: grid_place.wgsl
+// keeps them below `cells`.
 
 // import: matching/grid_params.wgsl
 // import: matching/grid_place.wgsl

@@ -12,6 +12,15 @@
 // There is room for params.subscription_entries and params.update_entries. Where one side has more, all rows are without an entry.
 //
 // One invocation per row of both sides: a region that meets many cells has as many invocations.
+//
+// provides: Sought, goes_before, params
+//
+// bounds: as in matching/common.wgsl. `places` is the exclusive prefix sum of `lengths`; its search
+// runs in 1 .. regions, and less 1 is a region. Rows and sorted entries are reached below the room
+// for entries: where `places` gives more, `entries()` is 0. `sorted_ids` permutes regions, those of
+// updates behind those of subscriptions. Rows without an entry have ranges of length 0. The divisor
+// `width` is 1 more than last minus first cell of a region, which find_cells writes in this order:
+// at most 22 bits.
 
 // import: gpu/search.wgsl
 // import: matching/boxes.wgsl

@@ -6,6 +6,11 @@
 //
 // One workgroup. It looks at a sample of the regions, and joins cells until the regions of the sample meet at most
 // ENTRIES / 2 cells each on average: entries are sorted, which costs more than the test of a few more candidates.
+//
+// provides: Reduced, merge
+//
+// bounds: as in matching/common.wgsl. The regions of the sample are below the numbers of regions.
+// Loops count to 32 bits, to params.joins, or through the sample by steps of GROUP_SIZE.
 
 // import: gpu/reduce.wgsl
 // import: matching/grid_params.wgsl

@@ -1,6 +1,10 @@
 // What the kernels that lay a grid are told, and the regions of both sides as one list.
 //
 // Functions: region_of.
+//
+// provides: params
+//
+// bounds: as in matching/common.wgsl. `region_of` tells sides apart by the numbers in `params`.
 
 // import: matching/boxes.wgsl
 

@@ -6,6 +6,11 @@
 // bound rises; the results need nothing else of it.
 //
 // Functions: line_place, exponent_of, finest_cell; spans for regions.
+//
+// bounds: as in matching/common.wgsl. A cell is the high word of a place's product with `scale`:
+// below `cells` in each dimension up to the last place of the box (`cells_per_line`). Keys outside
+// of the box do not occur: `find_bounds` takes it from the same buffers earlier in the plan, of all
+// regions but empty ones, which have no cells.
 
 // import: matching/boxes.wgsl
 // import: matching/grid.wgsl

@@ -9,6 +9,10 @@
 // test `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
 //
 // One invocation per row.
+//
+// provides: Reduced, merge, params
+//
+// bounds: as in matching/common.wgsl. A user reaches `rows`, which holds bounds and no indices.
 
 // import: gpu/reduce.wgsl
 // import: matching/common.wgsl

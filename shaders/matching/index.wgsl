@@ -11,6 +11,13 @@
 //
 // After the linear bounding volume hierarchies of Lauterbach et al., Fast BVH Construction on GPUs, Computer Graphics Forum 28
 // (2009), with wide nodes and an implicit layout.
+//
+// provides: params
+//
+// bounds: as in matching/common.wgsl. Names are numbered 0 .. n and permuted by a stable sort of n
+// pairs; `slots` is the inverse. Nodes and children are compared with the sizes of their level.
+// `levels` has an entry for each level (`Index::new`): 8 at most, since there are fewer than 2^28
+// regions.
 
 // import: matching/boxes.wgsl
 

@@ -10,6 +10,12 @@
 //
 // Kernels: pick_edges, PARTS workgroups per dimension; code_regions and gather_leaves, one invocation per region; build_nodes, one
 // invocation per node of the level.
+//
+// provides: Sought, goes_before
+//
+// bounds: as in matching/common.wgsl and index.wgsl. Loops run over levels, children, samples and
+// bits of cells. The number of samples is a divisor and at least 1, because `Index::new` plans
+// nothing for no regions.
 
 // import: gpu/search.wgsl
 // import: matching/index.wgsl

@@ -9,6 +9,9 @@
 // A query is the slot of a region that moves with what it looks for, as 4 slot + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before
 // and after overlap has moved near, and looks for both at once, with the box around the two. Where many move, queries are taken in the order of
 // the slots: neighbours in it meet the same nodes.
+//
+// bounds: as in matching/common.wgsl and index.wgsl. The host compared names of rows with the
+// lengths of the sets, and keeps the numbers of a submission below those of rows or slots.
 
 // import: matching/index.wgsl
 

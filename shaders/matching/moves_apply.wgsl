@@ -7,6 +7,11 @@
 //         the changes did not fit, because then the step is made again
 //
 // One invocation per row.
+//
+// provides: Reduced, merge
+//
+// bounds: as in moves.wgsl. The row of an empty region has keys as in import.wgsl. Loops over
+// levels end with params.top.
 
 // import: gpu/reduce.wgsl
 // import: matching/moves.wgsl

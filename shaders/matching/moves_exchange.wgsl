@@ -5,6 +5,10 @@
 // counts  [FAR] how many regions have not moved near
 //
 // One invocation per row. The trees are left as they are: they are built again before they are used.
+//
+// provides: Reduced, merge
+//
+// bounds: as in moves.wgsl.
 
 // import: gpu/reduce.wgsl
 // import: matching/moves.wgsl

@@ -10,6 +10,11 @@
 // EACH invocations serve an entry: one for each child where there are few entries, and fewer where there are enough, because then the waits in a
 // workgroup are for more of them. Kernels: list_queries, one invocation for each row or slot that is looked for; descend for each level from
 // params.top to 1; find_changes for the leaves.
+//
+// bounds: as in moves.wgsl. Nodes in lists were compared with the size of their level, so slots are
+// those of leaves. Places in lists and changes are compared with the capacities that the host
+// passes with the buffers. Loops over entries have steps of at least 1,024, and counts are below
+// 2^30.
 
 // import: matching/moves.wgsl
 

@@ -7,6 +7,10 @@
 //           from neighbouring words; the ids are one more column
 //
 // One invocation per listed region.
+//
+// bounds: as in matching/common.wgsl. `ids` is numbered 0 .. n and permuted by a stable sort of n
+// pairs. Buffers may be longer than needed, with old words behind (`Lent`): no kernel reads their
+// lengths, and all that is read was written before.
 
 // import: matching/common.wgsl
 

@@ -12,6 +12,11 @@
 //                         subscriptions', then, in a sweep, the updates'
 //
 // One invocation per range.
+//
+// provides: params
+//
+// bounds: as in matching/common.wgsl. Searches end at the number of boxes of the other side, or of
+// entries.
 
 // import: matching/below.wgsl
 // import: matching/grid.wgsl

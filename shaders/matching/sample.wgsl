@@ -5,6 +5,11 @@
 //
 // A workgroup tests GROUP_SIZE of the sampled subscriptions, one per invocation, against every SLICES-th of the sampled
 // updates: one invocation would wait for memory too long if it tested against all.
+//
+// provides: Reduced, merge, params
+//
+// bounds: as in matching/common.wgsl. Sampled boxes are below the numbers in `params`: the host
+// chooses the step.
 
 // import: gpu/reduce.wgsl
 // import: matching/boxes.wgsl

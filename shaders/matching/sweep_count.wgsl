@@ -19,6 +19,12 @@
 //    if there are at most STAGED, which they are where intervals have similar lengths.
 // 4. total_ranks: one workgroup.
 //    total                   [0] the sum of `ranks`, less n m
+//
+// provides: Reduced, merge, params
+//
+// bounds: as in matching/common.wgsl. Ranks lie between the two ends of a search, which are places
+// of one side; staged keys are below STAGED. The step over tiles is the number of workgroups of a
+// side that has this one, so at least 1.
 
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl

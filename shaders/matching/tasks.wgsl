@@ -9,6 +9,11 @@
 // pairs    the page: (subscription, update) ids from place params.page_first of the output on
 //
 // Functions: task_number; keep_count for counting; in_page, page_len, open_places and put for writing.
+//
+// provides: Reduced, merge, params
+//
+// bounds: as in matching/common.wgsl. `offsets` is one longer than there are tasks (or updates, in
+// the tree). `put` compares with the page.
 
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl

@@ -6,6 +6,9 @@
 // nodes  all levels, the leaves first
 //
 // One invocation per node of the level.
+//
+// bounds: as in matching/common.wgsl. A node is compared with the number of its level, for which
+// the host laid out `nodes`.
 
 // import: matching/common.wgsl
 

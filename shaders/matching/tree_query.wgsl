@@ -13,6 +13,11 @@
 //
 // A task is GROUP_SIZE updates, one per invocation; a round is STEPS steps at the most. Kernels: count_walks counts the
 // matches, write_walks puts them into the page.
+//
+// bounds: as in matching/common.wgsl. `cursors` begins at 0 and moves to leaves below `end`, which
+// is at most their number. A node of level l is a leaf's number / 8^l, and the host lays out as
+// many. Levels are at most 10, since there are at most 8^10 leaves: no shift reaches 32. A round
+// has STEPS steps.
 
 // import: matching/below.wgsl
 // import: matching/tasks.wgsl

@@ -5,8 +5,11 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
+// provides: answers_anew, answers_check, answers_keep, answers_open
+// needs: State, answer, dry_forget, event_time, next_gap, next_to, queue_aside, queue_second
+// needs: queue_size, run
 //
-// needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+// The queue is open.
 
 // Whether units begin anew: what is kept of every row has to be told in them.
 var<private> answers_renewed: bool;

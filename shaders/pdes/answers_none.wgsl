@@ -1,4 +1,7 @@
 // Where nobody asks for answers: pdes/answers.wgsl.
+//
+// provides: answers_anew, answers_check, answers_keep, answers_open
+// needs: State
 
 fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
     return went;

@@ -5,8 +5,7 @@
 // A dispatch of the parity of the window before: it fills the same mailboxes as that one did. An invocation for each, or for several.
 //
 // import: pdes/engine.wgsl
-//
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), mail_slot (pdes/mailboxes.wgsl), EVENT_WORDS, words_event (pdes/payload_2.wgsl or pdes/payload_6.wgsl)
+// needs: EVENT_WORDS, mail_slot, run, store_put, store_split, words_event
 
 @group(0) @binding(33) var<storage, read> arrivals: array<u32>;
 

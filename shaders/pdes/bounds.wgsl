@@ -16,6 +16,8 @@
 // Functions: bounds_row, delays_row, links_row, next_told, units_open, units_of_went, units_renew, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
+// provides: NEXT_ANYBODY
+// needs: run
 
 // Where it lies, in units, what a row answers, and what it sends to all but the one that it sends to next (pdes/answers.wgsl): since, delay; a time that is not after the second event that it holds,
 // how long after that, and after what it sends first, it sends to them. To whom it sends next lies in what its dry run left (pdes/engine.wgsl).

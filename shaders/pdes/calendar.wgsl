@@ -20,8 +20,11 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
+// needs: run, store_rows
 //
-// needs: store_* (pdes/store_one.wgsl or pdes/store_many.wgsl), Item, event_time
+// bounds: for the sort, the only trusted kernel that links it: rows are those of
+// calendar_sort.wgsl, buckets are below CALENDAR_BUCKETS by `%`, and places in a bucket below
+// run.mail_capacity.
 
 // A power of two from 2 to 32.
 override CALENDAR_BUCKETS: u32 = 8u;

@@ -5,6 +5,7 @@
 //
 // import: pdes/calendar_sync.wgsl
 // import: pdes/calendar_held.wgsl
+// needs: event_time, reduce_group, run
 
 // The earliest time of a row in the bucket that comes next and in the open list.
 fn first_of_row(row: u32) -> vec2<u32> {

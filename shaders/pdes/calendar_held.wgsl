@@ -4,6 +4,8 @@
 // Functions: held_open, held_more, held_next.
 //
 // import: pdes/calendar.wgsl
+// provides: held_more, held_next, held_open
+// needs: Item, run, store_get, store_split
 
 var<private> held_row: u32;
 var<private> held_bucket: u32; // CALENDAR_BUCKETS is the open list

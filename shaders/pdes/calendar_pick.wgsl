@@ -8,6 +8,7 @@
 // Functions: pick_open, pick_least, pick_remove.
 //
 // import: pdes/calendar.wgsl
+// needs: event_time, store_get
 
 // 0, 8, 16, 24 or 32.
 override PICK_MOST: u32 = 32u;

@@ -3,6 +3,8 @@
 // Functions: calendar_send, calendar_sent, calendar_list_put.
 //
 // import: pdes/calendar.wgsl
+// provides: calendar_list_put, calendar_send, calendar_sent
+// needs: Item, event_time, run, store_put, store_split
 
 // The event whose place in a bucket was asked for last. It is put there when the next one asks, or at calendar_sent: the answer takes long, and the work
 // in between hides some of that. (2 to 6 % more events per second at rate 0.1, H200.)

@@ -11,8 +11,16 @@
 //
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_sync.wgsl
+// needs: Item, event_before, event_time, run, sort_bucket, store_get, store_put, store_split
 //
-// needs: sort_bucket (pdes/calendar_sort_bins.wgsl, or on processors, up to 256 events, pdes/calendar_sort_all.wgsl), event_before (queue/events_4.wgsl or queue/events_8.wgsl)
+// sort_bucket is that of calendar_sort_bins.wgsl; on CPU adapters, up to 256 events, that of
+// calendar_sort_all.wgsl.
+//
+// bounds: a row is below run.part.queue_first + run.part.queue_rows, and `count` at most
+// run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places in the store are of the row's bucket,
+// for which the host made it with this `run`. The bucket of the horizon is one of CALENDAR_BUCKETS
+// by `%`. Loops end with `count`, SORT_TEAM, run.part.partials_count or run.part.queue_rows.
+// Divisors are constants above 0.
 
 // A power of two that divides GROUP_SIZE.
 override SORT_TEAM: u32 = 8u;

@@ -5,6 +5,12 @@
 // Functions: sort_bucket.
 //
 // import: pdes/calendar_sort.wgsl
+// provides: sort_bucket
+// needs: Item
+//
+// bounds: keys of a team are SORT_HANDFUL * SORT_TEAM words of GROUP_SIZE times SORT_HANDFUL,
+// written for all events before they are read. A rank is a count of the bucket's events. Loops end
+// with `count` and SORT_HANDFUL.
 
 // By team, then by event of the bucket: their keys (cell_key). Each member writes the four of its own as one: a store to one component
 // may touch the others.

@@ -9,8 +9,15 @@
 // Functions: sort_bucket.
 //
 // import: pdes/calendar_sort.wgsl
+// provides: sort_bucket
+// needs: Item, mul_wide, run
 //
-// needs: mul_wide
+// bounds: keys of a team are SORT_HANDFUL * SORT_TEAM words of GROUP_SIZE times SORT_HANDFUL,
+// written for all events before they are read. Bins are below SORT_BINS by `min`, and that many
+// times the team further. Where a bin begins, an event's turn in it and its rank are counts of the
+// bucket's events; an event's number was one of them when it was written, below a bin's end. Sums
+// and fans are by lane. Loops end with the events of a bin, the bins of all or of a member, or
+// SORT_FAN. Divisors are constants above 0, or 1 more than what they were.
 
 // A multiple of SORT_TEAM.
 override SORT_BINS: u32 = 8u;

@@ -4,8 +4,8 @@
 //
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_send.wgsl
-//
-// needs: Reduced (pdes/calendar_sync.wgsl)
+// provides: begin_put, begin_settle
+// needs: Item, Reduced, event_time, run, store_get, store_split
 
 // Puts an event for a row. The epoch is the one of half 0 of control, its first bucket 0, and the open list 0.
 fn begin_put(row: u32, event: Item) {

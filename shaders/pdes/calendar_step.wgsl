@@ -5,6 +5,8 @@
 //
 // import: pdes/calendar_window.wgsl
 // import: pdes/calendar_send.wgsl
+// provides: pending_first, schedule
+// needs: Item, Payload, event_before, event_item, run
 
 // The number of the first event of a short bucket in order. One must be left.
 fn pick_first() -> u32 {

@@ -11,6 +11,12 @@
 // import: pdes/cells.wgsl
 // import: pdes/calendar.wgsl
 // import: pdes/partials.wgsl
+// provides: Horizon, IDLE, Reduced, clock_broken, did_something, horizon_enough, horizon_of, leave
+// provides: merge, synchronise
+// needs: run
+//
+// bounds: for the sort, the only trusted kernel that links it: partial results are below
+// run.part.partials_count, which the host gives with `lps`. Divisors are constants above 0.
 
 // Earliest time in the lists (2 words), events executed, a bit for each bucket that something is pending in.
 alias Reduced = vec4<u32>;

@@ -7,8 +7,13 @@
 // import: pdes/model.wgsl
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_pick.wgsl
+// provides: Seen, deliver_open, deliver_own, pending_any, pending_close, pending_idle
+// provides: pending_look, pending_open, pending_opening, pending_pop, pending_see, pending_stood
+// provides: pending_waits
+// needs: Horizon, IDLE, Item, Reduced, Waits, calendar_list_put, calendar_send, calendar_sent
+// needs: event_before, event_time, pending_first, run, store_get, store_put, store_split
 //
-// needs: Reduced and Horizon (pdes/calendar_sync.wgsl); pending_first, schedule, calendar_* (pdes/calendar_step.wgsl)
+// schedule and what belongs to it come from calendar_step.wgsl.
 
 // Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
 struct CalendarBatch {

@@ -4,6 +4,8 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/same_for_all.wgsl
+// provides: mails_waiting, promise_broken
+// needs: run
 
 fn mails_waiting(row: u32) -> u32 {
     return atomicLoad(&words[mail_count(run.part.parity, row)]);

@@ -6,8 +6,10 @@
 // import: pdes/engine.wgsl
 // import: gpu/wide.wgsl
 // import: time/ticks.wgsl
+// needs: mul_wide, run
 //
-// needs: mul_wide
+// bounds: no array and no loop; shifts and divisors are constants above 0, or 1 more than what they
+// were.
 
 // floor(span / L), and what is left of the span.
 struct CellSplit {

@@ -4,9 +4,9 @@
 // Functions: schedule (the model's); deliver_open, deliver_own, deliver_close (the engine's).
 //
 // import: pdes/model.wgsl
-//
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), mail_slot (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl), a queue, promise_ask, promise_broken (the file that synchronises), sent_away
-// (pdes/outbox_none.wgsl or pdes/outbox.wgsl)
+// provides: deliver_close, deliver_open, deliver_own, schedule
+// needs: Item, Payload, event_item, event_time, mail_slot, promise_ask, promise_broken, queue_size
+// needs: queue_spare, queue_take, run, sent_away, store_put, store_split
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
 var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare

@@ -7,8 +7,8 @@
 // import: pdes/engine.wgsl
 // import: pdes/fingerprint.wgsl
 // import: gpu/reduce.wgsl
-//
-// needs: held_open, held_more, held_next (pdes/queues_held.wgsl or pdes/calendar_held.wgsl)
+// provides: Reduced, merge
+// needs: held_more, held_next, held_open, run
 
 @group(0) @binding(6) var<storage, read> state_rows: array<u32>;
 @group(0) @binding(33) var<storage, read_write> digests: array<vec2<u32>>;

@@ -7,6 +7,8 @@
 // import: pdes/engine.wgsl
 // import: pdes/fingerprint.wgsl
 // import: gpu/reduce.wgsl
+// provides: Reduced, merge
+// needs: run
 
 // Rows of memory that an invocation takes at the most.
 const SPAN = 64u;

@@ -4,8 +4,10 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
+// provides: dry_forget, dry_run, schedule
+// needs: Payload, State, earliest, event_time, item_event, queue_first, queue_size, run
 //
-// needs: earliest (the model), a queue, which is open
+// The queue is open.
 
 struct DryRun {
     earliest: vec2<u32>,

@@ -11,8 +11,11 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory_dry.wgsl
+// provides: dry_ends, dry_forget, dry_run, schedule
+// needs: Item, Payload, State, event_before, event_item, event_time, handle, item_event
+// needs: queue_scan_more, queue_scan_next, queue_scan_open, queue_size, run
 //
-// needs: a queue, which is open
+// The queue is open.
 
 // Events of an LP that are run dry at the most.
 override DRY_EVENTS: u32 = 16u;

@@ -28,8 +28,11 @@
 // import: gpu/loops.wgsl
 // import: gpu/wide.wgsl
 // import: time/ticks.wgsl
+// provides: GROUP_SIZE, lps, queue_capacity, queue_events, queue_stride
+// needs: Item, run
 //
-// needs: run (pdes/run.wgsl or pdes/run_of_replica.wgsl), Item (queue/events_4.wgsl or queue/events_8.wgsl)
+// bounds: for the sort, the only trusted kernel that links it: rows are those of
+// calendar_sort.wgsl, and rows of control are constants.
 
 struct Run {
     // Read by no kernel, and always zero; as long as the alignment of what follows needs. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition

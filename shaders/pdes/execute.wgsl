@@ -3,8 +3,12 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
+// provides: Waits
+// needs: Horizon, Item, Reduced, Seen, clock_broken, deliver_open, deliver_own, event_time, handle
+// needs: horizon_enough, item_event, pending_any, pending_close, pending_first, pending_idle
+// needs: pending_open, pending_opening, pending_pop, pending_stood, run
 //
-// needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
+// Of the files where events are pending:
 //
 //   pending_see(row) -> Seen              what there is of an LP before anybody knows how far the window goes
 //   pending_look(row)                     looks at more of it then, where the row is the only one of its invocation

@@ -8,6 +8,7 @@
 // import: pdes/queues.wgsl
 // import: pdes/deliver_mail.wgsl
 // import: queue/cb_par.wgsl
+// needs: Horizon, IDLE, Item, Reduced, State, event_time, handle, item_event, mail_at, run
 
 // An event that the team is to insert: a mail in the first round, then one behind those held.
 fn pending_incoming(round: u32, row: u32, mail: u32, behind: u32) -> Item {

@@ -5,8 +5,7 @@
 //
 // import: gpu/wide.wgsl
 // import: random/mix.wgsl
-//
-// needs: Item, mix_item (pdes/payload_2.wgsl or pdes/payload_6.wgsl)
+// needs: Item, mix_item
 
 const DIGEST_EXECUTED = 1u;
 const DIGEST_STATE = 2u;

@@ -13,8 +13,8 @@
 // import: pdes/cells.wgsl
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
-//
-// needs: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken (pdes/reach_for_all.wgsl: the same for all, or pdes/neighbours.wgsl)
+// provides: leave, mails_waiting, synchronise
+// needs: bounds_open, run
 
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;

@@ -18,9 +18,8 @@
 // import: pdes/queue_windows.wgsl
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
-//
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_open, answers_anew, answers_keep, answers_check (pdes/answers.wgsl or
-// pdes/answers_none.wgsl)
+// needs: answers_anew, answers_check, answers_keep, answers_open, dry_run, event_time, queue_close
+// needs: queue_first, queue_size, reduce_group, run, states_get
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
 override LOOK_FAR: bool = false;

@@ -5,8 +5,7 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/lifting.wgsl
-//
-// needs: held_open, held_more, held_next (pdes/queues_held.wgsl or pdes/calendar_held.wgsl)
+// needs: Item, event_time, held_more, held_next, held_open, run
 
 @group(0) @binding(33) var<storage, read_write> held: array<vec4<u32>>;
 @group(0) @binding(34) var<storage, read_write> lifted: array<Item>;

@@ -3,7 +3,7 @@
 //
 // Functions: line_push, line_front, line_pop.
 //
-// needs: memory_get, memory_set, memory_full (pdes/model.wgsl)
+// needs: memory_full, memory_get, memory_set
 
 // What of a line is in the LP's state; zeros are an empty one.
 struct Line {

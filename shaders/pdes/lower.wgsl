@@ -2,8 +2,7 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/lifting.wgsl
-//
-// needs: begin_put (pdes/queues_start.wgsl or pdes/calendar_start.wgsl)
+// needs: Item, begin_put, run
 
 @group(0) @binding(33) var<storage, read> held: array<vec4<u32>>;
 @group(0) @binding(34) var<storage, read> lifted: array<Item>;

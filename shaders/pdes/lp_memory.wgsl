@@ -3,6 +3,8 @@
 // Functions: memory_get, memory_set, memory_full.
 //
 // import: pdes/model.wgsl
+// provides: memory_full, memory_get, memory_set
+// needs: run
 
 // A row of the LP's memory. One that it does not have ends the run with a failure, and is zero.
 fn memory_get(index: u32) -> vec4<u32> {

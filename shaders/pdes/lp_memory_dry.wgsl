@@ -5,8 +5,8 @@
 // Functions: memory_get, memory_set, memory_full; dry_memory_open, dry_memory_keep.
 //
 // import: pdes/model.wgsl
-//
-// needs: dry_ends (pdes/dry_run.wgsl, pdes/near_horizon.wgsl)
+// provides: memory_full, memory_get, memory_set
+// needs: dry_ends, run
 
 const DRY_ROWS = 16u;
 

@@ -7,6 +7,8 @@
 // Functions: mails_half, mail_at, mail_slot.
 //
 // import: pdes/engine.wgsl
+// provides: mail_at, mail_slot, mails_half
+// needs: Item, run
 
 @group(0) @binding(5) var<storage, read> inbox: array<Item>;
 

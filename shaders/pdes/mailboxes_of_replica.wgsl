@@ -6,6 +6,8 @@
 // Functions: mails_half, mail_at, mail_slot; store_split, store_put.
 //
 // import: pdes/engine.wgsl
+// provides: mail_at, mail_slot, mails_half, store_put, store_split
+// needs: Item, run
 
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
 

@@ -3,8 +3,7 @@
 // Functions: mails_open, mails_push.
 //
 // import: pdes/engine.wgsl
-//
-// needs: a queue, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
+// needs: event_time, mail_at, queue_open, queue_push, queue_size, run
 
 // Opens the queue of a row, which keeps these words, for so many mails to be pushed; false, and a failure, where there is no room for them.
 fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {

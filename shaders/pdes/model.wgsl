@@ -4,9 +4,8 @@
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
 // import: pdes/engine.wgsl
-//
-// needs: State, init, handle (the model), schedule (pdes/deliver_mail.wgsl and others), memory_get, memory_set, memory_full
-// (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), mul_wide, Item, Event (pdes/payload_*.wgsl)
+// provides: Answer, lp_count, lp_now, now, states_get, stream_named
+// needs: State, run
 
 // States, and how they are read and written: the linker writes these lines for states of words by 16 or 8 bytes (src/gpu/words.rs).
 @group(0) @binding(6) var<storage, read_write> states: array<State>;

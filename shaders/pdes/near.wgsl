@@ -7,8 +7,9 @@
 // import: pdes/near_pool.wgsl
 // import: pdes/near_slice.wgsl
 // import: pdes/scheduled_lp.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: schedule
+// needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, given, handle, item_event
+// needs: replica_stop, run
 
 // The time of the first pending event as a word, of which the smallest counts, in one step for all invocations: barriers are what windows mostly cost.
 // 1 + ticks since the last window began, or one of these. Time that is far is then found exactly, in more steps.

@@ -3,8 +3,8 @@
 // Functions: held_open, held_more, held_next.
 //
 // import: pdes/near_pool.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: held_more, held_next, held_open
+// needs: Item, given
 
 var<private> held_place: u32;
 var<private> held_slot: u32;

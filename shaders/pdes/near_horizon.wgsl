@@ -18,8 +18,9 @@
 // import: pdes/near_pool.wgsl
 // import: pdes/near_slice.wgsl
 // import: pdes/scheduled_lp.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: dry_ends, schedule
+// needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, given
+// needs: handle, item_event, replica_stop, run
 
 // A time as a word, by how long it is after another one: its 26 highest binary places, and how many there are below them. Earlier times have no greater words.
 const KEY_FAILED = 0u;

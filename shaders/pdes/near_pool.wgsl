@@ -23,8 +23,7 @@
 // Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
 //
 // import: pdes/engine.wgsl
-//
-// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), run (pdes/run_of_replica.wgsl)
+// needs: Item, event_before, event_time, run
 
 const NONE = 0xffffffffu;
 

@@ -5,8 +5,8 @@
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
 // import: pdes/near_pool.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// needs: REPLICA_DONE, REPLICA_SAVED, REPLICA_STATUS, STOP_EMPTY, STOP_FAILED, STOP_NOT, State
+// needs: WINDOWS, given, replica_failed, replica_leave, replica_open, replica_row
 
 // By team, and of every other search: the high and the low word of the smallest time, where it is far.
 var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;

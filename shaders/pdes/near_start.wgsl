@@ -7,8 +7,9 @@
 //
 // import: pdes/near_pool.wgsl
 // import: gpu/reduce.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: Reduced, begin_put, merge
+// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, REPLICA_WORDS, STOP_NOT, event_before
+// needs: event_time, given, replica_open, replica_row, run
 
 alias Reduced = vec2<u32>;
 

@@ -6,8 +6,9 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
-//
-// needs: a queue
+// provides: bounds_open, clock_broken, clock_keep, clock_stands, horizon_asked, horizon_enough
+// provides: horizon_of, horizon_told, promise_ask, promise_broken
+// needs: Horizon, Payload, event_item, event_time, lp_now, queue_aside, queue_size, run
 
 // So many events of an LP are enough for a window, and one more for each eight that it holds. Few LPs have more before their horizons, and all others of a subgroup would wait for them; in this window what comes of what they leave
 // is later than their neighbours' horizons anyway. But whoever hears from nobody goes on: all others hear from him. (Windows of a torus of 262,144 stations with a customer each hold 1.7 % fewer events and take 6 % less time, with four customers 6 % fewer

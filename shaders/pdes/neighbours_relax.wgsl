@@ -22,8 +22,8 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/bounds.wgsl
-//
-// needs: sender_count, sender (the model)
+// provides: schedule
+// needs: Payload, run, sender, sender_count
 
 // A workgroup makes two relaxations, then looks whether anything changed, and so on, RELAX_ROUNDS times in a dispatch at the most. (As it need not come to its end: of 8 rounds and 24, windows
 // of a torus of 262,144 stations with 52,429 customers take 1.10 and 1.46 times as long, and execute no more; with a customer each 1.01. H100.)

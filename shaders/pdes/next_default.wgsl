@@ -1,6 +1,9 @@
 // For a model that does not say to whom an LP sends next: to anybody (pdes/answers.wgsl).
 //
 // Functions: next_to, next_gap.
+//
+// provides: next_gap, next_to
+// needs: NEXT_ANYBODY, State, TIME_ZERO
 
 fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
     return NEXT_ANYBODY;

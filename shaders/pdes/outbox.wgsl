@@ -8,8 +8,10 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/model.wgsl
+// provides: sent_away
+// needs: EVENT_WORDS, Payload, event_item, event_word, promise_broken, run
 //
-// needs: promise_broken (the file that synchronises; of parts the promise is the same for all rows)
+// In parts the promise is the same for all rows.
 
 // How many parts there are, which of them this one is, and how many events there is room for to each of the others.
 override OUTBOX_PARTS: u32 = 2u;

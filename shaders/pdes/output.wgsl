@@ -7,8 +7,8 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
-//
-// needs: Output, output (the model), Item, Event (pdes/payload_*.wgsl)
+// provides: schedule
+// needs: Output, Payload, output, run, run_begin, run_open
 
 @group(0) @binding(8) var<storage, read_write> outputs: array<Output>;
 

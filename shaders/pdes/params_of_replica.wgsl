@@ -3,7 +3,8 @@
 //
 // Functions: params_open.
 //
-// needs: Params (the model)
+// provides: params, params_open
+// needs: Params
 
 @group(1) @binding(0) var<storage, read> params_rows: array<Params>;
 

@@ -3,8 +3,10 @@
 // Functions: left_read, left_by_all, left_in_half; entry point gather.
 //
 // import: pdes/engine.wgsl
+// needs: IDLE, Reduced, merge, reduce_group, run
 //
-// needs: Reduced, IDLE, merge (the file that synchronises), reduce_group (gpu/reduce.wgsl or gpu/reduce_subgroups.wgsl)
+// bounds: partial results are below run.part.partials_count, which is at least 1 and which the host
+// gives with `lps`. Loops have steps of GROUP_SIZE.
 
 // What an invocation reads first of what the last window left; for left_by_all. Asked for before everything else that a window begins with, it comes with that: windows of
 // few events take 2 to 5 % less time so (H200).

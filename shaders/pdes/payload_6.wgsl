@@ -4,6 +4,9 @@
 //
 // import: queue/events_8.wgsl
 // import: random/mix.wgsl
+// provides: EVENT_WORDS, Event, Payload, event_item, event_word, item_event, mix_item, words_event
+//
+// bounds: no array of a buffer.
 
 alias Payload = array<u32, 6>;
 

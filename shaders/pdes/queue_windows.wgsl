@@ -4,6 +4,7 @@
 // Functions: merge, did_something.
 //
 // import: time/ticks.wgsl
+// provides: Horizon, IDLE, Reduced, did_something, merge
 
 // A time of which the earliest counts (2 words); a number of events of which the sum does; a mark of which the greatest does: 0 of an LP that had
 // nothing to do, and else what clock_keep says.

@@ -9,8 +9,11 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
-//
-// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_asked, horizon_told, mails_waiting, clock_keep and clock_stands (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// provides: Seen, pending_any, pending_close, pending_first, pending_idle, pending_look
+// provides: pending_open, pending_opening, pending_pop, pending_see, pending_stood, pending_waits
+// needs: Horizon, IDLE, Item, QUEUE_GLANCES, Reduced, Waits, clock_keep, clock_stands
+// needs: deliver_close, horizon_asked, horizon_told, mails_waiting, merge, queue_close
+// needs: queue_first, queue_glance, queue_pop, queue_size, run
 
 // What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
 // said at left_read (H200).

@@ -3,8 +3,8 @@
 // Functions: held_open, held_more, held_next.
 //
 // import: pdes/engine.wgsl
-//
-// needs: a queue, mails_half, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
+// provides: held_more, held_next, held_open
+// needs: Item, mail_at, mails_half, queue_open, queue_peek, queue_size, run
 
 var<private> held_index: u32;
 var<private> held_mails: u32;

@@ -4,8 +4,9 @@
 // Functions: begin_put, begin_settle.
 //
 // import: pdes/engine.wgsl
-//
-// needs: a queue
+// provides: begin_put, begin_settle
+// needs: Item, event_time, queue_close, queue_first, queue_open, queue_place, queue_size
+// needs: queue_take, run
 
 // Puts an event for a row, if its queue is one of those that are bound.
 fn begin_put(row: u32, event: Item) {

@@ -3,6 +3,8 @@
 // Functions: bounds_open, promise_broken; those of pdes/same_for_all.wgsl.
 //
 // import: pdes/same_for_all.wgsl
+// provides: bounds_open, promise_broken
+// needs: Horizon, time_less
 
 // Nothing is sent for a time before.
 var<private> horizon_promised: vec2<u32>;

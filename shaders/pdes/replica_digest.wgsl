@@ -3,9 +3,7 @@
 //   digests   by place, a 64-bit sum
 //
 // import: pdes/digest.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl), held_open, held_more, held_next (pdes/queues_held.wgsl or pdes/thread_held.wgsl), held_apart
-// (pdes/held_apart_none.wgsl or pdes/thread_held.wgsl)
+// needs: given, held_apart, replica_open, run
 
 @group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
 

@@ -3,6 +3,9 @@
 // Functions: run_begin, run_open.
 //
 // import: pdes/engine.wgsl
+// provides: run, run_begin, run_open
+//
+// bounds: no array and no loop.
 
 @group(0) @binding(0) var<uniform> run: Run;
 

@@ -13,8 +13,10 @@
 // Functions: run_begin, run_open (as in pdes/run.wgsl), replica_open, replica_row, replica_stop, replica_failed, replica_leave.
 //
 // import: pdes/engine.wgsl
-//
-// needs: params_open (pdes/params_of_replica.wgsl or pdes/params_none.wgsl)
+// provides: HALTED, REPLICA_DONE, REPLICA_POINT, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS
+// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, given, replica_failed
+// provides: replica_leave, replica_open, replica_row, replica_stop, run, run_begin, run_open
+// needs: params_open
 
 @group(0) @binding(0) var<uniform> given: Run;
 

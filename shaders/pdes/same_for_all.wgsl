@@ -2,7 +2,9 @@
 //
 // Functions: horizon_asked, horizon_told, horizon_of, promise_ask, horizon_enough, clock_keep, clock_stands, clock_broken.
 //
-// needs: Horizon (the file that synchronises)
+// provides: clock_broken, clock_keep, clock_stands, horizon_asked, horizon_enough, horizon_of
+// provides: horizon_told, promise_ask
+// needs: Horizon
 
 fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     return horizon;

@@ -1,8 +1,7 @@
 // The start of a run, after pdes/start.wgsl: what was put is put in order, and the reduction for the first window is prepared (one invocation per LP).
 //
 // import: pdes/engine.wgsl
-//
-// needs: begin_settle (pdes/queues_start.wgsl or pdes/calendar_start.wgsl), Reduced, IDLE, merge, reduce_group (the file that synchronises)
+// needs: IDLE, begin_settle, merge, reduce_group, run
 
 @compute @workgroup_size(GROUP_SIZE)
 fn settle_lps(

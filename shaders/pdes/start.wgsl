@@ -7,9 +7,8 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
-//
-// needs: begin_put (pdes/queues_start.wgsl, pdes/calendar_start.wgsl or pdes/thread_start.wgsl), run_begin, run_open (pdes/run.wgsl or
-// pdes/run_of_replica.wgsl)
+// provides: schedule
+// needs: Payload, State, begin_put, event_item, init, run, run_begin, run_open
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);

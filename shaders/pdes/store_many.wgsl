@@ -5,6 +5,11 @@
 // Functions: store_rows, store_split, store_put, store_get.
 //
 // import: pdes/engine.wgsl
+// provides: store_get, store_put, store_rows, store_split
+// needs: Item
+//
+// bounds: callers give rows and places of their own bucket, for which the host made the store; a
+// row lies in binding row / STORE_ROWS, and STORE_ROWS is at least 1.
 
 // The rows of a binding. A constant, so that the division by it costs no more than a multiplication.
 override STORE_ROWS: u32 = 1u;

@@ -3,6 +3,10 @@
 // Functions: store_rows, store_split, store_put, store_get.
 //
 // import: pdes/engine.wgsl
+// provides: store_get, store_put, store_rows, store_split
+// needs: Item, run
+//
+// bounds: callers give rows and places of their own bucket, for which the host made the store.
 
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
 

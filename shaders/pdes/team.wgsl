@@ -12,8 +12,9 @@
 // import: pdes/cell_for_all.wgsl
 // import: pdes/team_open.wgsl
 // import: gpu/reduce.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl), where events are pending and what `schedule` does (pdes/queues.wgsl, pdes/deliver_mail.wgsl)
+// provides: Horizon, IDLE, Reduced, merge
+// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, given, pending_see, replica_leave, replica_row
+// needs: replica_stop, run
 
 // Earliest time that is pending (2), events executed, whether an LP had something to do (1) or failed (FAILED).
 alias Reduced = vec4<u32>;

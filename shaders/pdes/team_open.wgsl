@@ -1,6 +1,7 @@
 // How the dispatch of a team begins, where a workgroup serves a replica.
 //
-// needs: run (pdes/run_of_replica.wgsl)
+// needs: REPLICA_DONE, REPLICA_STATUS, STOP_FAILED, STOP_NOT, lps, replica_failed, replica_open
+// needs: replica_row
 
 // Windows done (2) and events executed (2).
 var<workgroup> team_done: vec4<u32>;

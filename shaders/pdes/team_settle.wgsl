@@ -2,8 +2,8 @@
 //
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl), begin_settle (pdes/queues_start.wgsl)
+// provides: IDLE, Reduced, merge
+// needs: REPLICA_STATUS, STOP_NOT, begin_settle, given, replica_open, replica_row
 
 alias Reduced = vec4<u32>;
 

@@ -16,8 +16,11 @@
 // import: pdes/fingerprint.wgsl
 // import: pdes/scheduled_lp.wgsl
 // import: pdes/thread_queue.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl), WITH_ROUNDS (pdes/thread_rounds.wgsl or pdes/thread_rounds_none.wgsl)
+// provides: keys_found, schedule
+// needs: Item, Payload, REPLICA_DONE, REPLICA_POINT, REPLICA_SAVED, REPLICA_STATUS, STOP_FAILED
+// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, given, handle, item_event
+// needs: keys_fetch, keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open
+// needs: replica_row, replica_stop, run
 
 // The first event that the present one scheduled, which takes its place in the queue.
 var<private> next_any: bool;

@@ -5,8 +5,8 @@
 // import: pdes/thread_queue.wgsl
 // import: pdes/thread_keys.wgsl
 // import: pdes/fingerprint.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: held_apart, held_more, held_next, held_open, keys_found
+// needs: Item, REPLICA_SAVED, replica_row, run
 
 fn keys_found(key: vec4<u32>) {}
 

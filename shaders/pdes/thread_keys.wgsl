@@ -3,6 +3,7 @@
 // Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep.
 //
 // import: pdes/thread_queue.wgsl
+// provides: keys_fetch, keys_four_near, keys_get, keys_keep, keys_set, keys_set_near
 
 fn keys_get(node: u32) -> vec4<u32> {
     return keys[keys_base + node];

@@ -6,6 +6,8 @@
 // Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep, as in pdes/thread_keys.wgsl.
 //
 // import: pdes/thread_queue.wgsl
+// provides: keys_fetch, keys_four_near, keys_get, keys_keep, keys_set, keys_set_near
+// needs: run
 
 // The first three levels of a heap.
 const KEYS_NEAR = 21u;

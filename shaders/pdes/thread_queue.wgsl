@@ -12,10 +12,11 @@
 // Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_earliest, keys_release, keys_order; keys_four_far, keys_set_far.
 //
 // import: pdes/engine.wgsl
+// needs: Item, event_before, event_time, keys_found, keys_four_near, keys_get, keys_set
+// needs: keys_set_near, run
 //
-// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_get, keys_set, keys_four_near, keys_set_near (pdes/thread_keys.wgsl or
-// pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as a way down has found the first key, that of a free slot where there
-// is no event
+// keys_found is called as soon as the way down has found the first key: that of a free slot where
+// there is no event.
 
 @group(0) @binding(4) var<storage, read_write> keys: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;

@@ -5,8 +5,9 @@
 //
 // import: pdes/thread_queue.wgsl
 // import: pdes/thread_keys.wgsl
-//
-// needs: run (pdes/run_of_replica.wgsl)
+// provides: begin_put, keys_found
+// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, STOP_NOT, event_time, given
+// needs: replica_open, replica_row, run
 
 fn keys_found(key: vec4<u32>) {}
 

@@ -14,6 +14,7 @@
 //
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
+// provides: GROUP_SIZE, Reduced, merge
 
 struct Work {
     // Read by no kernel, and always zero: see `struct Run` in pdes/engine.wgsl.

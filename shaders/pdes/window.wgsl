@@ -9,8 +9,10 @@
 //
 // import: pdes/execute.wgsl
 // import: pdes/pack.wgsl
+// needs: Horizon, IDLE, Seen, did_something, horizon_of, leave, merge, pending_look, pending_see
+// needs: pending_waits, reduce_group, run, synchronise
 //
-// needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what)
+// pdes/yawns.wgsl describes synchronise, leave and what belongs to them.
 
 // One row for each invocation.
 @compute @workgroup_size(GROUP_SIZE)

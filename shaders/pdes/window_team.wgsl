@@ -1,8 +1,9 @@
 // One window of simulation where teams of invocations serve LPs (queue/cb_par.wgsl): the same as pdes/window.wgsl, which is read first.
 //
 // import: pdes/execute_team.wgsl
+// needs: IDLE, did_something, horizon_of, leave, merge, reduce_group, run, synchronise
 //
-// needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what)
+// pdes/yawns.wgsl describes synchronise, leave and what belongs to them.
 
 // TILES rows for each team, one after the other.
 @compute @workgroup_size(GROUP_SIZE)

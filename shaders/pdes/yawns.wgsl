@@ -45,6 +45,8 @@
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
 // import: pdes/cell_for_all.wgsl
+// provides: leave, synchronise
+// needs: run
 
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {

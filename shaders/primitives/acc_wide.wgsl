@@ -2,6 +2,9 @@
 //
 // Twin of acc_word.wgsl. Of no words: zero.
 // import: gpu/wide.wgsl
+// provides: ACC_WORDS, Acc, IDENTITY, acc_from_wide, acc_word, combine, unit
+//
+// bounds: callers index elements below `length()`: see params.wgsl.
 
 alias Acc = vec2<u32>;
 const ACC_WORDS = 2u;

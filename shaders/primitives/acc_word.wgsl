@@ -1,6 +1,10 @@
 // What accumulates, in one word: a sum modulo 2^32, the smallest word, or the greatest.
 //
 // Twin of acc_wide.wgsl. Of no words: zero, the greatest word, zero.
+//
+// provides: ACC_WORDS, Acc, IDENTITY, acc_from_wide, acc_word, combine, unit
+//
+// bounds: callers index elements below `length()`: see params.wgsl.
 
 const SUM = 0u;
 const SMALLEST = 1u;

@@ -1,7 +1,13 @@
 // A workgroup scans one value per invocation, through workgroup memory (Hillis and Steele, "Data parallel algorithms", 1986).
 //
 // Twin of block_subgroup.wgsl.
-// needs: Acc, IDENTITY, combine(Acc, Acc) -> Acc (associative)
+// combine(Acc, Acc) -> Acc is associative.
+//
+// provides: GROUP_SIZE, Place, block_scan, lane_of
+// needs: Acc, IDENTITY, combine
+//
+// bounds: workgroup memory is indexed by lane, below GROUP_SIZE. Loops double or halve up to
+// GROUP_SIZE.
 
 override GROUP_SIZE: u32 = 256u;
 

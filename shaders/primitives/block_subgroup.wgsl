@@ -2,8 +2,14 @@
 //
 // Twin of block_baseline.wgsl. Subgroups must be whole; any size from 4 to 128 that divides GROUP_SIZE will do, and it is read
 // when the kernel runs.
-// needs: Acc, IDENTITY, combine(Acc, Acc) -> Acc (associative)
+// combine(Acc, Acc) -> Acc is associative.
 // requires: subgroups
+// provides: GROUP_SIZE, MAX_SUBGROUP, Place, block_scan, lane_of
+// needs: Acc, IDENTITY, combine
+//
+// bounds: workgroup memory is indexed by subgroup. Subgroups are whole, so there are GROUP_SIZE /
+// size of them, of 4 invocations at least, as WebGPU promises; the host takes files with subgroups
+// only where a kernel saw this (`Subgroups`).
 
 override GROUP_SIZE: u32 = 256u;
 // The most invocations that a subgroup of the device has: a power of two.

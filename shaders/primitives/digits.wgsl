@@ -7,8 +7,14 @@
 //   (Of few chunks, whoever moves the keys sums those: scatter.wgsl.)
 //
 // An invocation serves DIGITS / GROUP_SIZE digits.
-// needs: Acc as one word that sums (acc_word.wgsl), the workgroup's scan (block_*.wgsl)
+// Acc is one word that sums.
 // import: primitives/params.wgsl
+// needs: GROUP_SIZE, Place, block_scan, lane_of
+//
+// bounds: as in params.wgsl. `counts` has `sort::rows` rows of 256 words for each array: a row for
+// each share, for each chunk of them, and for the array where there are more than FEW_CHUNKS chunks
+// (one number in both languages, by a test). Whoever reads a row comes after whoever wrote it.
+// Loops count to params.chunk, chunks() and digits.
 
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 

@@ -5,8 +5,13 @@
 // output    the scanned elements, ACC_WORDS words each, low word first; those from the count on are left alone
 //
 // One invocation serves 16 elements of a tile at a time. Loads and stores are whole vectors, neighbours by neighbours.
-// needs: Acc and its functions (acc_word.wgsl or acc_wide.wgsl), the workgroup's scan (block_*.wgsl)
 // import: primitives/params.wgsl
+// needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_from_wide, acc_word, block_scan, combine
+// needs: lane_of, unit
+//
+// bounds: as in params.wgsl. `partials` has one result for each of `workgroups_for(max)`, which
+// does not fall as the length grows, and no kernel with it has more workgroups. Loops count to the
+// tiles of a share.
 
 @group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read> partials: array<vec2<u32>>;

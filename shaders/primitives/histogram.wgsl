@@ -5,8 +5,11 @@
 // counts  laid out as `counts_start` says; what it says of chunks and arrays is left to digits.wgsl
 //
 // One invocation serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's tiles (`part_tiles`).
-// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS (rank_*.wgsl), Place (block_*.wgsl)
 // import: primitives/params.wgsl
+// needs: GROUP_SIZE, ITEMS, ITEMS_MOST, Key, Place, digit_of, lane_of
+//
+// bounds: as in params.wgsl. A digit is masked to 8 bits at most (`Params::digit_mask`), and rows
+// of `counts` are those of digits.wgsl. Loops count to ITEMS, 256 digits and the tiles of a share.
 
 @group(0) @binding(3) var<storage, read> keys: array<Key>;
 @group(0) @binding(4) var<storage, read_write> counts: array<u32>;

@@ -1,4 +1,10 @@
 // Keys of two words, low word first: a u64 in the host's memory.
+//
+// provides: KEY_WORDS, Key, digit_of, with_word, word_of
+// needs: params
+//
+// bounds: callers index keys below `length()`, plus the start of the array: `arrays` times the
+// bound was compared. Digits are masked to 8 bits.
 
 alias Key = vec2<u32>;
 

@@ -2,6 +2,8 @@
 //
 // The order of f32 is the total order of IEEE 754 (as Rust's `f32::total_cmp`): -NaN < -inf < ... < -0 < +0 < ... <
 // inf < NaN.
+//
+// bounds: no array and no loop.
 
 fn key_from_i32(value: i32) -> u32 {
     return bitcast<u32>(value) ^ 0x80000000u;

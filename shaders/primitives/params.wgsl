@@ -7,6 +7,16 @@
 // A count beyond the maximum is recorded, and all dispatches do what they do for no elements.
 //
 // Functions: length, report_length, share; for sorts part_tiles, array_start, chunks, counts_start.
+//
+// provides: params
+//
+// bounds: for all files of the folder, whatever buffers hold. No WGSL of a user's is linked, and no
+// kernel writes the uniforms. `length()` is at most `params.maximum`, which `bind` compared with
+// the caller's buffers and for which scratch is allotted; its own index `Count` compared. All
+// dispatches of a plan find the same count: wgpu refuses one that reads and writes it, `Compact`
+// checks `spine`, and nothing reads it after `finish`. Vectors of four reach 3 words beyond it at
+// most: a `Buffer` is a multiple of 16 bytes. The divisors `groups`, `chunk`, `chunks()` are at
+// least 1.
 
 struct Params {
     count_index: u32,

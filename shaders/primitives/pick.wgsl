@@ -7,8 +7,12 @@
 // values    of `pick_values`: the elements
 //
 // One invocation serves 16 elements of a tile at a time.
-// needs: Acc as one word (acc_word.wgsl), the workgroup's scan (block_*.wgsl)
+// Acc is one word.
 // import: primitives/params.wgsl
+// needs: Acc, GROUP_SIZE, Place, block_scan, lane_of
+//
+// bounds: as in params.wgsl. What is picked goes below the number of flags that `upsweep` counted,
+// in the same dispatches of a plan. Loops count to VECTORS and the tiles of a share.
 
 @group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read> partials: array<vec2<u32>>;

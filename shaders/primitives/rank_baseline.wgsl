@@ -1,8 +1,14 @@
 // Puts a tile's digits in order, stably: four splits by two bits each, through workgroup memory.
 //
 // Twin of rank_subgroup.wgsl.
-// needs: the workgroup's scan (block_*.wgsl), lane_of being the local index
+// lane_of is the local index.
 // import: primitives/rank_order.wgsl
+// provides: AT_ONCE, Acc, IDENTITY, ITEMS, ITEMS_MOST, acc_word, combine, place_of, pool_get
+// provides: pool_set, rank, unit
+// needs: GROUP_SIZE, Place, block_scan
+//
+// bounds: the pool has ITEMS times GROUP_SIZE words. Words are indexed by lane and item, or by
+// rank, which permutes the places of the tile. Loops count to ITEMS and the splits of 8 bits.
 
 // Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
 // gives. 8 is a guess: the greatest power of two with which pool, counts and scan of a workgroup of 256 fit 16 KiB.

@@ -1,7 +1,11 @@
 // The end of a ranking by splits: what the ordered tile says of its digits and keys.
 //
-// needs: ITEMS, `pool_get`, `pool_set`, `place_of` (rank_*.wgsl), Place (block_*.wgsl)
 // import: primitives/params.wgsl
+// provides: starts
+// needs: GROUP_SIZE, ITEMS, ITEMS_MOST, Place, place_of, pool_get, pool_set
+//
+// bounds: `starts` has 257 words, indexed by digit; items are at ranks, a permutation of the places
+// of the tile. Loops count to ITEMS.
 
 // The place in the ordered tile at which each digit begins, and the end.
 var<workgroup> starts: array<u32, DIGITS + 1u>;

@@ -7,9 +7,16 @@
 // returned, so that no addition can begin before they are done.
 // Any number of subgroups is ranked right. Those that there are counters for (ROOM) are ranked fast; where a driver made the
 // kernel with more and smaller ones, the tile goes through splits by one bit each.
-// needs: Acc as one word that sums (acc_word.wgsl), the workgroup's scan by whole subgroups (block_subgroup.wgsl)
+// Acc is one word that sums, and the scan is the one by whole subgroups.
 // requires: subgroups
 // import: primitives/rank_order.wgsl
+// provides: AT_ONCE, ITEMS, ITEMS_MOST, place_of, pool_get, pool_set, rank
+// needs: GROUP_SIZE, MAX_SUBGROUP, Place, block_scan, lane_of
+//
+// bounds: counters are indexed by subgroup and digit below 256. Words are exchanged by rank, a
+// permutation of the places of the tile, below or from AT_ONCE * GROUP_SIZE on: the pool has as
+// many words, and the tile twice as many at most. Where the adapter has several sizes of subgroups,
+// the kernel reads how many there are (`VARYING`). Loops count to ITEMS, AT_ONCE and digits.
 
 // Keys of a tile that an invocation serves: 13 or 18 (`rank` has a line for each). WGSL has no arrays in function memory of a size that an override
 // gives, so they are as long as the most; what is not used takes no registers.

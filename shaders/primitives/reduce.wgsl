@@ -6,9 +6,13 @@
 // output    of `finish`: the result, ACC_WORDS words from output[ACC_WORDS * params.destination] on
 //
 // One invocation of `upsweep` serves 16 elements of a tile at a time; a workgroup serves a contiguous run of tiles (`share`).
-// needs: Acc and its functions (acc_word.wgsl or acc_wide.wgsl), the workgroup's scan (block_*.wgsl)
 // import: primitives/params.wgsl
 // import: primitives/keys.wgsl
+// needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_word, block_scan, combine, lane_of, unit
+//
+// bounds: as in params.wgsl. `partials` is as in downsweep.wgsl. A single result goes to
+// `params.destination`, which `bind` compared with the length of the buffer. Loops count to the
+// tiles of a share and to params.groups.
 
 // How elements are taken: as they are, as i32 or f32 (compared through their keys), or as flags, of which any but zero counts one.
 const WORDS = 0u;

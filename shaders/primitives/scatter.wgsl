@@ -9,9 +9,14 @@
 //
 // One invocation serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
 // invocations write to neighbouring places.
-// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS, AT_ONCE and `rank` (rank_*.wgsl), the workgroup's
-//   scan (block_*.wgsl)
 // import: primitives/params.wgsl
+// needs: AT_ONCE, GROUP_SIZE, ITEMS, ITEMS_MOST, KEY_WORDS, Key, Place, acc_word, block_scan
+// needs: digit_of, lane_of, place_of, pool_get, pool_set, rank, starts, unit, with_word, word_of
+//
+// bounds: as in params.wgsl. Histogram and scatter count the same keys: no kernel between them
+// writes `keys`, and no other dispatch comes between those of a plan. So the places are a
+// permutation of those below n. Rows are as in digits.wgsl. A tile takes 3 turns at most; shares
+// have few enough tiles (`Tuning::workgroups_for`) for drivers that cut loops.
 
 @group(0) @binding(3) var<storage, read> keys: array<Key>;
 @group(0) @binding(4) var<storage, read> counts: array<u32>;

@@ -3,8 +3,11 @@
 // rows   one Acc per share of the elements, params.groups in all
 // total  the sum of all: its TOTAL_WORDS low words, from total[TOTAL_WORDS * params.destination] on
 //
-// needs: Acc and its functions (acc_word.wgsl or acc_wide.wgsl), the workgroup's scan (block_*.wgsl)
 // import: primitives/params.wgsl
+// needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_word, block_scan, combine, lane_of
+//
+// bounds: as in params.wgsl. Results are those of `params.groups` workgroups, for which `partials`
+// was made. The loop counts up to them by AT_ONCE times GROUP_SIZE.
 
 // ACC_WORDS at the most.
 override TOTAL_WORDS: u32 = ACC_WORDS;

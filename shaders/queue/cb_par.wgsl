@@ -18,9 +18,7 @@
 // them, in uniform control flow.
 //
 // import: queue/cb_seq.wgsl
-//
-// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride(),
-// override GROUP_SIZE (pdes/engine.wgsl)
+// needs: GROUP_SIZE, Item, event_before, queue_events
 
 // The lanes of a team: a power of two, which divides GROUP_SIZE where teams serve queues.
 override CB_LANES: u32 = 32u;

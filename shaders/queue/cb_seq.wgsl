@@ -7,8 +7,13 @@
 // far in the future (CB_BACKWARD), or from the front, which is short for those that are near.
 //
 // import: queue/circular.wgsl
+// provides: queue_close, queue_first, queue_open, queue_pop, queue_push, queue_scan_open
+// provides: queue_take
+// needs: Item, event_before, queue_capacity, queue_events
 //
-// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
+// bounds: slots and loops are below the number of items held, whatever the items are; circular.wgsl
+// wraps them below the capacity. Where a driver cuts loops, items are lost or doubled, and each is
+// still one that was put in.
 
 override CB_BACKWARD: bool = true;
 

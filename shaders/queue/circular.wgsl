@@ -9,7 +9,11 @@
 //
 // Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare, queue_aside; cb_open, cb_slot, cb_drop.
 //
-// needs: Item, queue_events, queue_capacity(), queue_stride()
+// provides: QUEUE_GLANCES, queue_aside, queue_glance, queue_peek, queue_place, queue_scan_more
+// provides: queue_scan_next, queue_second, queue_size, queue_spare
+// needs: Item, queue_capacity, queue_events, queue_stride
+//
+// bounds: a slot wraps below the capacity. Loops count to the number of items held.
 
 var<private> queue_base: u32;
 var<private> queue_length: u32;

@@ -5,6 +5,10 @@
 // file is the one that simulation uses for models with a payload of 2 words, queue/events_8.wgsl that for 6.
 //
 // Functions: event_before, event_time; item_words, words_item for designs that keep something else than an event in a slot (4 words; 2 of what searches keep).
+//
+// provides: Item, event_before, event_time, item_words, words_item
+//
+// bounds: no array of a buffer.
 
 alias Item = vec4<u32>;
 

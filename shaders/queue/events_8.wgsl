@@ -1,6 +1,10 @@
 // Events of 8 words, and their total order: timestamp, then payload words. queue/events_4.wgsl says more.
 //
 // Functions: event_before, event_time, item_words, words_item.
+//
+// provides: Item, event_before, event_time, item_words, words_item
+//
+// bounds: no array of a buffer.
 
 struct Item {
     // Time (low, high), the first two words of the payload.

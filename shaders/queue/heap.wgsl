@@ -9,7 +9,16 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
-// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order; asked of whatever lies in a queue's slots, so it has no effect), queue_events, queue_capacity(), queue_stride()
+// event_before is called for whatever lies in the slots of a queue, so it has no effect.
+//
+// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
+// provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
+// needs: Item, event_before, queue_capacity, queue_events, queue_stride
+//
+// bounds: slots and loops are below the number of items held, which is below the capacity, whatever
+// the items are. Where a driver cuts loops, items are lost or doubled, and each is still one that
+// was put in. Slots beyond those held are compared as well: they hold zeros or earlier items.
 
 // 2 or 4.
 override HEAP_ARITY: u32 = 2u;

@@ -44,6 +44,11 @@
 // that in the other list, by binary search; all is read before anything is written, so merges work in place.
 //
 // import: queue/events_4.wgsl
+//
+// bounds: no WGSL of a user's is linked. A user reaches `batch`, `inserts` and `deletes`, of other
+// types than the heap's own buffers, and no dispatch of another's comes between those of a plan.
+// Blocks are slots up to that of the last level, and nodes in use: below the number of nodes in the
+// buffer. Places are below NODE, and of a merge below 2 NODE. Divisors are constants above 0.
 
 // Items of a node: a power of two, a multiple of GROUP_SIZE, at most MOST * GROUP_SIZE.
 override NODE: u32 = 1024u;

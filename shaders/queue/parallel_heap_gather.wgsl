@@ -2,6 +2,12 @@
 // writes. One workgroup; the items of the batch are ordered in workgroup memory, by a bitonic sort.
 //
 // import: queue/parallel_heap.wgsl
+//
+// bounds: as in parallel_heap.wgsl. `inserts` is read below `batch.to_insert`, and `deletes`
+// written below `batch.to_delete`, unless the first cycle found one beyond its buffer: then
+// `failure` says so, and no cycle inserts or deletes. `gather` refuses what is beyond the capacity,
+// so targets of insertions are nodes of the buffer. `fetch` moves no more than `held`, what a node
+// has and what is under way to it. Loops count to NODE, slots or levels; the search halves.
 
 @group(0) @binding(4) var<storage, read_write> batch: HeapBatch;
 @group(0) @binding(5) var<storage, read> inserts: array<Item>;

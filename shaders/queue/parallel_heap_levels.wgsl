@@ -3,6 +3,11 @@
 //
 // import: queue/parallel_heap.wgsl
 // import: gpu/search.wgsl
+// provides: Sought, goes_before
+//
+// bounds: as in parallel_heap.wgsl. The children of a node are both in use or neither, and are
+// looked at only if they are. `insertions` and `sinks` are those of levels on which such nodes are.
+// Loops count to NODE.
 
 @group(0) @binding(4) var<storage, read_write> sinks: array<u32>;
 @group(0) @binding(5) var<storage, read_write> deletes: array<Item>;

@@ -17,8 +17,13 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, root). While it is open, the links of its root are not in memory.
 //
-// needs: Item, event_before, item_words, words_item (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events,
-// queue_capacity(), queue_stride()
+// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
+// provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
+// needs: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
+//
+// bounds: none that hold without checks: it follows links that lie in its slots, so every kernel
+// with it is created with checks (`QueueDesign::follows_links`).
 
 const SPLAY_FREE = 0xffffffffu;
 

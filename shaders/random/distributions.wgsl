@@ -12,7 +12,12 @@
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
 // import: gpu/wide.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+// provides: draw_below
+// needs: mul_wide
+//
+// bounds: no array of a buffer. Loops have constant bounds, but that of `draw_erlang`, which the
+// caller gives. Divisors are above 0: `draw_below` divides where n is not 0, and the others by
+// constants or by what they compare with 0 first.
 
 // An unbiased integer in 0..n; 0 where n is 0. Uses one draw, and with a probability below n / 2^32 more.
 //

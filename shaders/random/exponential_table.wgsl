@@ -10,7 +10,11 @@
 // Functions: exponential_tabled; tables_open, which is the engine's. The Rust twin is `random::exponential_tabled`.
 //
 // import: random/distributions.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+// provides: tables_open
+// needs: mul_wide
+//
+// bounds: pairs are compared with EXPONENTIAL_CHORDS / 2, and s >> 22 is below 2^10, the length of
+// both tables. The step is `lanes`, at least 1.
 
 const EXPONENTIAL_CHORDS = 1024u;
 

@@ -4,6 +4,8 @@
 // The rounds of a lane at the end are the finaliser of MurmurHash3 (A. Appleby, 2008).
 //
 // Functions: mix_start, mix_word, mix_end.
+//
+// bounds: no array and no loop.
 
 // Begins a row; rows of different kinds are unrelated.
 fn mix_start(kind: u32) -> vec2<u32> {

@@ -6,6 +6,10 @@
 // random/mul_wide_int64.wgsl is the same function for adapters with 64-bit integers.
 //
 // Functions: mul_wide.
+//
+// provides: mul_wide
+//
+// bounds: no array and no loop.
 
 // a * b as (low word, high word).
 fn mul_wide(a: u32, b: u32) -> vec2<u32> {

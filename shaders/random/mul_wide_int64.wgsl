@@ -5,6 +5,9 @@
 // Functions: mul_wide.
 //
 // requires: int64
+// provides: mul_wide
+//
+// bounds: no array and no loop.
 
 // a * b as (low word, high word).
 fn mul_wide(a: u32, b: u32) -> vec2<u32> {

@@ -4,7 +4,9 @@
 //
 // Functions: philox4x32 (philox_round is its helper).
 //
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+// needs: mul_wide
+//
+// bounds: no array and no loop.
 
 // Added to the key before each round but the first: the golden ratio and sqrt(3) - 1, in units of 2^-32.
 const PHILOX_WEYL = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);

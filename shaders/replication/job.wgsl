@@ -22,8 +22,14 @@
 //
 // import: gpu/loops.wgsl
 // import: random/distributions.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); tables_open (random/no_tables.wgsl or
-// random/exponential_table.wgsl), for all invocations of a workgroup to call first; the model
+// needs: Output, Params, State, finish, start, step
+//
+// All invocations of a workgroup call tables_open first.
+//
+// bounds: for all files of the folder, where `Engine::trusted` has its caller vouch for the model.
+// The slot is compared with the jobs of the batch, for which the buffers have room. Lanes are below
+// GROUP_SIZE. Loops count to a value that does not change. The divisor, the replications per point,
+// is above 0.
 
 struct JobWork {
     // Read by no kernel, and always zero, for the sake of Mesa's lavapipe: see `struct Run` in shaders/pdes/engine.wgsl.

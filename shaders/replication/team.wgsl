@@ -22,6 +22,10 @@
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
 // import: replication/job.wgsl
+// provides: GROUP_SIZE, Reduced, merge
+// needs: State, team_step
+//
+// bounds: as in job.wgsl; workgroup memory is indexed by lane.
 
 override GROUP_SIZE: u32 = 64u;
 

@@ -7,6 +7,10 @@
 //
 // import: replication/team.wgsl
 // requires: subgroups
+// needs: TEAM_NEUTRAL, tables_open, team_combine
+//
+// bounds: as in job.wgsl; totals are at the number of the first lane of a subgroup, below
+// GROUP_SIZE. Loops double up to SUBGROUP_SIZE, or step by it; subgroups are whole (`Mapping`).
 
 // Invocations per subgroup: what the adapter says is both its least and its largest size. GROUP_SIZE is a multiple of it.
 override SUBGROUP_SIZE: u32 = 32u;

@@ -2,6 +2,10 @@
 // replication/team_subgroups.wgsl is the same function for adapters with subgroups.
 //
 // import: replication/team.wgsl
+// needs: TEAM_NEUTRAL, tables_open, team_combine
+//
+// bounds: as in job.wgsl; parts are indexed by lane, less a distance that is compared with it. The
+// distance doubles.
 
 var<workgroup> team_parts: array<vec4<u32>, GROUP_SIZE>;
 

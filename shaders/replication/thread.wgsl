@@ -2,6 +2,9 @@
 // many replications that do much the same. Dispatch: job_work.jobs / GROUP_SIZE workgroups, rounded up.
 //
 // import: replication/job.wgsl
+// needs: tables_open
+//
+// bounds: as in job.wgsl.
 
 override GROUP_SIZE: u32 = 64u;
 

@@ -4,6 +4,9 @@
 // replication/warp_subgroups.wgsl is the same on subgroups; there, GROUP_SIZE and PER_GROUP mean more.
 //
 // import: replication/job.wgsl
+// needs: tables_open
+//
+// bounds: as in job.wgsl.
 
 override GROUP_SIZE: u32 = 32u;
 // Replications per workgroup: 1.

@@ -5,6 +5,9 @@
 //
 // import: replication/job.wgsl
 // requires: subgroups
+// needs: tables_open
+//
+// bounds: as in job.wgsl.
 
 override GROUP_SIZE: u32 = 128u;
 override PER_GROUP: u32 = 4u;

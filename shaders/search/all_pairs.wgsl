@@ -8,6 +8,11 @@
 //
 // A workgroup of `rest` serves a tile of TILE by TILE distances, and an invocation 4 by 4 of them: for each vertex on the way it reads 4 + 4 words of
 // workgroup memory for 16 sums. Distances are below FAR, and FAR is below 2^31, so no sum leaves 32 bits.
+//
+// bounds: no WGSL of a user's is linked. `distances` has `side` times `side` words, and `side` is a
+// multiple of TILE and of STEP, above 0. Rows and columns are those of tiles and blocks, whose
+// numbers are compared with, or dispatched as, the number that there is. Workgroup memory is
+// indexed below STEP times TILE. Loops run over constants. Divisors are constants and `side`.
 
 struct AllPairsWork {
     side: u32,

@@ -15,8 +15,10 @@
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
 // import: search/relax.wgsl
+// needs: terrain_of
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+// bounds: as in slots.wgsl and grid.wgsl. Entries are put at places below `capacity`, and read
+// where they were put.
 
 override GROUP_SIZE: u32 = 32u;
 

@@ -19,8 +19,13 @@
 // narrow part into a wide one, the budget ends what the passes of one submission do. The host fills it again.
 //
 // import: search/slots.wgsl
+// needs: front_move, front_moves
 //
-// needs: front_moves, front_move (search/fronts_grid.wgsl or search/fronts_graph.wgsl)
+// bounds: no WGSL of a user's is linked. Entries are the host's, or row and cell of another entry's
+// row and an allowed move: below `capacity`, the length of `row_marks` and `flags` and a quarter of
+// that of `lists`. No list is longer: what lies in one is flagged for it, and the other kind goes
+// to a list that was empty, from one in which it lies once. `front_gather` compares with what it
+// makes, and targets are cells. Loops count to 8 or 64.
 
 override GROUP_SIZE: u32 = 64u;
 

@@ -3,6 +3,9 @@
 //
 // import: search/graph.wgsl
 // import: search/guess_none.wgsl
+// provides: front_move, front_moves
+//
+// bounds: vertices and arcs as in graph.wgsl.
 
 fn front_moves(cell: u32) -> u32 {
     return arcs[cell + 1u] - arcs[cell];

@@ -1,8 +1,10 @@
 // Moves on maps, for search/fronts.wgsl.
 //
 // import: search/grid.wgsl
+// provides: front_move, front_moves
+// needs: terrain_of
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+// bounds: cells as in grid.wgsl. Moves are numbered below 8.
 
 fn front_moves(cell: u32) -> u32 {
     return work.directions;

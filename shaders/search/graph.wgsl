@@ -8,8 +8,14 @@
 // Arcs are looked at in parts of four, because there is no telling how many a vertex has: between two parts a search may wait for the next dispatch.
 //
 // import: search/slots.wgsl
+// provides: GUESSED, IN_PARTS, cell_of, heuristic, look, looked, marks, next_part
+// needs: estimate
 //
-// needs: estimate(vertex, goal) (a user's file, or search/guess_none.wgsl)
+// estimate(vertex, goal) is a user's, or that of search/guess_none.wgsl.
+//
+// bounds: vertices are starts and goals that the host compared with their number, `cells`, or ends
+// of arcs, which `Graph` compared. Arcs are numbered below the end of a vertex's row. `data` was
+// made for the graph. A kernel with a user's heuristic is created with checks.
 
 @group(0) @binding(1) var<storage> arcs: array<u32>;
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;

@@ -6,6 +6,11 @@
 // A place is x | y << 16; in the map and in `marks` a cell is y * width + x.
 //
 // import: search/slots.wgsl
+// provides: cell_of, heuristic
+//
+// bounds: cells are starts and goals that the host compared with the map, or lie a move from such a
+// cell that the host lets lead to cells only: below `cells`, the length of `allowed`, `terrain` and
+// of a slot's part of `marks`.
 
 @group(0) @binding(1) var<storage> allowed: array<u32>;
 

@@ -6,6 +6,9 @@
 // `Straight` in src/search/guided.rs is its twin, and says how the factor is found.
 //
 // import: random/mul_wide.wgsl
+// provides: estimate
+//
+// bounds: `data` was made for the graph, and vertices are as in graph.wgsl.
 
 @group(1) @binding(0) var<storage, read> data: array<u32>;
 

@@ -5,8 +5,10 @@
 // An item is (estimate, place): 8 bytes. The heuristic is made again from the place, and is the same bits each time: integers only.
 //
 // import: search/slots.wgsl
+// provides: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
+// needs: heuristic
 //
-// needs: heuristic (search/grid.wgsl or search/graph.wgsl)
+// bounds: the queue keeps to the slots of its search, which slots.wgsl gives.
 
 alias Item = vec2<u32>;
 

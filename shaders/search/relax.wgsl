@@ -1,8 +1,10 @@
 // The neighbours of a cell that a path over it makes cheaper, for one invocation that serves a search alone.
 //
 // import: search/grid.wgsl
+// provides: GUESSED, IN_PARTS, look, looked, marks, next_part
+// needs: terrain_of
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+// bounds: cells as in grid.wgsl, slots as in slots.wgsl. Loops count to 8.
 
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 

@@ -21,6 +21,13 @@
 //
 //   cell_of(place)           which mark of a slot a place has: below work.cells
 //   heuristic(place, goal)   the least that a path between two places can cost
+//
+// bounds: for all files of the folder but fronts and all pairs. No WGSL of a user's is linked,
+// unless the kernel is checked, and a user reaches none of the buffers. Slots are compared with
+// `slots`, for which `slots`, `marks` and the open lists were made, and searches with `searches`,
+// the length of `searches` and `records`. `count` and `clear` compare with `cells`. Loops count to
+// `steps`, 8, CELLS or `directions`. Shifts are by less than 32. Divisors are `width`, `directions`
+// and constants, all above 0.
 
 struct SearchWork {
     width: u32,         // of a map, in cells

@@ -18,8 +18,11 @@
 //
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
+// needs: terrain_of
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+// bounds: as in slots.wgsl and grid.wgsl. Entries are written below `capacity`, and a list whose
+// length went beyond it is never read (`next_list`; lengths are kept between dispatches). Every
+// entry below a list's length was written by the pass before.
 
 override GROUP_SIZE: u32 = 64u;
 

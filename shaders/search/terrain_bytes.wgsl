@@ -1,4 +1,8 @@
 // Terrain of maps: what moves into a cell are multiplied with, a byte for each cell, four in a word.
+//
+// provides: terrain_of
+//
+// bounds: cells as in grid.wgsl: `terrain` has a byte for each.
 
 @group(0) @binding(8) var<storage> terrain: array<u32>;
 

@@ -17,8 +17,11 @@
 // import: gpu/loops.wgsl
 // import: search/slots.wgsl
 // import: search/items.wgsl
+// needs: GUESSED, IN_PARTS, cell_of, heuristic, look, looked, marks, next_part, queue_close
+// needs: queue_first, queue_open, queue_pop, queue_push, queue_size
 //
-// needs: a space (search/relax.wgsl with what that needs, or search/graph.wgsl), a file of shaders/queue/
+// bounds: as in slots.wgsl. What a queue gives back is an item that was put in, whatever its order:
+// see the file of the queue.
 
 override GROUP_SIZE: u32 = 32u;
 

@@ -12,8 +12,11 @@
 //
 // import: gpu/loops.wgsl
 // import: search/slots.wgsl
+// provides: marks
+// needs: place_before
 //
-// needs: place_before (search/walk_grid.wgsl or search/walk_graph.wgsl)
+// bounds: as in slots.wgsl. `paths` is written from `path_first` on: `path_cells` words, which were
+// compared with `path_room`, and counted down as they were counted up.
 
 override GROUP_SIZE: u32 = 32u;
 

@@ -3,8 +3,10 @@
 //   arcs_to   as `arcs` of search/graph.wgsl, with all arcs turned round: (from, weight) by the vertex that they lead to, in the order of `from`
 //
 // import: search/slots.wgsl
-//
+// provides: place_before
 // needs: marks
+//
+// bounds: vertices and arcs as in graph.wgsl. The loop counts to 8.
 
 @group(0) @binding(1) var<storage> arcs_to: array<u32>;
 

@@ -1,8 +1,11 @@
 // How paths go on maps, for search/walk.wgsl.
 //
 // import: search/grid.wgsl
+// provides: place_before
+// needs: marks, terrain_of
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl), marks
+// bounds: cells as in grid.wgsl; `place_before` compares with the sides. The loop counts to
+// `directions`.
 
 // The place from which the path comes to this one: the first, in the order of directions. All are looked at in one part.
 fn place_before(base: u32, place: u32, part: u32) -> vec2<u32> {

@@ -4,7 +4,6 @@
 // import: random/philox.wgsl
 // import: random/distributions.wgsl
 // import: gpu/loops.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 const GROUP = 64u;
 const ROUNDS = 8u;

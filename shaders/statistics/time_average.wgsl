@@ -16,7 +16,7 @@
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+// needs: mul_wide
 
 // 48 bytes, aligned to 16. Numbers of 64 and 128 bits, low word first.
 struct TimeAverage {

@@ -6,6 +6,9 @@
 // Functions: time_add, time_since, time_less, time_min.
 //
 // import: gpu/wide.wgsl
+// provides: TIME_NEVER, TIME_ZERO, time_add, time_less, time_since
+//
+// bounds: no array and no loop.
 
 const TIME_ZERO = vec2<u32>(0u, 0u);
 const TIME_NEVER = vec2<u32>(0xffffffffu, 0xffffffffu);

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::pdes::Model as _;
 
-use super::check::Kind;
 use super::model::{bin_edges, sojourns_of};
+use super::nodes::Kind;
 use super::sums::real;
 use super::{Facility, FacilityError, Study};
 

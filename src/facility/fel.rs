@@ -12,7 +12,7 @@ use crate::random::{Stream, mix};
 use crate::text::debug_is_display;
 use crate::time::Ticks;
 
-use super::check::{Kind, Node};
+use super::nodes::{Kind, Node};
 use super::{Discipline, Distribution, Facility};
 
 /// Why a network was not made, or did not run on.
@@ -166,7 +166,7 @@ impl FelNetwork {
             if pair.ways.iter().any(|way| way.travel.is_some()) {
                 return lacks("sends customers along ways that take time");
             }
-            if pair.patience.is_some() || !node.plain() || node.choice != super::check::Choice::Chance {
+            if pair.patience.is_some() || !node.plain() || node.choice != super::nodes::Choice::Chance {
                 return lacks("has customers who lose patience, or go on in turn");
             }
             let Some(Distribution::Exponential(mean)) = pair.service else {

@@ -13,8 +13,9 @@ use crate::pdes::{
 use crate::statistics::{AnalysisError, mser5};
 use crate::time::Ticks;
 
-use super::check::{Kind, UNTIL, ticks};
+use super::check::{UNTIL, ticks};
 use super::model::present_of;
+use super::nodes::Kind;
 use super::saved::{Numbers, Saving, source};
 use super::study::{MORE, served};
 use super::sums::{Seen, real};

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
-use super::check::{Kind, Node, Pair};
 use super::distribution::whole;
 use super::model::{LAST_BIN, QUANTILES, bin_edges};
+use super::nodes::{Kind, Node, Pair};
 use super::resolution::Scale;
 use super::sums::{Seen, real};
 use super::theory;

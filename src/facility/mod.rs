@@ -113,7 +113,9 @@ mod measures;
 mod model;
 mod names;
 mod network;
+mod nodes;
 mod places;
+mod plan;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod report;
@@ -140,10 +142,11 @@ pub use model::{
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
+pub use plan::Study;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use saved::{Keep, SavedStudy};
-pub use study::{Place, Study};
+pub use study::Place;
 pub use trace::{Follow, Outcome, Visit, write_visits};
 
 /// The siblings that a customer may be parted into at a fork.

@@ -1,6 +1,7 @@
 //! The model that a network is compiled to. The folder has what fills its tables, and the Rust twins of `shaders/facility/network.wgsl` and of the files that it
 //! imports.
 
+mod compile;
 mod laws;
 mod level;
 mod lines;
@@ -17,23 +18,24 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, Model};
 use crate::time::{Resolution, Ticks};
 
-use super::check::{Choice, Kind, Node, check};
-use super::resolution::{Scale, resolution};
-use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Network};
+use super::nodes::{Kind, Node};
+use super::{MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
-use tables::{Tables, bin_shift, capacity, discipline, flags, population, rings, servers, tables};
 
 pub use level::{Level, TimeSums};
+pub use records::QUANTILES;
 pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
-pub use records::{LENGTHS, QUANTILES};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
 const ROOM: u32 = 128;
 
 /// The most that may wait at a station: events name slots by 16 bits.
 pub(super) const MOST_ROOM: u32 = 1 << 16;
+
+/// Numbers of customers whose time is told; the last is that of more.
+pub const LENGTHS: usize = 32;
 
 const CLASSES: u32 = 4;
 const SURE: u32 = u32::MAX;
@@ -241,111 +243,12 @@ pub struct FacilityOutput {
     pub quantiles: [Quantiles; MAX_CLASSES + 1],
 }
 
-impl Network {
-    /// Checks the network and makes a model of it.
-    ///
-    /// # Errors
-    /// [`FacilityError`], with the node.
-    pub fn compile(&self) -> Result<Facility, FacilityError> {
-        Facility::new(self, false)
-    }
-
-    /// The same, and a network may be unstable.
-    ///
-    /// # Errors
-    /// As [`Network::compile`], but for [`FacilityError::Unstable`] and [`FacilityError::Unchecked`].
-    pub fn compile_unstable(&self) -> Result<Facility, FacilityError> {
-        Facility::new(self, true)
-    }
-}
-
 /// A length as a word.
 fn word(length: usize) -> u32 {
     u32::try_from(length).expect("tables of a network are shorter than 2^32 words")
 }
 
 impl Facility {
-    fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
-        let (resolution, rounding) = resolution(network)?;
-        let scale = Scale::new(resolution, network.until);
-        let nodes = check(network, scale, allow_unstable)?;
-        if let Some([first, second]) = streams::collision(&nodes, &network.classes) {
-            return Err(FacilityError::SameStreams { first, second });
-        }
-        let Tables { data, lookahead } = tables(&nodes, &network.classes, scale);
-        let third = |node: &Node| {
-            node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
-        };
-        let params = FacilityParams {
-            classes: word(network.classes.len()),
-            slot_rows: if nodes.iter().any(third) {
-                3
-            } else if network.classes.len() == 1 && nodes.iter().all(rings) {
-                1
-            } else {
-                2
-            },
-            bin_shift: bin_shift(&nodes, resolution),
-            ..FacilityParams::zeroed()
-        };
-        let capacity = capacity(&nodes, scale, lookahead);
-        let network = network.clone();
-        let made = Self { network, nodes, resolution, rounding, data, params, capacity, lookahead };
-        let made = made.laid_out(false);
-        let room = made.most_waiting().min(ROOM);
-        Ok(made.with_room(room))
-    }
-
-    /// Whether it takes the interpreter of all that there is: `shaders/facility/network_plain.wgsl` says for what it does not.
-    fn special(&self) -> bool {
-        let of = |node: &Node| {
-            let interrupts = matches!(discipline(node), PREEMPTIVE | SHARING);
-            interrupts
-                || !node.calendar.is_empty()
-                || node.kind == Kind::Fork
-                || node.choice == Choice::Shortest
-        };
-        let has = |node: &Node| of(node) || flags(node, &self.nodes) != 0;
-        self.params.details != 0 || self.params.trace != 0 || self.nodes.iter().any(has)
-    }
-
-    /// Whether the one of `shaders/facility/network_simple.wgsl` will do, where it takes no other.
-    fn simple(&self) -> bool {
-        let is_simple =
-            |law: &Distribution| matches!(law, Distribution::Exponential(_) | Distribution::Constant(_));
-        let of = |node: &Node| {
-            let pairs = node.pairs.iter();
-            let laws = pairs.flat_map(|pair| {
-                pair.service.iter().chain(pair.all_ways().filter_map(|way| way.travel.as_ref()))
-            });
-            let arrivals = match &node.kind {
-                Kind::Source { interarrival, .. } => Some(interarrival),
-                _ => None,
-            };
-            node.balking.is_empty() && laws.chain(arrivals).all(is_simple)
-        };
-        self.params.slot_rows == 1 && self.nodes.iter().all(of)
-    }
-
-    /// With rows for what distributions are told of, or without.
-    pub(super) fn laid_out(mut self, details: bool) -> Self {
-        let most = |of: &dyn Fn(&Node) -> u32| self.nodes.iter().map(of).max().unwrap_or(0);
-        let known = most(&|node| if node.choice == Choice::Shortest { word(node.most_ways()) } else { 0 });
-        let servers =
-            most(&|node| if flags(node, &self.nodes) & SERVER_ROWS == 0 { 0 } else { servers(node) });
-        let classes = self.params.classes;
-        let first = BLOCK * (1 + classes) + OTHERS * classes;
-        self.params.details = if details { first } else { 0 };
-        self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
-        self.params.servers = self.params.known + known.div_ceil(4);
-        self.params.trace = self.params.servers + 2 * servers;
-        self.params.slots = self.params.trace + self.params.trace_rows;
-        if self.params.trace_rows == 0 {
-            self.params.trace = 0;
-        }
-        self
-    }
-
     /// The same with so many rows for notes of customers that are followed, of whom these nodes and classes have tags from such numbers on.
     pub(super) fn following(
         mut self,
@@ -411,35 +314,9 @@ impl Facility {
         self
     }
 
-    /// Slots for that many.
-    fn slots(&self) -> u32 {
-        let room = self.params.room;
-        let has_ring = self.nodes.iter().any(|node| discipline(node) == RING);
-        if has_ring && room > 0 { room.next_power_of_two().max(RING_SIZE) } else { room }
-    }
-
     /// How many customers may wait at a station before a run ends.
     pub fn room(&self) -> u32 {
         self.params.room
-    }
-
-    /// More than that can never wait at any station.
-    pub(super) fn most_waiting(&self) -> u32 {
-        let open = self.nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
-        let population = population(&self.nodes);
-        let of = |node: &Node| match node.kind {
-            Kind::Station { servers: Some(_), .. } if node.blocks && open => MOST_ROOM,
-            Kind::Station { servers: Some(_), .. } if node.blocks => population,
-            Kind::Station { discipline: Discipline::Sharing, capacity: Some(capacity), .. } => capacity,
-            // (With a calendar there may be fewer servers.)
-            Kind::Station { servers: Some(_), capacity: Some(capacity), .. } if !node.plain() => capacity,
-            Kind::Station { servers: Some(servers), capacity: Some(capacity), .. } => capacity - servers,
-            Kind::Station { servers: Some(_), .. } if open => MOST_ROOM,
-            Kind::Station { servers: Some(_), .. } | Kind::Fork if !open => population,
-            Kind::Fork => MOST_ROOM,
-            _ => 0,
-        };
-        self.nodes.iter().map(of).max().unwrap_or(0).min(MOST_ROOM)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::check::{Kind, Node, Pair, Way, unsupported};
 use super::network::{Network, WhenFull};
+use super::nodes::{Kind, Node, Pair, Way, unsupported};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_SIBLINGS, Route};
 
 /// The most lines that the shortest is chosen of.

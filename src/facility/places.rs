@@ -2,7 +2,7 @@
 //! not, so the same class at the same node may go on in several ways.
 
 use super::FacilityError;
-use super::check::{Kind, Node, Way};
+use super::nodes::{Kind, Node, Way};
 
 /// Chains of forks, one within the other, that are told apart.
 const MOST_CHAINS: usize = 256;

@@ -2,14 +2,15 @@
 
 mod fork;
 mod mva;
-
-use std::collections::HashMap;
+mod visits;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
 
-use super::check::{Choice, Kind, Node, Pair};
-use super::traffic::{eliminate, mixes, work};
+use super::nodes::{Choice, Kind, Node, Pair};
+use super::traffic::{mixes, work};
 use super::{Discipline, Distribution, Facility, Measure};
+pub(super) use visits::Known;
+use visits::{mean_travel, shared, visits};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
 const MOST_WORK: f64 = 2e8;
@@ -19,12 +20,6 @@ const MOST_ROOM: u32 = 1 << 16;
 
 /// Servers up to which formulas are computed that look at each of them.
 const MOST_SERVERS: u32 = 1_000_000;
-
-/// Nodes of a closed network up to which it is computed how often customers come to each: by elimination, which takes their square in memory, and their third power in time.
-const MOST_NODES: usize = 600;
-
-/// By node, class (none for all) and measure.
-pub(super) type Known = HashMap<(usize, Option<usize>, Measure), f64>;
 
 /// A station as formulas see it: what comes, and how it is served.
 struct Queue<'n> {
@@ -69,16 +64,6 @@ impl<'n> Queue<'n> {
     fn blind(&self) -> bool {
         matches!(self.discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random)
     }
-}
-
-/// The mean of exponential distributions, if they are, and have the same.
-fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option<f64> {
-    let mut means = laws.map(|law| match law {
-        Some(Distribution::Exponential(mean)) => Some(mean),
-        _ => None,
-    });
-    let first = means.next()??;
-    means.all(|mean| mean == Some(first)).then_some(first)
 }
 
 /// All that is known of a network.
@@ -176,11 +161,6 @@ pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
         }
     }
     Some(all)
-}
-
-/// The time that who goes on from a node travels, on average; of who is parted, that of his siblings together.
-fn mean_travel(pair: &Pair) -> f64 {
-    pair.all_ways().map(|way| way.probability * way.mean_travel()).sum()
 }
 
 /// What comes to a node and goes on, where nobody is lost.
@@ -456,53 +436,5 @@ fn closed(nodes: &[Node], known: &mut Known) {
                 told(Measure::Wait, here / rate - service);
             }
         }
-    }
-}
-
-/// How often a customer of a class comes to each node of a closed network, for each time that it comes to the first of them that it ever comes to; none where not all are on one
-/// round.
-fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
-    let size = nodes.len();
-    // Before there is a matrix of them.
-    if size > MOST_NODES {
-        return None;
-    }
-    let first = nodes.iter().position(|node| node.pairs[class].comes)?;
-    let mut rows = vec![vec![0.0; size + 1]; size];
-    for (number, node) in nodes.iter().enumerate() {
-        rows[number][number] += 1.0;
-        for way in node.pairs[class].ways.iter().filter(|_| node.pairs[class].comes) {
-            rows[way.node][number] -= way.probability;
-        }
-    }
-    // One of the equations follows from the others.
-    rows[first] = vec![0.0; size + 1];
-    (rows[first][first], rows[first][size]) = (1.0, 1.0);
-    let found = eliminate(rows);
-    let comes = |(node, visits): (&Node, &f64)| {
-        visits.is_finite() && (*visits > 1e-12) == node.pairs[class].comes && *visits > -1e-12
-    };
-    nodes.iter().zip(&found).all(comes).then_some(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::facility::check::Way;
-
-    /// A matrix of them would take 80 GB.
-    #[test]
-    fn large_closed_networks_are_not_put_into_a_matrix() {
-        let size = 100_000;
-        let nodes = |size: usize| -> Vec<Node> {
-            let node = |number: usize| {
-                let way = Way { probability: 1.0, node: (number + 1) % size, class: 0, travel: None };
-                let pair = Pair { ways: vec![way], comes: true, ..Pair::default() };
-                Node::new("", Kind::Router, None, vec![pair])
-            };
-            (0..size).map(node).collect()
-        };
-        assert_eq!(visits(&nodes(size), 0), None);
-        assert_eq!(visits(&nodes(MOST_NODES), 0), Some(vec![1.0; MOST_NODES]));
     }
 }

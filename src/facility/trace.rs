@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::pdes::{FaultKind, Model as _, SimulationError};
 use crate::time::Ticks;
 
-use super::check::Kind;
 use super::long::Run;
 use super::model::{BALKED, BEGAN, LEFT, LOST, RENEGED};
+use super::nodes::Kind;
 use super::study::MORE;
 use super::{Facility, FacilityError, Place, Study};
 

@@ -1,6 +1,6 @@
 //! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
 
-use super::check::{Choice, Kind, Node, Pair, Way};
+use super::nodes::{Choice, Kind, Node, Pair, Way};
 use super::places::Places;
 use super::{Discipline, Distribution, FacilityError};
 

@@ -1,11 +1,13 @@
 //! Joins WGSL files into one module, remembers where each line came from, and lets naga check the result.
 //!
-//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`). Two kinds of comment at the top of a file are
+//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`). Four kinds of comment at the top of a file are
 //! read by the linker:
 //!
 //! ```wgsl
 //! // import: random/philox.wgsl      another file of the library; joined once, however often it is named
 //! // requires: int64                 the file needs a device feature: `int64` or `subgroups`
+//! // provides: queue_pop, queue_push what other files use without an import; in files of the library alone
+//! // needs: Item, event_before       what it uses of files that it does not import: one of several, or the model
 //! ```
 //!
 //! WGSL needs no declaration order, so *a choice is a file*: two files that define the same functions are two
@@ -17,6 +19,7 @@ use std::fmt::Write as _;
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
+use super::joined::Joined;
 use super::{Source, depth, names, words};
 use crate::text::{around, cut, quoted};
 
@@ -43,6 +46,16 @@ pub enum LinkError {
         line: u32,
         /// The word that was not understood.
         feature: String,
+    },
+    /// Files of the library's were linked that do not belong together.
+    #[error("{file}:{line}: {problem}")]
+    Head {
+        /// The file whose head says what is not so.
+        file: String,
+        /// The line.
+        line: u32,
+        /// What that is.
+        problem: String,
     },
     /// The joined WGSL is wrong; the report points at the files that were joined.
     #[error("{file}:{line}:{column}: {message}\n{report}")]
@@ -91,9 +104,9 @@ crate::text::debug_is_display!(LinkError);
 
 /// Where a line of the joined text came from.
 #[derive(Clone, Copy, Debug)]
-struct Origin {
-    file: usize,
-    line: u32,
+pub(super) struct Origin {
+    pub(super) file: usize,
+    pub(super) line: u32,
 }
 
 /// A place in a file that was joined.
@@ -129,11 +142,7 @@ impl Program {
     /// # Errors
     /// [`LinkError`], with file and line of the piece that is at fault.
     pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
-        let mut joined = Joined::default();
-        for source in sources {
-            joined.add(source)?;
-        }
-        let Joined { mut text, files, parts, lines, features, .. } = joined;
+        let Joined { mut text, files, parts, lines, features, .. } = Joined::of(sources)?;
         let (module, used) = (naga::Module::default(), Vec::new());
         let (by_rows, deep) = (None, false);
         let name = name.to_owned();
@@ -386,55 +395,6 @@ impl Program {
             _ => cut(&message, 1000),
         };
         LinkError::Wgsl { file, line, column, library, message, report }
-    }
-}
-
-#[derive(Default)]
-struct Joined {
-    text: String,
-    files: Vec<Source>,
-    parts: Vec<names::Part>,
-    lines: Vec<Origin>,
-    features: wgpu::Features,
-    seen: HashSet<Source>,
-}
-
-impl Joined {
-    fn add(&mut self, source: &Source) -> Result<(), LinkError> {
-        if !self.seen.insert(source.clone()) {
-            return Ok(());
-        }
-        for (number, comment) in source.comments() {
-            if let Some(import) = comment.strip_prefix("import:").map(str::trim) {
-                let found = crate::shaders::find(import).ok_or_else(|| LinkError::UnknownImport {
-                    file: source.name().to_owned(),
-                    line: number,
-                    import: quoted(import),
-                })?;
-                self.add(&found)?;
-            } else if let Some(feature) = comment.strip_prefix("requires:").map(str::trim) {
-                self.features |= match feature {
-                    "int64" => wgpu::Features::SHADER_INT64,
-                    "subgroups" => wgpu::Features::SUBGROUP,
-                    _ => {
-                        return Err(LinkError::UnknownFeature {
-                            file: source.name().to_owned(),
-                            line: number,
-                            feature: quoted(feature),
-                        });
-                    }
-                };
-            }
-        }
-        let (file, begin) = (self.files.len(), self.text.len());
-        for (number, line) in (1..).zip(source.text().lines()) {
-            self.lines.push(Origin { file, line: number });
-            self.text.push_str(line);
-            self.text.push('\n');
-        }
-        self.parts.push(names::Part { range: begin..self.text.len(), library: source.is_library() });
-        self.files.push(source.clone());
-        Ok(())
     }
 }
 

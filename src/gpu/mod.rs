@@ -16,6 +16,7 @@ mod depth;
 mod device;
 mod error;
 mod idle;
+mod joined;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
 mod later;
@@ -29,6 +30,7 @@ mod size;
 mod source;
 mod subgroups;
 mod tables;
+pub(crate) mod tune;
 mod units;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
@@ -42,6 +44,7 @@ pub(crate) use contract::{Declaration, MOST_KEPT};
 pub(crate) use device::CALLS;
 pub use device::{Gpu, HOST_WAIT, Submission, compiling};
 pub use error::GpuError;
+pub(crate) use joined::listed;
 pub use kernel::{Bindings, Kernel};
 #[cfg(test)]
 pub(crate) use layout::assert_same_layout;

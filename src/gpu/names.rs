@@ -69,8 +69,19 @@ impl Program {
 
 /// A file's part of a joined text.
 pub(super) struct Part {
-    pub(super) range: Range<usize>,
-    pub(super) library: bool,
+    range: Range<usize>,
+    library: bool,
+    /// Where it declares names at module scope, and whether of types.
+    pub(super) declared: Vec<(bool, Range<usize>)>,
+}
+
+impl Part {
+    /// The part from a place of a text to its end.
+    pub(super) fn new(text: &str, begin: usize, library: bool) -> Self {
+        let declared = declared(&text[begin..]);
+        let declared = declared.map(|(is_type, name)| (is_type, begin + name.start..begin + name.end));
+        Self { range: begin..text.len(), library, declared: declared.collect() }
+    }
 }
 
 /// Names of users' that were changed.
@@ -103,24 +114,16 @@ pub(super) fn separate(text: &mut String, parts: &[Part]) -> Result<Renamed, Ran
     if parts.iter().all(|part| part.library) || parts.iter().all(|part| !part.library) {
         return Ok(Renamed::default());
     }
-    let mut users = Vec::new();
-    let mut library = HashSet::new();
-    for part in parts {
-        let names = declared(&text[part.range.clone()]);
-        let begin = part.range.start;
-        match part.library {
-            true => library.extend(names.map(|(_, name)| &text[begin..][name])),
-            false => {
-                users.extend(names.map(|(is_type, name)| (is_type, begin + name.start..begin + name.end)))
-            }
-        }
-    }
+    let of = |library: bool| {
+        parts.iter().filter(move |part| part.library == library).flat_map(|part| &part.declared)
+    };
+    let library: HashSet<&str> = of(true).map(|(_, name)| &text[name.clone()]).collect();
     let is_wgsls = |name: &str| TYPES.contains(&name);
-    if let Some((_, name)) = users.iter().find(|(is_type, name)| *is_type && is_wgsls(&text[name.clone()])) {
+    if let Some((_, name)) = of(false).find(|(is_type, name)| *is_type && is_wgsls(&text[name.clone()])) {
         return Err(name.clone());
     }
     let collide = |name: &&str| library.contains(name) || is_wgsls(name) || is_built_in(name);
-    let mut colliding: Vec<_> = users.iter().map(|(_, name)| &text[name.clone()]).filter(collide).collect();
+    let mut colliding: Vec<_> = of(false).map(|(_, name)| &text[name.clone()]).filter(collide).collect();
     if colliding.is_empty() {
         return Ok(Renamed::default());
     }
@@ -216,7 +219,8 @@ fn declared(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     })
 }
 
-/// Where a file uses names of the pairs, and which.
+/// Where a file uses names of the pairs, and which. Address spaces and access modes are no such names:
+/// no file of the library declares one.
 fn uses(text: &str, part: &Range<usize>, pairs: &[(String, String)]) -> Vec<(Range<usize>, usize)> {
     let text = &text[part.clone()];
     let (mut last, mut in_struct) = ("", false);
@@ -226,29 +230,37 @@ fn uses(text: &str, part: &Range<usize>, pairs: &[(String, String)]) -> Vec<(Ran
         if word.blocks == 0 {
             in_struct = name == "struct" || (in_struct && last == "struct");
         }
-        let member = word.before == '.'
-            || (in_struct && word.blocks == 1 && text[word.range.end..].trim_start().starts_with(':'));
-        // An attribute, or the address space of a pointer or a variable.
-        let other = match word.before {
-            '@' => true,
-            '<' => ["ptr", "var"].contains(&last),
-            ',' => last == "storage",
-            _ => false,
-        };
         last = name;
-        if member || other {
-            continue;
-        }
-        if let Some(pair) = pairs.iter().position(|(_, old)| old == name) {
+        let Some(pair) = pairs.iter().position(|(_, old)| old == name) else { continue };
+        let is_declared = || in_struct && word.blocks == 1 && next(&text[word.range.end..]) == Some(':');
+        if !['.', '@'].contains(&word.before) && !is_declared() {
             found.push((part.start + word.range.start..part.start + word.range.end, pair));
         }
     }
     found
 }
 
+/// What a text begins with after blanks and comments, if that is a sign.
+fn next(text: &str) -> Option<char> {
+    let (_, rest) = token(text)?;
+    text[..text.len() - rest.len()].chars().next_back().filter(|last| !is_word(*last))
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::gpu::{LinkError, Program, Source};
+
+    /// The words of a text, with the signs around them and the number of braces.
+    pub(in crate::gpu) fn tokens(text: &str) -> impl Iterator<Item = (&str, char, Option<char>, usize)> {
+        super::words(text).map(|super::Word { range, before, blocks }| {
+            (&text[range.clone()], before, super::next(&text[range.end..]), blocks)
+        })
+    }
+
+    /// The names that a text declares at module scope.
+    pub(in crate::gpu) fn declarations(text: &str) -> impl Iterator<Item = &str> {
+        super::declared(text).map(|(_, name)| &text[name])
+    }
 
     const LIBRARY: &str = "struct Event { leave: u32 }
 fn leave(at: u32) -> u32 { return min(at, 7u); }
@@ -288,6 +300,40 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
             function.name.as_deref().is_some_and(|name| name.starts_with("mi") && name != "min")
         });
         assert!(own.is_some() && program.text().contains("return min(at, 7u)"), "{}", program.text());
+    }
+
+    /// What looks like a template or hides a member's colon.
+    #[test]
+    fn names_after_a_less_sign_and_members_with_comments_are_told_apart() {
+        let library = "const LIMIT = 7u; fn leave() -> u32 { return LIMIT; }
+@compute @workgroup_size(1) fn main() { _ = handle(leave()); }
+";
+        let link = |model: &str| {
+            let files = [Source::library("l.wgsl", library), Source::new("m.wgsl", model.to_owned())];
+            Program::link("names", &files).unwrap_or_else(|error| panic!("{error}"))
+        };
+        for (model, own) in [
+            ("const LIMIT = 3u; fn handle(ptr: u32) -> bool { return ptr < LIMIT; }", "ptr < LIMI0"),
+            (
+                "const LIMIT = 3u; fn f(a: u32, b: u32) -> bool { return a < b; } \
+                fn handle(storage: u32) -> bool { return f(storage, LIMIT); }",
+                "LIMI0)",
+            ),
+            (
+                "struct S { @align(16) LIMIT /* the most: */ : u32, leave // when
+                : u32 } const LIMIT = 3u; fn leave(s: S) -> u32 { return s.leave + s . LIMIT + LIMIT; } \
+                fn handle(a: u32) -> bool { return leave(S(a, a)) < LIMIT; }",
+                "@align(16) LIMIT /* the most: */ : u32, leave",
+            ),
+        ] {
+            let program = link(model);
+            assert!(program.text().contains(own), "{own}: {}", program.text());
+        }
+        let of_templates =
+            ["function", "private", "workgroup", "uniform", "storage", "read", "write", "read_write"];
+        for (name, text) in crate::shaders::texts() {
+            assert!(declarations(text).all(|declared| !of_templates.contains(&declared)), "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Handlers: work that events hand to the GPU, many calls at once (the paper, sections 2.2 and 2.3).
 
 mod balance;
+mod placement;
 mod wgsl;
 
 use std::any::Any;
@@ -15,6 +16,7 @@ use super::HybridError;
 use super::error::panic_message;
 use crate::gpu::Gpu;
 use balance::{Balance, Place};
+pub use placement::Placement;
 pub use wgsl::WgslHandler;
 #[doc(hidden)]
 pub use wgsl::kernels;
@@ -43,20 +45,6 @@ pub trait Handler: Send + Sync + 'static {
     /// # Errors
     /// Where the device fails.
     fn on_gpu(&self, gpu: &Gpu, calls: &[Self::Call]) -> Result<Vec<Self::Answer>, HybridError>;
-}
-
-/// Where calls run. It changes the speed only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Placement {
-    /// Wherever so many calls took less time so far; all places are tried, and those that lost again now and then. A handler that the device's driver cuts ([`HybridError::Cut`]) runs on the cores from
-    /// then on.
-    #[default]
-    Auto,
-    /// On the device; of several, on one or on all, whichever took less time so far.
-    Gpu,
-    /// On the host's cores.
-    Cpu,
 }
 
 /// The handlers of a simulation.

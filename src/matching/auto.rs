@@ -3,24 +3,13 @@
 //! assumed, the look is part of the same submission, and where it tells something else the call is made again. What is found does not
 //! depend on what was assumed, nor does its order. Where the device has no room for what was assumed, it is forgotten (`Kernels::forget_if_failed`).
 
-use std::sync::{Mutex, PoisonError};
-
-use super::kernels::{Kernels, Wanted};
-use super::matches::Source;
-use super::sample::Sample;
+use super::kernels::Kernels;
+use super::look::Look;
+use super::room::{Alike, Room, Way};
 use super::set::Columns;
-use super::work::MAX_TASKS;
+use super::source::Source;
 use super::{Algorithm, MatchingError, grid, sweep};
-use crate::gpu::{Gpu, Plan};
-
-/// Where candidates come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// A sweep along this dimension.
-    Sort { dim: u32 },
-    /// A grid.
-    Grid { cells: Option<u32> },
-}
+use crate::gpu::{Gpu, tune};
 
 /// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
 pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
@@ -30,7 +19,8 @@ pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns
         (false, 1) => FREE_TESTS_1D,
         (false, _) => FREE_TESTS,
     };
-    n * m <= free + TESTS_PER_REGION * (n + m)
+    let costs = [("brute force", n * m), ("by regions", free + TESTS_PER_REGION * (n + m))];
+    tune::cheapest("matching", &costs) == 0
 }
 
 /// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force takes as long as a sort, or a grid, on an H200 (the table of times in
@@ -45,160 +35,6 @@ const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
 /// 5.19 ms in which an H200 sorts the bounds of 10⁸ regions are 160 tests for each.
 const TESTS_PER_REGION: f64 = 64.0;
 
-/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
-/// times in mod.rs the sweep takes 2.3 times as long at 30,000 regions in 2 dimensions, where a region has some 90 candidates, and a grid of regions that are
-/// not spread evenly takes longer than theirs. (Not much less: the sample sees a set that is matched with itself meet itself.)
-const SWEEP_CANDIDATES: f64 = 64.0;
-
-/// The dimension in which the fewest pairs overlap, and how many do: by the overlaps in each.
-fn fewest(overlaps: Vec<f64>) -> (u32, f64) {
-    (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1)).expect("a region has a dimension")
-}
-
-/// The dimension to sweep along.
-pub(super) async fn best_dimension(kernels: &Kernels, sides: [&Columns; 2]) -> Result<u32, MatchingError> {
-    if sides[0].dims == 1 {
-        return Ok(0);
-    }
-    let sample = Sample::new(kernels, sides)?;
-    let read = kernels.run(&[sample.plan()], false, &[sample.wanted()]).await?;
-    Ok(fewest(sample.overlaps(&read[0])).0)
-}
-
-/// What [`Algorithm::Auto`] takes for sets that are too large for brute force.
-pub(super) async fn way(kernels: &Kernels, sides: [&Columns; 2]) -> Result<Way, MatchingError> {
-    let mut look = Look::new(kernels, sides, Algorithm::Auto)?;
-    look.alone(kernels).await?;
-    Ok(look.way)
-}
-
-/// A look at the sets, and the way that is taken for right.
-pub(super) struct Look {
-    /// None where nothing is to be looked at, or nothing any more.
-    sample: Option<Sample>,
-    always_sort: bool,
-    regions: f64,
-    pub(super) way: Way,
-}
-
-impl Look {
-    fn new(kernels: &Kernels, sides: [&Columns; 2], algorithm: Algorithm) -> Result<Self, MatchingError> {
-        let way = match algorithm {
-            Algorithm::Grid { cells } => Way::Grid { cells },
-            _ => Way::Sort { dim: 0 },
-        };
-        let known = sides[0].dims == 1 || matches!(way, Way::Grid { .. });
-        Ok(Self {
-            sample: if known { None } else { Some(Sample::new(kernels, sides)?) },
-            always_sort: algorithm == Algorithm::Sort,
-            regions: sides.iter().map(|side| f64::from(side.filled)).sum(),
-            way,
-        })
-    }
-
-    /// What is to be done for it first, and brought first.
-    pub(super) fn part(&self) -> Option<(&Plan, Wanted<'_>)> {
-        self.sample.as_ref().map(|sample| (sample.plan(), sample.wanted()))
-    }
-
-    /// Takes in what [`Look::part`] wanted. Whether the way is right: if not, it is another one now.
-    pub(super) fn told(&mut self, hits: &[u32]) -> bool {
-        let Some(sample) = self.sample.take() else { return true };
-        let (dim, candidates) = fewest(sample.overlaps(hits));
-        let many = candidates > SWEEP_CANDIDATES * self.regions && !self.always_sort;
-        let way = if many { Way::Grid { cells: None } } else { Way::Sort { dim } };
-        let right = way == self.way;
-        self.way = way;
-        right
-    }
-
-    async fn alone(&mut self, kernels: &Kernels) -> Result<(), MatchingError> {
-        if let Some((plan, wanted)) = self.part() {
-            let read = kernels.run(&[plan], false, &[wanted]).await?;
-            self.told(&read[0]);
-        }
-        Ok(())
-    }
-}
-
-/// Calls whose sets are so alike that one may tell about the next: the same algorithm, and sizes within a factor of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Alike {
-    algorithm: Algorithm,
-    dims: u32,
-    sizes: [u32; 2],
-}
-
-/// What a call took.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    way: Way,
-    /// Regions of each side.
-    counts: [u32; 2],
-    /// Room for entries of a grid, of each side.
-    pub(super) entries: [u32; 2],
-    /// Room for tiles of candidates.
-    pub(super) tasks: u32,
-}
-
-/// Room that is spared in any case.
-const SPARE: u32 = 512;
-/// Candidates per region that there is room for before anything is known: an empty task costs next to nothing.
-const CANDIDATES: u32 = 16;
-
-impl Room {
-    /// A guess: where there is too little the call is made again.
-    fn guess(way: Way, counts: [u32; 2]) -> Self {
-        let tasks = counts[0].saturating_add(counts[1]) / (sweep::TILE / CANDIDATES) + SPARE;
-        Self { way, counts, entries: counts.map(|count| room(0, count)), tasks }
-    }
-
-    /// The same for sets of other sizes.
-    fn for_counts(self, counts: [u32; 2]) -> Self {
-        if self.counts == counts {
-            return self;
-        }
-        let scaled = |room: u32, side: usize| {
-            let scaled = u64::from(room) * u64::from(counts[side]) / u64::from(self.counts[side].max(1));
-            u32::try_from(scaled + 1).unwrap_or(u32::MAX)
-        };
-        let entries = [scaled(self.entries[0], 0), scaled(self.entries[1], 1)];
-        let tasks = scaled(self.tasks, 0).max(scaled(self.tasks, 1)).min(MAX_TASKS);
-        Self { counts, entries, tasks, ..self }
-    }
-}
-
-/// Room for what needs `needed`: what there is, if that is enough and not far too much.
-pub(super) fn room(now: u32, needed: u32) -> u32 {
-    let more = needed.saturating_add(needed / 8).saturating_add(SPARE);
-    if now >= needed && u64::from(now) <= 2 * u64::from(more) { now } else { more }
-}
-
-/// What the last calls took.
-#[derive(Debug, Default)]
-pub(super) struct Took(Mutex<Vec<(Alike, Room)>>);
-
-/// Calls of so many kinds are kept in mind.
-const KINDS: usize = 16;
-
-impl Took {
-    pub(super) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    fn last(&self, alike: Alike) -> Option<Room> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(kind, _)| *kind == alike).map(|(_, room)| *room)
-    }
-
-    fn keep(&self, alike: Alike, room: Room) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(kind, _)| *kind != alike);
-        kept.truncate(KINDS - 1);
-        kept.insert(0, (alike, room));
-    }
-}
-
 /// Matches by candidates: sets that are not empty, and any algorithm but brute force and trees.
 pub(super) async fn matches(
     kernels: &Kernels,
@@ -209,7 +45,7 @@ pub(super) async fn matches(
     let alike = Alike { algorithm, dims: sides[0].dims, sizes: counts.map(u32::ilog2) };
     let mut look = Look::new(kernels, sides, algorithm)?;
     let mut room = match kernels.took.last(alike) {
-        Some(last) if look.sample.is_some() || last.way == look.way => {
+        Some(last) if look.has_part() || last.way == look.way => {
             look.way = last.way;
             last.for_counts(counts)
         }
@@ -236,6 +72,7 @@ pub(super) async fn matches(
 mod tests {
     use super::*;
     use crate::gpu::CALLS;
+    use crate::matching::limits::{TILE, UNIT};
     use crate::matching::work::{Memory, Placed};
     use crate::matching::{Matcher, Region, Regions};
 
@@ -286,7 +123,8 @@ mod tests {
     /// Presets what the last call with sets like these by sorting took.
     fn took(kernels: &Kernels, count: u32, tasks: u32) -> Alike {
         let alike = Alike { algorithm: Algorithm::Sort, dims: 2, sizes: [count.ilog2(); 2] };
-        let room = Room { tasks, ..Room::guess(Way::Sort { dim: 0 }, [count; 2]) };
+        let mut room = Room::guess(Way::Sort { dim: 0 }, [count; 2]);
+        room.tasks = tasks;
         kernels.took.keep(alike, room);
         alike
     }
@@ -321,22 +159,13 @@ mod tests {
         let kernels = matcher.kernels();
         let all = matcher.upload("identical", &[Region::new([3u32, 3], [5, 5]); 3_800]).unwrap().columns;
         // More tiles than a first submission has, and few enough to be kept.
-        took(kernels, 3_800, sweep::UNIT + 100);
+        took(kernels, 3_800, UNIT + 100);
         let found = matches(kernels, [&all, &all], Algorithm::Sort);
         let (total, source) = pollster::block_on(found).unwrap();
         assert_eq!(total, 3_800 * 3_800);
         let Source::Placed(Placed { memory: Memory::Sweep(memory), .. }) = source else {
             panic!("not a sweep")
         };
-        assert!(memory.1.is_at_once((3_800u32 * 3_800).div_ceil(sweep::TILE)));
-    }
-
-    #[test]
-    fn room_is_kept_where_it_serves() {
-        let enough = room(0, 1_000);
-        assert_eq!(room(enough, 1_000), enough);
-        assert_eq!(room(enough, enough), enough);
-        assert!(room(enough, enough + 1) > enough);
-        assert!(room(100 * enough, 1_000) == enough && room(u32::MAX, u32::MAX) == u32::MAX);
+        assert!(memory.1.is_at_once((3_800u32 * 3_800).div_ceil(TILE)));
     }
 }

@@ -1,10 +1,9 @@
 //! Brute-force matching.
 
-use super::MatchingError;
-use super::kernels::GROUP_SIZE;
-use super::programs;
+use super::limits::{GROUP_SIZE, MAX_TASKS};
 use super::set::Columns;
-use super::work::{MAX_TASKS, Work};
+use super::work::Work;
+use super::{MatchingError, programs};
 
 /// Updates that a task takes: `SPAN` in brute.wgsl.
 const SPAN: u32 = 16 * GROUP_SIZE;

@@ -2,12 +2,11 @@
 
 use std::sync::PoisonError;
 
-use bytemuck::{Pod, Zeroable};
-
-use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels};
-use super::programs;
+use super::kernels::Kernels;
+use super::limits::GROUP_SIZE;
+use super::prepared::{CountParams, Ranking};
 use super::set::Columns;
+use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Gpu, Plan};
 use crate::primitives::Count;
 
@@ -15,19 +14,6 @@ use crate::primitives::Count;
 const RANK_GROUPS: u32 = 4096;
 /// Ends per invocation in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
 pub(super) const RANK_ENDS: u32 = 6;
-
-/// As in sweep_count.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-struct CountParams {
-    pairs: u64,
-    subscriptions: u32,
-    updates: u32,
-    filled_subscriptions: u32,
-    filled_updates: u32,
-    subscription_groups: u32,
-    update_groups: u32,
-}
 
 impl CountParams {
     fn new(subscriptions: &Columns, updates: &Columns, ends_each: u32) -> Self {
@@ -56,18 +42,6 @@ impl CountParams {
 pub struct Counter {
     copying: Plan,
     ranking: Ranking,
-}
-
-/// All of a count but where the bounds come from: it serves whatever sets of these sizes.
-#[derive(Debug, Clone)]
-pub(super) struct Ranking {
-    params: CountParams,
-    ends_each: u32,
-    starts: Buffer<u32>,
-    ends: Buffer<u32>,
-    sorting: Plan,
-    searching: Plan,
-    total: Buffer<u64>,
 }
 
 impl Ranking {

@@ -1,29 +1,12 @@
 //! Candidates that are tested: those of a sweep in several dimensions, or of a grid.
 
-use super::MatchingError;
-use super::auto::{Room, room};
 use super::kernels::{Kernels, Wanted, wide};
-use super::matches::Source;
-use super::memory::Lent;
-use super::programs;
-use super::sweep::{Origin, Ranges, TILE, UNIT};
-use super::work::{MAX_TASKS, Memory, Placed, TaskParams, Window, Work};
+use super::limits::{MAX_TASKS, TILE, UNIT};
+use super::prepared::{Filter, Origin, Ranges};
+use super::room::{Room, room};
+use super::work::{Memory, Placed, TaskParams, Window, Work};
+use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
-
-/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile go. Tiles that the candidates do not fill
-/// have none.
-#[derive(Debug)]
-pub(super) struct Filter {
-    origin: Origin,
-    tasks: u32,
-    firsts: Lent<u32>,
-    lengths: Lent<u32>,
-    offsets: Lent<u64>,
-    finding: Plan,
-    /// None where the tests take several submissions.
-    testing: Option<Plan>,
-    placing: Plan,
-}
 
 impl Filter {
     /// `at_once` says whether all is tested in one submission: [`Kernels::tests_at_once`].
@@ -137,6 +120,6 @@ impl Counted {
 }
 
 /// Matches that were counted, with the memory that they lie in.
-pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, Source) {
-    (total, Source::Placed(Placed { work, offsets, memory }))
+pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, Placed) {
+    (total, Placed { work, offsets, memory })
 }

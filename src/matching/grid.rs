@@ -2,16 +2,14 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::auto::{Look, Room, room};
-use super::filter::{self, Filter};
 use super::kernels::{Kernels, Wanted, apart, wide};
-use super::matches::Source;
-use super::memory::Lent;
-use super::region::Kind;
+use super::look::Look;
+use super::prepared::{Filter, GridRun, GridShape, Ordered, Origin, Ranges};
+use super::room::{Room, room};
 use super::set::Columns;
-use super::sweep::{Ordered, Origin, Ranges};
+use super::source::Source;
 use super::work::Memory;
-use super::{MatchingError, programs};
+use super::{MatchingError, filter, programs};
 use crate::gpu::Plan;
 
 /// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
@@ -79,41 +77,9 @@ fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
     }
 }
 
-/// What a matching is prepared for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shape {
-    kind: Kind,
-    dims: u32,
-    /// Regions of each side.
-    counts: [u32; 2],
-    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other submissions.
-    entries: [u32; 2],
-    tasks: u32,
-}
-
-/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that the host has chosen; what does not fit shows
-/// in the numbers that come back.
-#[derive(Debug)]
-pub(super) struct Run {
-    shape: Shape,
-    bounds: Lent<u32>,
-    laid: Lent<u32>,
-    cells: Lent<u32>,
-    lengths: Lent<u32>,
-    places: Lent<u64>,
-    keys: Lent<u32>,
-    ids: Lent<u32>,
-    /// From lengths to entries in order.
-    listing: Plan,
-    /// From rows to ranges.
-    ranging: Plan,
-    ranges: Ranges,
-    filter: Option<Filter>,
-}
-
-impl Run {
-    fn new(kernels: &Kernels, shape: Shape) -> Result<Self, MatchingError> {
-        let Shape { dims, counts, entries, tasks, .. } = shape;
+impl GridRun {
+    fn new(kernels: &Kernels, shape: GridShape) -> Result<Self, MatchingError> {
+        let GridShape { dims, counts, entries, tasks, .. } = shape;
         // Of either there are 2^30 at the most on each side (a row has five columns or more). A sort of 2^31 is refused.
         let (regions, rows) = (counts[0] + counts[1], entries[0] + entries[1]);
         let bounds = kernels.lend("bounding box", 8)?;
@@ -154,7 +120,7 @@ impl Run {
         [subscriptions, updates]: [&Columns; 2],
         (cells, joins, joins_least): (u32, u32, u32),
     ) -> Result<Plan, MatchingError> {
-        let Shape { kind, dims, counts, .. } = self.shape;
+        let GridShape { kind, dims, counts, .. } = self.shape;
         let steps = counts.map(|count| count.div_ceil(SAMPLE));
         let params = GridParams {
             subscriptions: counts[0],
@@ -212,7 +178,7 @@ impl Run {
     }
 }
 
-impl Shape {
+impl GridShape {
     fn entry_params(&self) -> EntryParams {
         EntryParams {
             subscriptions: self.counts[0],
@@ -260,8 +226,8 @@ pub(super) async fn matches(
     room.entries = room.entries.map(|entries| entries.clamp(1, most.max(1)));
     loop {
         let tasks = if kernels.tests_at_once(room.tasks) { room.tasks } else { 0 };
-        let shape = Shape { kind: sides[0].kind, dims, counts, entries: room.entries, tasks };
-        let mut run = kernels.grid.take(|run| run.shape == shape, || Run::new(kernels, shape))?;
+        let shape = GridShape { kind: sides[0].kind, dims, counts, entries: room.entries, tasks };
+        let mut run = kernels.grid.take(|run| run.shape == shape, || GridRun::new(kernels, shape))?;
         let laying = run.laying(kernels, sides, (finest, joins, joins_least))?;
         let gathering = run.gathering(kernels, sides)?;
         let looked = look.part();
@@ -309,7 +275,8 @@ pub(super) async fn matches(
                 Memory::Grid(Box::new(run), Some(Box::new(counted.filter)))
             }
         };
-        return Ok(Some(filter::found(source, memory)));
+        let (total, placed) = filter::found(source, memory);
+        return Ok(Some((total, Source::Placed(placed))));
     }
 }
 
@@ -317,6 +284,7 @@ pub(super) async fn matches(
 mod tests {
     use super::*;
     use crate::gpu::{Gpu, assert_same_layout};
+    use crate::matching::region::Kind;
     use crate::matching::{Algorithm, Coordinate, Matcher, Region};
 
     #[test]

@@ -6,18 +6,13 @@ use std::time::Duration;
 use bytemuck::Pod;
 use web_time::Instant;
 
-use super::auto::Took;
-use super::counter::Ranking;
+use super::MatchingError;
+use super::limits::{GROUP_SIZE, MAX_COUNT, UNIT};
 use super::memory::{Lent, Pool, Slot};
-use super::{MatchingError, grid, sweep};
+use super::prepared::{GridRun, Ranking};
+use super::room::Took;
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
-
-/// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
-pub(super) const GROUP_SIZE: u32 = 256;
-
-/// What the primitives take at the most.
-pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
 /// Uniforms and counts that are kept, by number: a call has some dozens.
 const SMALL: usize = 64;
@@ -55,11 +50,11 @@ pub(super) struct Kernels {
     uniforms: Mutex<Vec<(Vec<u8>, wgpu::Buffer)>>,
     counts: Mutex<Vec<(u32, Count)>>,
     /// The last matching by a grid.
-    pub(super) grid: Slot<grid::Run>,
+    pub(super) grid: Slot<GridRun>,
     pub(super) took: Took,
     /// The last count by ranks, but for where its bounds come from.
     pub(super) ranking: Mutex<Option<Ranking>>,
-    /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
+    /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs is written in less
     /// time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
     /// The same of candidates that are tested.
@@ -90,7 +85,7 @@ impl Kernels {
     }
 
     /// Looks at what came of work on the device, and if that is an error of the device's, forgets all that is kept between calls. True if it is
-    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`auto.rs`) may
+    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`room.rs`) may
     /// be more than is needed. To be asked when the work has dropped what it was lent.
     pub(super) fn forget_if_failed<T>(&self, done: &Result<T, MatchingError>) -> bool {
         let Err(MatchingError::Gpu(error)) = done else { return false };
@@ -137,50 +132,7 @@ impl Kernels {
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
-        // SAFETY: no file of the module holds a user's WGSL, and no user can write what its kernels index with: of the
-        // buffers that a user reaches, `rows` (import) holds bounds and no indices, and pages of pairs and the total of a
-        // `Counter` are not read by the module. So it is enough that the kernels index
-        // within their buffers for what this module writes there.
-        //
-        // All: an invocation's number is compared with a length that the host passes, the one that it allotted the buffers
-        // for. `MAX_REGIONS` and `MAX_ENTRIES` keep products of columns and rows below 2^32. Vectors and workgroup arrays
-        // are indexed by dimension, lane and item, all below constants; brute.wgsl by `k < GROUP_SIZE`, candidates.wgsl
-        // by less than STAGED, sweep_count.wgsl likewise.
-        //
-        // Loops: over dimensions, columns, items, rows of tiles with steps that are at least 1 (`sweep_count`: the number of
-        // workgroups of a side that has this one), halvings in reduce.wgsl, search.wgsl and `sum_before`, and STEPS; in index and moves
-        // over levels, children, samples, bits of cells, and over entries of lists with steps of at least 1,024, where counts are below 2^30.
-        //
-        // Divisors: constants, but for `spans()` (brute: at least 1, since no kernel starts for a side without regions), the number of samples
-        // (index_build: at least 1, since `Index::new` plans nothing for no regions) and `width` (grid_entries: 1 more than the difference between a region's last and first cell in a
-        // dimension, which find_cells writes in this order and which has at most 22 bits).
-        //
-        // Indices from data, by group of kernels:
-        // * order: `ids` is numbered 0 .. n and permuted by a stable sort of n pairs. Buffers may be longer than was asked for, with rubbish behind (`Lent`):
-        //   no kernel asks for their lengths, and all that is read was written before.
-        // * grid: a cell is the high word of a place's product with `scale`, and below `cells` per dimension up to the box's last place
-        //   (`cells_per_line`). Beyond it would be below 2 `cells`, and `find_cells` packs cells without a mask; but keys outside of the box do not
-        //   occur: `find_bounds` takes it from the same buffers, of which all regions but empty ones (which have no cells), before in the same plan. `places` is the exclusive
-        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. Rows and sorted entries are reached below the numbers of
-        //   entries that there is room for: where `places` tells of more, `entries()` says that there are none. `sorted_ids` permutes regions, those
-        //   of updates behind those of subscriptions. Rows without an entry have ranges of length 0.
-        // * candidates: `places` is the exclusive prefix sum of `lengths`, so the range found for a candidate below the
-        //   total holds it, and `begins` + the candidate's number within the range is below begin + length, which is the
-        //   result of a search in the other side. Candidates from the total on are not looked up: count_matches and
-        //   write_matches compare with the total, write_all with the page, which ends at the total at the most.
-        //   `firsts` is one longer than there is room for tiles; searches for a candidate beyond the total find
-        //   the last range.
-        // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
-        //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Index::new`: 8 at the most, since there are fewer than 2^28 regions).
-        // * moves: names of rows were compared with the sets' lengths on the host, which also keeps the numbers of a submission below those of the rows, or
-        //   of the slots. Nodes in lists were compared with the size of their level, so slots are those of leaves. Places in lists and changes
-        //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
-        // * differences: lists are as long as the host says, and the places of what is put are the exclusive prefix sum of 0 and 1 for each of their numbers.
-        // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
-        //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
-        //   since there are at most 8^10 leaves: no shift reaches 32.
-        // * tasks: `offsets` is one longer than there are tasks (or updates, in the tree). `put` compares with the page.
-        // * sweep_count: ranks lie between the two ends of a search, which are places of one side.
+        // SAFETY: as `// bounds:` of shaders/matching/common.wgsl and of each file says.
         let kernel = unsafe { recipe.trusted(&self.gpu)? };
         Ok(kernel)
     }
@@ -324,7 +276,7 @@ impl Kernels {
     /// Whether so many tiles of candidates are tested in one submission, by how fast that went before.
     pub(super) fn tests_at_once(&self, tasks: u32) -> bool {
         let pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks <= pace.units().saturating_mul(sweep::UNIT)
+        tasks <= pace.units().saturating_mul(UNIT)
     }
 
     /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other work: that tells nothing where it
@@ -347,7 +299,7 @@ impl Kernels {
         if tasks > 0 && elapsed > LONG {
             let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
             let before = pace.clone();
-            pace.record(tasks.div_ceil(sweep::UNIT), elapsed);
+            pace.record(tasks.div_ceil(UNIT), elapsed);
             if pace.units() > before.units() {
                 *pace = before;
             }
@@ -428,14 +380,14 @@ mod tests {
         let mut pace = Pace::new(u32::MAX);
         pace.record(8, Duration::ZERO);
         *kernels.test_pace.lock().unwrap() = pace;
-        let tasks = 64 * sweep::UNIT;
+        let tasks = 64 * UNIT;
         // Nothing was tested, or it was quick.
         kernels.tested_within(0, Duration::from_secs(3));
-        kernels.tested_within(sweep::UNIT, Duration::ZERO);
+        kernels.tested_within(UNIT, Duration::ZERO);
         assert!(kernels.tests_at_once(tasks) && !kernels.tests_at_once(tasks + 1));
         // In 30 ms of 3 s there is time for less than one of 64 units.
         kernels.tested_within(tasks, Duration::from_secs(3));
-        assert!(kernels.tests_at_once(sweep::UNIT) && !kernels.tests_at_once(sweep::UNIT + 1));
+        assert!(kernels.tests_at_once(UNIT) && !kernels.tests_at_once(UNIT + 1));
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::MatchingError;
 use super::kernels::Kernels;
-use super::sweep::Ranges;
-use super::tree::Tree;
-use super::work::{Placed, Window};
+use super::source::Source;
+use super::work::Window;
 use crate::gpu::{Buffer, Verdict};
 
 /// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
@@ -22,19 +21,6 @@ pub struct Matches {
     page_len: u32,
     next: u64,
     pairs: Option<Buffer<[u32; 2]>>,
-}
-
-/// What can write any window of the output.
-#[derive(Debug)]
-pub(super) enum Source {
-    /// There is no pair.
-    Nothing,
-    /// Work whose tasks know their places.
-    Placed(Placed),
-    /// Ranges that hold nothing but matches.
-    Ranges(Ranges),
-    /// Walks through an interval tree.
-    Tree(Tree),
 }
 
 /// Some of the pairs, on the device.
@@ -158,22 +144,6 @@ impl Matches {
             }
         }
         Ok(all)
-    }
-}
-
-impl Source {
-    async fn write(
-        &self,
-        kernels: &Kernels,
-        window: Window,
-        pairs: &Buffer<[u32; 2]>,
-    ) -> Result<(), MatchingError> {
-        match self {
-            Self::Nothing => Ok(()),
-            Self::Placed(placed) => placed.write(kernels, window, pairs).await,
-            Self::Ranges(ranges) => ranges.write(kernels, window, pairs).await,
-            Self::Tree(tree) => tree.write(kernels, window, pairs).await,
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use super::MatchingError;
 use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
-use super::kernels::{GROUP_SIZE, Kernels, Wanted};
+use super::kernels::{Kernels, Wanted};
+use super::limits::GROUP_SIZE;
 use super::programs;
 use super::scratch;
 use super::set::Columns;

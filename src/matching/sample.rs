@@ -3,7 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels, Wanted};
+use super::kernels::{Kernels, Wanted};
+use super::limits::GROUP_SIZE;
 use super::memory::Lent;
 use super::programs;
 use super::set::Columns;

@@ -3,37 +3,17 @@
 use std::fmt::Display;
 use std::marker::PhantomData;
 
-use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-use super::programs;
+use super::MatchingError;
 use super::region::{Bound, Coordinate, Kind, Region};
-use super::{Matcher, MatchingError};
-use crate::gpu::{Buffer, Gpu, GpuError, Plan};
-#[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::{CHUNK_BYTES, Flow, Upload};
-
-/// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns, and of one more where they
-/// are put in order, with 32 bits.
-const fn max_regions(dims: u64) -> u64 {
-    let words = u32::MAX as u64 / (2 * dims + 1);
-    if words < 1 << 30 { words } else { 1 << 30 }
-}
-
-/// As in import.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct ImportParams {
-    regions: u32,
-    first: u32,
-    rows: u32,
-}
+use crate::gpu::{Buffer, Gpu, GpuError};
 
 /// Regions on the device, checked and ready to match. A region's id is its index.
 #[derive(Debug, Clone)]
 pub struct Regions<T, const D: usize> {
     pub(super) columns: Columns,
-    values: PhantomData<T>,
+    pub(super) values: PhantomData<T>,
 }
 
 /// What the kernels see of a set: `2·dims` columns of order-preserving keys in one buffer.
@@ -50,7 +30,11 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Those of a set with so many regions, which are to be filled. The length was checked.
-    fn new<T: Coordinate, const D: usize>(gpu: &Gpu, label: &str, count: usize) -> Result<Self, GpuError> {
+    pub(super) fn new<T: Coordinate, const D: usize>(
+        gpu: &Gpu,
+        label: &str,
+        count: usize,
+    ) -> Result<Self, GpuError> {
         #[expect(clippy::cast_possible_truncation, reason = "dimensions are few, and the length was checked")]
         let (count, dims) = (count as u32, D as u32);
         let keys = Buffer::storage(gpu, label, u64::from(count) * 2 * u64::from(dims))?;
@@ -64,194 +48,8 @@ impl Columns {
     }
 }
 
-impl Matcher {
-    /// Checks regions and copies them to the device. `label` is what errors call the set.
-    ///
-    /// # Errors
-    /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
-    /// [`MatchingError::TooManyRegions`], and [`MatchingError::Gpu`] (a set takes `8·D` bytes per region in one
-    /// binding).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn upload<T: Coordinate, const D: usize>(
-        &self,
-        label: &str,
-        regions: &[Region<T, D>],
-    ) -> Result<Regions<T, D>, MatchingError> {
-        pollster::block_on(self.upload_async(label, regions))
-    }
-
-    /// [`Matcher::upload`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Matcher::upload`].
-    pub async fn upload_async<T: Coordinate, const D: usize>(
-        &self,
-        label: &str,
-        regions: &[Region<T, D>],
-    ) -> Result<Regions<T, D>, MatchingError> {
-        const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
-        self.check_len::<D>(label, regions.len() as u64)?;
-        #[cfg(not(target_arch = "wasm32"))]
-        {
-            self.send(label, regions)
-        }
-        // A browser has one core, and copies what is written anyway.
-        #[cfg(target_arch = "wasm32")]
-        {
-            let rows = Buffer::storage_from(self.gpu(), label, regions)?;
-            self.import_async(label, &rows).await
-        }
-    }
-
-    /// Sends rows in pieces, which the host's cores check as they copy them, and the device makes columns of one while they fill the next. Nothing waits
-    /// for the device.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn send<T: Coordinate, const D: usize>(
-        &self,
-        label: &str,
-        regions: &[Region<T, D>],
-    ) -> Result<Regions<T, D>, MatchingError> {
-        let gpu = self.gpu();
-        let mut columns = Columns::new::<T, D>(gpu, label, regions.len())?;
-        let per_chunk = usize::try_from(CHUNK_BYTES).expect("megabytes") / size_of::<Region<T, D>>();
-        // Each piece waits there only until the device has made columns of it, before the next one comes.
-        let rows = regions.len().min(per_chunk) * size_of::<Region<T, D>>() / 4;
-        let rows = self.kernels().lend("rows of regions", rows as u64)?;
-        let status = self.kernels().lend("status of regions", 2)?;
-        let mut flow = Flow::default();
-        for (number, chunk) in regions.chunks(per_chunk).enumerate() {
-            flow.ready(gpu)?;
-            let bytes = size_of_val(chunk) as u64;
-            let upload = Upload::new(gpu, label, bytes)?;
-            let share_bytes = (SHARE * size_of::<Region<T, D>>()) as u64;
-            let parts = (0..bytes).step_by(SHARE * size_of::<Region<T, D>>());
-            let parts = parts.map(|first| upload.part(gpu, first..bytes.min(first + share_bytes)));
-            let parts = parts.collect::<Result<Vec<_>, _>>()?;
-            let filled = match parts.len() {
-                1 => parts.into_iter().map(|part| fill(chunk, part)).sum::<Option<u32>>(),
-                _ => {
-                    let shares = parts.into_par_iter().zip(chunk.par_chunks(SHARE));
-                    shares.map(|(part, share)| fill(share, part)).sum::<Option<u32>>()
-                }
-            };
-            let first = number * per_chunk;
-            let Some(filled) = filled else {
-                // One of them is at fault: the first is told.
-                (first..).zip(chunk).try_for_each(|(region, row)| {
-                    check(label, u32::try_from(region).expect("the length was checked"), row)
-                })?;
-                unreachable!("a region was at fault");
-            };
-            columns.filled += filled;
-            let plan = self.columns_plan(&columns, first, chunk.len(), &rows, &status)?;
-            let mut encoder = gpu.encoder("regions");
-            upload.record(gpu, &mut encoder, [(0, (rows.raw().clone(), 0), bytes)])?;
-            plan.record(&mut encoder);
-            flow.submit(gpu, encoder)?;
-        }
-        Ok(Regions { columns, values: PhantomData })
-    }
-
-    /// What makes columns of `count` rows, which are the regions of a set from `first` on.
-    fn columns_plan(
-        &self,
-        columns: &Columns,
-        first: usize,
-        count: usize,
-        rows: &Buffer<impl Pod>,
-        status: &Buffer<u32>,
-    ) -> Result<Plan, MatchingError> {
-        let [first, count] =
-            [first, count].map(|number| u32::try_from(number).expect("the length was checked"));
-        let mut plan = Plan::new("import regions");
-        let recipe = programs::import_rows(columns.dims, columns.kind);
-        let params = ImportParams { regions: columns.count, first, rows: count };
-        let buffers = [("rows", rows.raw()), ("columns", columns.keys.raw()), ("status", status.raw())];
-        // There are too many pieces of large sets for what is kept for calls.
-        match first {
-            0 => self.kernels().add_each(&mut plan, &recipe, count, &params, &buffers)?,
-            _ => self.kernels().add_once(&mut plan, &recipe, count, &params, &buffers)?,
-        }
-        Ok(plan)
-    }
-
-    /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
-    ///
-    /// # Errors
-    /// [`MatchingError::TooManyRegions`].
-    pub fn check_len<const D: usize>(&self, label: &str, regions: u64) -> Result<(), MatchingError> {
-        let limit = const { max_regions(D as u64) }.min(self.gpu().max_buffer_bytes() / (8 * D as u64));
-        match regions > limit {
-            true => Err(MatchingError::TooManyRegions { set: label.to_owned(), regions, limit }),
-            false => Ok(()),
-        }
-    }
-
-    /// Takes regions that are on the device already, checks them there and leaves the buffer as it is.
-    ///
-    /// # Errors
-    /// As [`Matcher::upload`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn import<T: Coordinate, const D: usize>(
-        &self,
-        label: &str,
-        rows: &Buffer<Region<T, D>>,
-    ) -> Result<Regions<T, D>, MatchingError> {
-        pollster::block_on(self.import_async(label, rows))
-    }
-
-    /// [`Matcher::import`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Matcher::upload`].
-    pub async fn import_async<T: Coordinate, const D: usize>(
-        &self,
-        label: &str,
-        rows: &Buffer<Region<T, D>>,
-    ) -> Result<Regions<T, D>, MatchingError> {
-        const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
-        let gpu = self.gpu();
-        self.check_len::<D>(label, rows.len())?;
-        let count = usize::try_from(rows.len()).expect("the length was checked");
-        let mut columns = Columns::new::<T, D>(gpu, label, count)?;
-        let status = Buffer::storage_from(gpu, "status of regions", &[u32::MAX, 0])?;
-        if count > 0 {
-            self.columns_plan(&columns, 0, count, rows, &status)?.submit(gpu)?;
-        }
-        let status = status.read_async(gpu).await?;
-        if status[0] != u32::MAX {
-            return Err(fault(gpu, label, rows, status[0] / columns.dims, status[0] % columns.dims).await?);
-        }
-        columns.filled = status[1];
-        Ok(Regions { columns, values: PhantomData })
-    }
-}
-
-/// Regions that one core sends at once; and of these, how many it looks at before it copies them, which its nearest cache holds.
-#[cfg(not(target_arch = "wasm32"))]
-const SHARE: usize = 1 << 15;
-#[cfg(not(target_arch = "wasm32"))]
-const LOOK: usize = 1 << 9;
-
-/// Fills a part of mapped memory. How many regions are not empty, or none if one of them is at fault.
-#[cfg(not(target_arch = "wasm32"))]
-fn fill<T: Coordinate, const D: usize>(
-    regions: &[Region<T, D>],
-    mut part: wgpu::BufferViewMut,
-) -> Option<u32> {
-    let mut filled = 0;
-    let mut place = 0;
-    for rows in regions.chunks(LOOK) {
-        filled += look(rows)?;
-        let bytes: &[u8] = bytemuck::cast_slice(rows);
-        part.slice(place..place + bytes.len()).copy_from_slice(bytes);
-        place += bytes.len();
-    }
-    Some(filled)
-}
-
 /// How many of them are not empty, or none if one is at fault. No region decides what is done for the next one, so that several go at once.
-fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
+pub(super) fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
     let (mut right, mut filled) = (true, 0);
     for Region { lo, hi } in regions {
         let mut apart = true;
@@ -264,20 +62,8 @@ fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
     right.then_some(filled)
 }
 
-/// The error for the region that the kernel found at fault.
-async fn fault<T: Coordinate, const D: usize>(
-    gpu: &Gpu,
-    label: &str,
-    rows: &Buffer<Region<T, D>>,
-    region: u32,
-    dimension: u32,
-) -> Result<MatchingError, MatchingError> {
-    let row = rows.read_range(gpu, u64::from(region), 1).await?[0];
-    Ok(wrong(label, region, dimension, &row))
-}
-
 /// The error for a bound of a region that is inverted or no number.
-fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
+pub(super) fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
     dimension: u32,
@@ -353,53 +139,5 @@ impl<T: Coordinate, const D: usize> Regions<T, D> {
     /// What errors call the set.
     pub fn label(&self) -> &str {
         &self.columns.label
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::import_rows(1, Kind::U32).link().unwrap(),
-            ImportParams { regions, first, rows }
-        );
-    }
-
-    /// Sets that are sent in several pieces are those that the kernel makes of the same rows at once.
-    #[test]
-    fn what_is_uploaded_is_what_is_imported() {
-        fn same<const D: usize>(matcher: &Matcher, count: usize) {
-            let place = |i: usize| (i * 7919 % 100_003) as f32 - 5e4;
-            // Every fifth is empty in the last dimension.
-            let rows: Vec<_> = (0..count)
-                .map(|i| {
-                    let lo = [place(i); D];
-                    let mut hi = lo.map(|lo| lo + 1.5);
-                    hi[D - 1] -= if i % 5 == 4 { 1.5 } else { 0.0 };
-                    Region::new(lo, hi)
-                })
-                .collect();
-            let gpu = matcher.gpu();
-            let sent = matcher.upload("rows", &rows).unwrap().columns;
-            let imported = Buffer::storage_from(gpu, "rows", &rows).unwrap();
-            let imported = matcher.import("rows", &imported).unwrap().columns;
-            assert_eq!(sent.filled, imported.filled);
-            assert!(sent.keys.read(gpu).unwrap() == imported.keys.read(gpu).unwrap(), "{count} in {D}");
-        }
-        let matcher = Matcher::new(&Gpu::for_test());
-        for count in [0, 1, 2, 3, (1 << 15) - 1, (1 << 15) + 1] {
-            same::<1>(&matcher, count);
-            same::<3>(&matcher, count);
-        }
-        // Pieces of 2^21 and of 699,050 regions, and an odd number.
-        same::<1>(&matcher, (1 << 21) + 3);
-        same::<3>(&matcher, 699_050 + 3);
-        let mut rows = vec![Region::new([1u32], [2]); (1 << 21) + 9];
-        rows[(1 << 21) + 5] = Region::new([2], [1]);
-        let error = matcher.upload("rows", &rows).unwrap_err();
-        assert!(matches!(error, MatchingError::Inverted { region: 2_097_157, .. }), "{error}");
     }
 }

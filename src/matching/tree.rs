@@ -2,14 +2,14 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels};
-use super::matches::Source;
+use super::kernels::Kernels;
+use super::limits::GROUP_SIZE;
 use super::memory::Lent;
-use super::programs;
+use super::prepared::Ordered;
+use super::ranges::order;
 use super::set::Columns;
-use super::sweep::{Ordered, order};
 use super::work::{TaskParams, Window, in_slices};
+use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Pace, Plan, Recipe};
 
 /// Children of a node: `FANOUT` in tree_level.wgsl.
@@ -59,13 +59,13 @@ pub(super) async fn matches(
     subscriptions: &Columns,
     updates: &Columns,
     dim: u32,
-) -> Result<(u64, Source), MatchingError> {
+) -> Result<(u64, Tree), MatchingError> {
     let mut tree = Tree::new(kernels, subscriptions, updates, dim)?;
     tree.walk(kernels, &programs::tree_count(tree.dims), Window::NONE, &[]).await?;
     let plan = Plan::new("places of walks");
     let (offsets, total) = kernels.offsets(plan, &tree.found, tree.updates.count).await?;
     tree.offsets = Some(offsets);
-    Ok((total, Source::Tree(tree)))
+    Ok((total, tree))
 }
 
 impl Tree {

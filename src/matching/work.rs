@@ -11,15 +11,10 @@ use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
-use super::filter::Filter;
-use super::grid::Run;
 use super::kernels::Kernels;
 use super::memory::{Held, Lent};
-use super::sweep::Ranges;
+use super::prepared::{Filter, GridRun, Ranges};
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
-
-/// The most tasks: the numbers of workgroups beyond the last must not wrap around.
-pub(super) const MAX_TASKS: u32 = (1 << 31) - 1;
 
 /// A part of the output: pairs `first` and the `len` that follow.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +94,7 @@ pub(super) struct Placed {
 pub(super) enum Memory {
     Offsets(Lent<u64>),
     Sweep(Box<(Ranges, Filter)>),
-    Grid(Box<Held<Run>>, Option<Box<Filter>>),
+    Grid(Box<Held<GridRun>>, Option<Box<Filter>>),
 }
 
 impl Work {

@@ -147,11 +147,7 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     let window = of_windows(gpu, recipes, &recipes.window)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
-        // SAFETY: a row is below run.part.queue_first + run.part.queue_rows, and count at most run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places
-        // in the store are of the row's bucket, for which the host made it with this `run`. The keys of a team are SORT_HANDFUL * SORT_TEAM words of
-        // GROUP_SIZE times SORT_HANDFUL, written for all events before they are read; the horizon's bucket is one of CALENDAR_BUCKETS by `%`; bins are below SORT_BINS by `min`, and so many times the team further. Where a bin begins, an event's turn in it and its rank are counts of the
-        // bucket's events, and an event's number was one of them when it was written, below a bin's end; sums and fans are by lane. Loops end
-        // with count, a bin's events, all bins or those of a member, SORT_FAN, SORT_TEAM, `run.part.partials_count` or `run.part.queue_rows`. Divisors are constants above zero, and one more than what they were.
+        // SAFETY: as `// bounds:` of shaders/pdes/calendar_sort.wgsl and of the files that it links says.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };

@@ -1,8 +1,9 @@
 //! Stream compaction: keeps the elements whose flag is set, in their order.
 
 use super::count::{at_least, checked};
+use super::ranking::Block;
 use super::reduce::Elements;
-use super::tuning::{Block, SWEEP_ITEMS};
+use super::tuning::SWEEP_ITEMS;
 use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};

@@ -1,6 +1,6 @@
 //! What the module may link, for the test that translates it all.
 
-use super::tuning::Block;
+use super::ranking::Block;
 use super::{compact, reduce, scan, sort};
 use crate::gpu::Recipe;
 

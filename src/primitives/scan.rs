@@ -1,7 +1,8 @@
 //! Prefix sums.
 
 use super::count::{at_least, checked};
-use super::tuning::{Block, SWEEP_ITEMS};
+use super::ranking::Block;
+use super::tuning::SWEEP_ITEMS;
 use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};

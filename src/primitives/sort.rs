@@ -3,48 +3,12 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use bytemuck::Pod;
-
 use super::count::{at_least, checked};
-use super::tuning::{MAX_WORKGROUPS, Rank};
+use super::ranking::Rank;
+use super::tuning::MAX_WORKGROUPS;
 use super::work::{Params, Work, kernel, recipe};
-use super::{Count, PrimitiveError, Tuning};
+use super::{Count, PrimitiveError, SortKey, Tuning};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
-
-/// What a [`RadixSort`] sorts by: `u32`, or `u64` (on the device two words, the low one first).
-pub trait SortKey: Pod + sealed::Words {
-    /// Bits of a key.
-    const BITS: u32;
-}
-
-mod sealed {
-    pub trait Words {
-        const FILE: &'static str;
-        /// `ITEMS` and `AT_ONCE` of `shaders/primitives/rank_subgroup.wgsl`.
-        const ITEMS: u32;
-        const AT_ONCE: u32;
-    }
-}
-
-impl sealed::Words for u32 {
-    const FILE: &'static str = "key_word";
-    const ITEMS: u32 = 18;
-    const AT_ONCE: u32 = 9;
-}
-
-impl SortKey for u32 {
-    const BITS: u32 = 32;
-}
-
-impl sealed::Words for u64 {
-    const FILE: &'static str = "key_wide";
-    const ITEMS: u32 = 13;
-    const AT_ONCE: u32 = 13;
-}
-
-impl SortKey for u64 {
-    const BITS: u32 = 64;
-}
 
 /// Values of a digit.
 const DIGITS: u32 = 256;
@@ -273,8 +237,7 @@ fn digits(bits: Range<u32>) -> impl Iterator<Item = Range<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tuning::Rank;
-    use super::sealed::Words as _;
+    use super::super::sort_key::sealed::Words as _;
     use super::*;
 
     #[test]

@@ -18,40 +18,7 @@ pub(super) fn recipe(entry: &'static str, files: &[&str], constants: &[Constants
 
 /// The kernel of a [`recipe`] of this module.
 pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
-    // SAFETY: no kernel of this module holds WGSL of a user's. For each of them, whatever the buffers hold:
-    //
-    // Divisors. Constants above 0 (`GROUP_SIZE`, `ITEMS`, so tiles too), the dispatch's number of workgroups, and
-    // `params.groups`, `params.chunk` and `chunks()`, how many of the second the first makes: `Params::new` takes the first from `Tuning::workgroups_for`, `sort::chunk` gives the
-    // second, both at least 1, and so is the third.
-    // Uniforms belong to the plan; no kernel writes them.
-    //
-    // Elements. `length()` reads count[params.count_index], an index that `Count` compared with the buffer's length, and gives
-    // at most `params.maximum`. That is the bound that `bind` compared with the length of each of the caller's buffers, and
-    // at most the `max` that scratch buffers are allotted for. All dispatches of a plan find the same count: wgpu refuses a
-    // dispatch that reads it and writes its buffer, and of the kernels that do not read it only `spine` and `finish` write to a
-    // buffer of the caller's. Nothing reads the count after `finish`; that `spine` does not write it, `Compact` checks, and of
-    // `Scan` the types of the buffers say it. Elements are reached at indices below it (of a sort, plus the
-    // array's start: `arrays` times the bound is compared). Vectors of four reach beyond it by at most 3 words, and the
-    // size of every `Buffer` is a multiple of 16 bytes.
-    //
-    // Partial results. `partials` has one for each of `workgroups_for(max)`, which does not fall as the length grows, and no
-    // kernel with that buffer has more workgroups. `counts` has `sort::rows` rows of 256 words for each array: for each share, each chunk of shares (of `sort::LEAST_CHUNK` at the least,
-    // but for the last) and, where there are more than FEW_CHUNKS, the array, indexed by digit (masked to 8 bits at most: `Params::digit_mask`). Whoever reads a row comes after who wrote
-    // it: histogram, `digits`, and `begins`, which `sort` dispatches where FEW_CHUNKS, the same number in both languages (a test compares them), says so. Single results go to
-    // `params.destination`, which `bind` compared with the buffer's length.
-    //
-    // Places that are computed. In sorts, histogram and scatter count the same keys: `keys` is written by no kernel between
-    // them, and no other dispatch can come between those of a plan. So the places of a sort are a permutation of
-    // those below n. What `pick` writes goes likewise below the number of flags that `upsweep` counted.
-    //
-    // Workgroup memory. By lane (below GROUP_SIZE), item (below ITEMS), digit (below 256) and subgroup; words that are exchanged by their ranks, a permutation of the tile's places, below or from
-    // AT_ONCE * GROUP_SIZE on, of which the pool has as many words and the tile at most twice as many. Subgroups rely
-    // on subgroups that are whole, so that they are GROUP_SIZE / size in number, and on a size of 4 at least, which WebGPU
-    // promises; files that use subgroups are taken only where a kernel saw it so (`Subgroups`). Where the adapter has several
-    // sizes, another kernel may have more subgroups than that one: a ranking with counters asks how many (`VARYING`).
-    //
-    // Loops. Each counts up to a bound that is fixed before it: ITEMS, VECTORS, AT_ONCE, 256 digits, params.groups, params.chunk, chunks(), the turns of a tile (three at the most), or
-    // the tiles of a share, of which there are few enough (`Tuning::workgroups_for`) for drivers that cut loops short.
+    // SAFETY: as `// bounds:` of shaders/primitives/params.wgsl and of each file says.
     unsafe { recipe.trusted(gpu) }
 }
 

@@ -345,19 +345,7 @@ pub fn kernels() -> Vec<Recipe> {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: the kernels hold no WGSL of a user's. Of the buffers, a user reaches `batch`, `inserts` and `deletes`, which have other
-    // types than the heap's own (`inserts` and `deletes` may be one buffer: it holds no indices), and no dispatch of another's
-    // comes between those of a plan. So:
-    //
-    // * `inserts` is read below `batch.to_insert`, and `deletes` written below `batch.to_delete`, unless the first cycle of the plan
-    //   found one of them to be beyond its buffer's length: then `failure` says so, and no cycle inserts or deletes.
-    // * `items` is indexed by block and place. Places are below NODE, or of a merge below 2 NODE, being a permutation. Blocks
-    //   are slots up to that of the last level, and nodes in use. These are below the number of nodes in the buffer, and so is
-    //   the target of every insertion, since `gather` refuses what is beyond the capacity. A node's children are both in use or
-    //   neither, and looked at only if they are. `insertions` and `sinks` are those of levels on which such nodes are.
-    // * `fetch` moves no more than a node holds: what is under way to it and what it has, together `held`.
-    // * Loops count up to NODE, slots or levels; the search halves.
-    // * Divisors are constants above 0.
+    // SAFETY: as `// bounds:` of shaders/queue/parallel_heap.wgsl and of the files beside it says.
     unsafe { recipe.trusted(gpu) }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytemuck::Pod;
 use web_time::Instant;
 
+use super::look::{Drawn, Look};
 use super::results::Gathered;
-use super::trial::{Drawn, Look};
 use super::work::Work;
 use super::{AnalysisError, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, Submission, copy, values_of};

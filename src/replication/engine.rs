@@ -2,13 +2,13 @@
 
 mod choice;
 mod kept;
+mod memory;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use self::choice::size;
 use self::kept::{KEPT_BYTES, Kept};
 use super::batch::{Gathering, Given, Went, check_steps};
 use super::results::{Gathered, in_rounds, points, some};
@@ -70,6 +70,11 @@ const MANY: u32 = 1 << 15;
 
 /// How often a run may try the mappings again.
 const LOOKS: u32 = 2;
+
+/// Numbers of replications for which one mapping is the fastest: about as many.
+fn size(jobs: u32) -> u32 {
+    jobs.max(1).ilog2()
+}
 
 impl<M: Model> Engine<M> {
     /// Links the model and checks that its structs are what the contract asks for.

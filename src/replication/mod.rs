@@ -84,9 +84,11 @@
 //! ```
 
 mod batch;
+mod chosen;
 mod cpu;
 mod engine;
 mod error;
+mod look;
 mod mapping;
 mod model;
 mod results;
@@ -96,12 +98,13 @@ mod trial;
 mod work;
 
 pub use batch::Batch;
+pub use chosen::{Chosen, Mapping, Why};
 pub use cpu::CpuEngine;
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
+pub use mapping::Shape;
 #[doc(hidden)]
 pub use mapping::kernels;
-pub use mapping::{Chosen, Mapping, Shape, Why};
 pub use model::{Fail, Model, Twin};
 pub use results::Results;
 pub use schema::Schema;

@@ -149,9 +149,7 @@ fn round(gpu: &Gpu, side: u32, block: u32, distances: &Buffer<u32>) -> Result<Pl
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: no WGSL of a user's. `distances` has `side` times `side` words, and `side` is a multiple of TILE and of STEP. Rows and columns are those of
-    // tiles and blocks, whose numbers are compared with, or dispatched as, as many as there are. Workgroup memory is indexed below STEP times TILE. Loops
-    // are over constants. The divisors are constants, and `side`, which is above 0.
+    // SAFETY: as `// bounds:` of shaders/search/all_pairs.wgsl says.
     unsafe { recipe.trusted(gpu) }
 }
 

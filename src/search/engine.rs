@@ -7,10 +7,9 @@ use std::sync::{Mutex, TryLockError};
 use rayon::prelude::*;
 
 use super::mapping::{Open, Shape, THREAD_QUEUE};
-use super::memory::{FOUND, Map, Memory, PLACE_NONE, Slot, WalkMap};
-use super::{Grid, Guided, Mapping, Outcome, Results, SearchError, Space};
+use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
+use super::{Grid, Guided, Mapping, Results, SearchError, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
-use run::Run;
 
 /// Lanes of a processor's vectors, as llvmpipe has them with AVX.
 const LANES: u32 = 8;
@@ -203,37 +202,6 @@ impl<S: Space> Engine<S> {
             Err(TryLockError::WouldBlock) => return Err(SearchError::Busy),
         };
         self.run_with(&mut kept, searches, watch).await
-    }
-
-    async fn run_with(
-        &self,
-        kept: &mut Kept,
-        searches: &[(S::Cell, S::Cell)],
-        mut watch: impl FnMut(u64),
-    ) -> Result<Results<S::Cell>, SearchError> {
-        let shape = self.shape()?;
-        if self.paths {
-            self.space.check_paths()?;
-            if kept.walked.is_none() {
-                kept.walked = Some(self.space.walk_map(&self.gpu)?);
-            }
-        }
-        let places = self.places(searches)?;
-        let mut outcomes = Vec::with_capacity(searches.len());
-        let mut paths = Vec::new();
-        for (number, list) in places.chunks(LIST).enumerate() {
-            let first = number * LIST;
-            let mut run =
-                Run { engine: self, shape, kept: &mut *kept, first, over: first as u64, watch: &mut watch };
-            let (records, some) = run.list(list).await?;
-            let count = self.count;
-            outcomes.par_extend(records.par_iter().map(|record| Outcome {
-                cost: (record.status == FOUND).then_some(record.cost),
-                expanded: if count { record.expanded } else { 0 },
-            }));
-            paths.extend(some);
-        }
-        Ok(Results::from_places(searches, outcomes, self.paths.then_some(paths)))
     }
 
     fn shape(&self) -> Result<Shape, SearchError> {

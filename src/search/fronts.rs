@@ -467,8 +467,6 @@ impl Fronts {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: no WGSL of a user's. Entries are the host's, or row and cell of another one's row and a move that is allowed, so they are below `capacity`, the length
-    // of `row_marks` and `flags` and a quarter of that of `lists`. No list is longer than that: what lies in one is flagged for it, and the other kind is put in
-    // a list that was empty, from one in which it lies once. `front_gather` is compared with what it makes, and targets are cells. Loops count to 8 or 64.
+    // SAFETY: as `// bounds:` of shaders/search/fronts.wgsl and of the files that it links says.
     unsafe { recipe.trusted(gpu) }
 }

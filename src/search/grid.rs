@@ -2,7 +2,7 @@
 
 use glam::UVec2;
 
-use super::SearchError;
+use super::{MAX_SIDE, SearchError};
 use crate::random::Stream;
 
 /// Which moves there are from a cell, and what they cost.
@@ -70,9 +70,6 @@ impl Default for Moves {
 /// The directions, in the order in which paths prefer them: as (x, y). In `shaders/search/grid.wgsl` they are the same.
 pub(super) const DIRECTIONS: [(i32, i32); 8] =
     [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
-
-/// The longest side of a map: a coordinate has 16 bits.
-pub const MAX_SIDE: u32 = 1 << 15;
 
 /// A map of `width` times `height` cells, row by row, each with a terrain: 0 is blocked, and others are what moves into the cell are
 /// multiplied with.

@@ -346,8 +346,7 @@ fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuEr
     match (shape.open, files) {
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
         (Open::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
-        // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
-        // are lost or doubled, and each is still one that was put there. What lies in slots beyond those held is compared as well: zeros, or items of an earlier search on the same map.
+        // SAFETY: as `// bounds:` of the queue's file in shaders/queue/ says; teams and bands have no queue.
         _ => unsafe { trusted(gpu, &recipe) },
     }
 }
@@ -355,20 +354,7 @@ fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuEr
 /// # Safety
 /// The queue that the kernel is linked with must keep to its slots, and end.
 unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: no file that is linked here holds a user's WGSL, and a user reaches none of its buffers.
-    //
-    // * Places are starts and goals that the host compared with the map, or such a place and a move that is allowed from there, which the host
-    //   lets lead to cells of the map only. So cells are below `cells`, the length of `allowed`, `terrain` and of a slot's part of `marks`.
-    //   `count` and `clear` compare with `cells`. `place_before` compares with the sides.
-    // * Vertices are starts and goals that the host compared with their number, `cells`, or such as arcs lead to, which `Graph` compared. Arcs are numbered below the
-    //   end of a vertex's row. `data` was made for the graph.
-    // * Numbers of slots are compared with `slots`, for which `slots`, `marks` and the open lists were made; numbers of searches with
-    //   `searches`, the length of `searches` and `records`.
-    // * The lists of bands: entries are put at places below `capacity`, and read where they were put.
-    // * A team's lists: entries are written below `capacity`, and a list whose length went beyond it is never read (`next_list`; lengths are
-    //   kept between dispatches). Every entry below a list's length was written by the pass before.
-    // * `paths` is written from `path_first` on, `path_cells` words, which were compared with `path_room`, and counted down as they were counted up.
-    // * Loops count to `steps`, 8, CELLS or `directions`. Shifts are by less than 32. Divisors are `width`, `directions` and constants, all above 0.
+    // SAFETY: as `// bounds:` of shaders/search/slots.wgsl and of each file says.
     unsafe { recipe.trusted(gpu) }
 }
 

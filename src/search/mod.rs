@@ -85,6 +85,8 @@ mod fronts;
 mod graph;
 mod grid;
 mod guided;
+mod heuristic;
+mod limits;
 mod mapping;
 mod memory;
 pub mod reference;
@@ -99,8 +101,10 @@ pub use format::{
 };
 pub use fronts::{Distances, Wavefronts};
 pub use graph::Graph;
-pub use grid::{Grid, MAX_SIDE, Moves};
-pub use guided::{Guided, Heuristic};
+pub use grid::{Grid, Moves};
+pub use guided::Guided;
+pub use heuristic::Heuristic;
+pub use limits::MAX_SIDE;
 pub use mapping::{Mapping, UnknownMapping};
 #[doc(hidden)]
 pub use memory::kernels;

@@ -301,15 +301,7 @@ fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: the kernels hold no WGSL of a user's, and no buffer leaves this file but by a read. So:
-    //
-    // * Facilities are below `params.facilities`, which all invocations check, and workgroups are those of facilities; targets and sources are facilities, which `FelNetwork::new` checked, and
-    //   sources that are none are passed over.
-    // * `graph` has the lines that `params` says, numbered below 2^32, and `draw_below` gives a line below the number of targets, which is above 0.
-    // * A token is in one queue, in one service, or under way from one facility to another: `next.token` is one of a source that released it. It is NONE only
-    //   where no source is left, which the count of arrivals in the same dispatch excludes: sources differ, so the order has no equals.
-    // * Loops count to tiles, sources, arrivals; those of `distributions.wgsl` have constants as bounds. Divisors: the interval where it is above 0, and in
-    //   `draw_below` what is above 0.
+    // SAFETY: as `// bounds:` of shaders/facility/event_list.wgsl and of the files beside it says.
     unsafe { recipe.trusted(gpu) }
 }
 

@@ -193,7 +193,7 @@ impl Facility {
     pub(in crate::facility) fn impatient(&self, memory: &[[u32; 4]]) -> Vec<bool> {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let nodes = self.nodes.iter().zip(memory.chunks(rows));
-        let here = |(node, memory): (&crate::facility::check::Node, &[[u32; 4]])| {
+        let here = |(node, memory): (&crate::facility::nodes::Node, &[[u32; 4]])| {
             // (A line in random order is no list, and nobody in it is impatient.)
             node.pairs.iter().any(|pair| pair.patience.is_some())
                 && (0..self.params.classes)

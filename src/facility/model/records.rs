@@ -2,7 +2,7 @@
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, OTHERS, SERVERS, SINCE, TRAVELLERS, halves,
+    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, LENGTHS, OTHERS, SERVERS, SINCE, TRAVELLERS, halves,
     since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
@@ -22,9 +22,6 @@ pub(super) const CAME_BEFORE: u32 = 4;
 
 /// What a histogram's quantiles are told of, in percent.
 pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
-
-/// Numbers of customers whose time is told; the last is that of more.
-pub const LENGTHS: usize = 32;
 
 const BINS: u32 = 464;
 /// What is longer is here, too.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::records::CAME_BEFORE;
 use super::{FORK, Here, ROUTER, SINK, SOURCE, STATION, word};
 use crate::facility::Facility;
-use crate::facility::check::{Kind, Node};
+use crate::facility::nodes::{Kind, Node};
 use crate::random::mix;
 
 /// What is counted of a class at a node, because it draws random numbers.
@@ -94,7 +94,7 @@ impl Facility {
 #[cfg(test)]
 mod tests {
     use super::{name, same};
-    use crate::facility::check::Kind;
+    use crate::facility::nodes::Kind;
     use crate::facility::{Delay, Distribution, Network};
 
     #[test]

@@ -11,8 +11,8 @@ use super::{
     BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING, ROUTER,
     SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, WAY_WORDS, word,
 };
-use crate::facility::check::{Choice, Kind, Node, Pair, Way};
 use crate::facility::distribution::whole;
+use crate::facility::nodes::{Choice, Kind, Node, Pair, Way};
 use crate::facility::places::Places;
 use crate::facility::resolution::Scale;
 use crate::facility::traffic::work;

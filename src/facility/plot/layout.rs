@@ -1,7 +1,7 @@
 //! Where the nodes of a network lie in a picture: in layers from left to right, as Sugiyama, Tagawa and Toda do ("Methods for visual understanding of hierarchical system structures",
 //! IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981), with layers by longest ways and orders by the middles of neighbours.
 
-use crate::facility::check::{Kind, Node, Pair};
+use crate::facility::nodes::{Kind, Node, Pair};
 
 /// Rounds in which nodes are put between their neighbours, to the left and to the right by turns.
 const SWEEPS: usize = 8;

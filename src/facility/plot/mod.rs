@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use layout::Layout;
 
-use super::check::{Kind, Node};
+use super::nodes::{Kind, Node};
 use super::{Course, Facility, FacilityError, Measure, Report};
 use crate::statistics::plot::{CURVES, Drawn};
 

@@ -1,7 +1,7 @@
 //! What is known of forks.
 
-use super::{Known, shared};
-use crate::facility::check::{Kind, Node, Pair, Way};
+use super::visits::{Known, shared};
+use crate::facility::nodes::{Kind, Node, Pair, Way};
 use crate::facility::{Discipline, Measure};
 
 /// How many ways lead from a node to another: of customers, and of the siblings of one customer at the most.

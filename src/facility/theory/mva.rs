@@ -1,7 +1,7 @@
 //! Closed networks of several classes in product form, by mean value analysis.
 
-use super::{Known, mean_travel, visits};
-use crate::facility::check::{Choice, Kind, Node};
+use super::visits::{Known, mean_travel, visits};
+use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Measure};
 
 /// Populations that are looked at, times the nodes, at most.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::super::region::{Bound, Key, Region};
+use super::super::region::{Bound, Key};
+use super::side::Side;
 use super::strips::{self, Strips};
 
 /// Regions of a side that one core sweeps at a time.
@@ -13,34 +14,6 @@ const CHUNK: usize = 1 << 10;
 const SORT_ALONE: usize = 1 << 14;
 /// Every pair is tested where that is at most this many tests per region.
 const TESTS_PER_REGION: usize = 16;
-
-/// A set, or the part of one with these ids.
-#[derive(Clone, Copy)]
-pub(super) struct Side<'a, T, const D: usize> {
-    regions: &'a [Region<T, D>],
-    ids: Option<&'a [u32]>,
-}
-
-impl<'a, T: Bound, const D: usize> Side<'a, T, D> {
-    pub(super) fn all(regions: &'a [Region<T, D>]) -> Self {
-        Self { regions, ids: None }
-    }
-
-    pub(super) fn some(regions: &'a [Region<T, D>], ids: &'a [u32]) -> Self {
-        Self { regions, ids: Some(ids) }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ids.map_or(self.regions.len(), <[u32]>::len)
-    }
-
-    /// The id of a member, and its region.
-    pub(super) fn region(&self, index: usize) -> (u32, &'a Region<T, D>) {
-        // The lengths of sets were checked.
-        let id = self.ids.map_or_else(|| u32::try_from(index).unwrap_or(u32::MAX), |ids| ids[index]);
-        (id, &self.regions[id as usize])
-    }
-}
 
 /// What becomes of pairs.
 pub(super) trait Sink: Default + Send {

@@ -20,6 +20,7 @@
 
 mod join;
 mod moving;
+mod side;
 mod strips;
 
 pub use moving::MovingRegions;
@@ -29,7 +30,8 @@ use rayon::prelude::*;
 use super::MatchingError;
 use super::region::{Bound, Region};
 use super::set::{check_all, check_host_len};
-use join::{Count, Pairs, Side, join};
+use join::{Count, Pairs, join};
+use side::Side;
 
 /// All overlapping (subscription, update) pairs, each once. Their order is the same in every run
 /// and on any number of cores, and otherwise unspecified.

@@ -4,7 +4,8 @@ use super::super::MatchingError;
 use super::super::changes::Changes;
 use super::super::region::{Bound, Region};
 use super::super::set::{check, check_all};
-use super::join::{Pairs, Side, join};
+use super::join::{Pairs, join};
+use super::side::Side;
 
 /// Two sets whose regions move: what [`MovingRegions`](crate::matching::MovingRegions) is on the
 /// device.

@@ -1,7 +1,7 @@
 //! How a set is cut: the dimension to sweep along, and strips of another one.
 
 use super::super::region::{Bound, Key};
-use super::join::Side;
+use super::side::Side;
 use crate::random::mix;
 
 /// The most regions of a side that are looked at before a choice. It bounds the time of a choice to

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::gpu::Pace;
+use crate::gpu::tune::{Budget, Order, Score, Tuner};
 
 use super::mapping::Way;
 
@@ -38,8 +39,11 @@ const LASTING: Duration = Duration::from_millis(4);
 /// In trials, slices are shorter by that than the usual ones ([`SLICE`](crate::gpu::SLICE)), which last more than `LASTING` then.
 const SHORTER: u32 = 3;
 
-/// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
-const TURNS: [usize; 4] = [0, 1, 1, 0];
+/// The best choice so far and its rival take two slices each.
+const BUDGET: Budget = Budget { samples: 2, rounds: usize::MAX };
+
+/// The number of the rival among the two.
+const RIVAL: usize = 1;
 
 /// Windows go to the event horizon no more after so many slices that had to end for it. (A guess: each costs a slice of windows of YAWNS.)
 const HALTS: u32 = 8;
@@ -87,9 +91,8 @@ struct Choice {
 #[derive(Debug)]
 struct Trial {
     rival: usize,
-    slices: usize,
-    /// Of the best and its rival, what was executed in how many seconds.
-    done: [(f64, f64); 2],
+    /// Of the best and its rival.
+    tuner: Tuner<Way>,
 }
 
 impl Spread {
@@ -180,7 +183,7 @@ impl Spread {
     pub(super) fn next(&self) -> usize {
         match self.trial() {
             _ if self.halted => 0,
-            Some(trial) if self.whole && TURNS[trial.slices] == 1 => trial.rival,
+            Some(trial) if self.whole && trial.tuner.next() == Some(RIVAL) => trial.rival,
             _ => self.best,
         }
     }
@@ -209,7 +212,7 @@ impl Spread {
 
     /// What is to be kept for other batches: all that trials can find, or all that they can with the kernel that there is.
     pub(super) fn known(&self) -> Option<Known> {
-        let waits = |trial: &Trial| trial.slices == 0 && self.is_of_another_kernel(trial);
+        let waits = |trial: &Trial| trial.tuner.turns() == 0 && self.is_of_another_kernel(trial);
         let ended = self.choices.len() > 1 && !self.fixed && self.trial.as_ref().is_none_or(waits);
         let proposed = self.choices.iter().all(|choice| choice.tried || !choice.way.horizon);
         let all = self.trial.is_none() && proposed;
@@ -248,22 +251,17 @@ impl Spread {
         }
         let Some(trial) = &mut self.trial else { return };
         // (Since it was chosen, a kernel may have been allowed.)
-        let turn = TURNS[trial.slices];
-        if now != [self.best, trial.rival][turn] {
+        if trial.tuner.next().map(|turn| [self.best, trial.rival][turn]) != Some(now) {
             return;
         }
-        let (executed, seconds) = &mut trial.done[turn];
-        *executed += done.0;
-        *seconds += done.1;
-        trial.slices += 1;
-        if trial.slices < TURNS.len() {
+        trial.tuner.record(Some(done));
+        if trial.tuner.next().is_some() {
             return;
         }
-        let [best, rival] = trial.done.map(|(executed, seconds)| executed / seconds);
-        let ways = [self.best, trial.rival].map(|choice| self.choices[choice].way);
-        log::info!("{}: {best:.3e} events/s; {}: {rival:.3e}", ways[0], ways[1]);
-        if rival > best {
-            (self.best, self.rate) = (trial.rival, Some(rival));
+        trial.tuner.log(&"slices", "events");
+        if trial.tuner.best() == Some(RIVAL) {
+            let rate = trial.tuner.rates().nth(RIVAL).map(|(_, rate)| rate);
+            (self.best, self.rate) = (trial.rival, rate);
         }
         self.challenge();
     }
@@ -278,7 +276,8 @@ impl Spread {
             .min_by_key(|&rival| self.choices[rival].way.has_another_kernel(way));
         self.trial = rival.map(|rival| {
             self.choices[rival].tried = true;
-            Trial { rival, slices: 0, done: Default::default() }
+            let ways = [(way, 1.0), (self.choices[rival].way, 1.0)];
+            Trial { rival, tuner: Tuner::new(ways, Order::Mirrored, Score::Total, BUDGET) }
         });
     }
 }
@@ -363,7 +362,7 @@ mod tests {
             let (now, steps) = (spread.next(), spread.steps());
             spread.allow([true; 2]);
             spread.record(now, steps, LASTING, 1000, true);
-            (spread.runs(now), spread.trial.as_ref().map(|trial| trial.slices))
+            (spread.runs(now), spread.trial.as_ref().map(|trial| trial.tuner.turns()))
         };
         // The first slice of a batch tells nothing; then the best has its turn, and its rival, whose kernel is not allowed yet.
         assert_eq!(slice(true), (16, Some(0)));

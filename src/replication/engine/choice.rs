@@ -1,10 +1,11 @@
 //! What [`Mapping::Auto`] chooses.
 
-use super::{Engine, MANY};
+use super::{Engine, MANY, size};
 use crate::gpu::GpuError;
+use crate::gpu::tune::{Budget, Order, Score, Tuner};
 use crate::replication::batch::Given;
 use crate::replication::engine::MAX_STEPS;
-use crate::replication::trial::{SLICES, Trial};
+use crate::replication::trial::Trial;
 use crate::replication::work::Work;
 use crate::replication::{Chosen, Mapping, Model, ReplicationError, Why};
 
@@ -57,19 +58,18 @@ impl<M: Model> Engine<M> {
                 let pace = self.pace(shape, batch.len());
                 trials.push((shape, Trial::new(batch, pace)));
             }
-            for _ in 0..SLICES {
-                for (_, trial) in &mut trials {
-                    trial.slice(&self.gpu).await?;
-                }
-                if trials.iter().all(|(_, trial)| trial.seen()) {
-                    break;
-                }
+            let mut tuner = tuner(trials.iter().map(|(shape, _)| shape.mapping), software);
+            while let Some(turn) = tuner.next() {
+                let speed = trials[turn].1.slice(&self.gpu).await?;
+                tuner.record(speed.map(|speed| (speed, 1.0)));
+            }
+            chosen.speeds = tuner.rates().collect();
+            if let Some(best) = tuner.best() {
+                chosen.mapping = chosen.speeds[best].0;
             }
             for (shape, trial) in trials {
-                chosen.speeds.push((shape.mapping, trial.speed()));
                 self.learn(shape, trial.jobs(), trial.pace);
             }
-            chosen.mapping = fastest(&chosen.speeds, software);
         }
         log::info!("replications of {}: {chosen}", self.model.source().name());
         self.fastest.insert(size(jobs), chosen.clone());
@@ -77,39 +77,49 @@ impl<M: Model> Engine<M> {
     }
 }
 
-/// Numbers of replications for which one mapping is the fastest: about as many.
-pub(super) fn size(jobs: u32) -> u32 {
-    jobs.max(1).ilog2()
-}
+/// A trial takes the median of this many slices; a guess at how many it takes for other work on the
+/// machine not to count. It ends after [`SLICES`], whatever was seen.
+const LOOKS: usize = 5;
 
-/// The mapping of the highest speed. A processor that plays a device runs the invocations of a workgroup one after the other or in the lanes of its
-/// vectors, so that a team has nothing but its barriers to show for itself: it has to be twice as fast.
-fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
+/// [`Pace`](crate::gpu::Pace) grows by a factor of 8 at the most, so that 11 slices are enough for any
+/// number of steps to be reached.
+const SLICES: usize = 18;
+
+/// A trial of mappings. A processor that plays a device runs the invocations of a workgroup one after the
+/// other or in the lanes of its vectors, and a team there has its barriers besides: it has to be twice as
+/// fast.
+fn tuner(mappings: impl Iterator<Item = Mapping>, software: bool) -> Tuner<Mapping> {
     let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
-    let better = |best: (Mapping, f64), &(mapping, speed): &(Mapping, f64)| {
-        let speed = speed * weight(mapping);
-        if speed > best.1 { (mapping, speed) } else { best }
-    };
-    speeds.iter().fold((Mapping::Thread, 0.0), better).0
+    let budget = Budget { samples: LOOKS, rounds: SLICES };
+    Tuner::new(mappings.map(|mapping| (mapping, weight(mapping))), Order::Rounds, Score::Median, budget)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{fastest, size};
+    use super::super::size;
+    use super::{LOOKS, tuner};
     use crate::gpu::Gpu;
     use crate::models::{Mm1, Workshop, WorkshopParams};
     use crate::replication::{Chosen, CpuEngine, Design, Engine, Experiment, Mapping, Why};
 
     #[test]
     fn teams_of_a_processor_have_to_be_much_faster() {
-        let speeds =
-            |warp, team| vec![(Mapping::Thread, 2.0), (Mapping::Warp, warp), (Mapping::Cooperative, team)];
-        assert_eq!(fastest(&speeds(1.0, 1.0), false), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 1.0), false), Mapping::Warp);
-        assert_eq!(fastest(&speeds(2.1, 2.2), false), Mapping::Cooperative);
-        assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
-        assert_eq!(fastest(&[], true), Mapping::Thread);
+        let mappings = [Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+        let fastest = |warp, team, software| {
+            let mut tuner = tuner(mappings.into_iter(), software);
+            let mut turns = 0;
+            while let Some(turn) = tuner.next() {
+                tuner.record(Some(([2.0, warp, team][turn], 1.0)));
+                turns += 1;
+            }
+            assert_eq!(turns, 3 * LOOKS);
+            mappings[tuner.best().unwrap()]
+        };
+        assert_eq!(fastest(1.0, 1.0, false), Mapping::Thread);
+        assert_eq!(fastest(2.1, 1.0, false), Mapping::Warp);
+        assert_eq!(fastest(2.1, 2.2, false), Mapping::Cooperative);
+        assert_eq!(fastest(2.1, 3.9, true), Mapping::Thread);
+        assert_eq!(fastest(2.1, 4.1, true), Mapping::Cooperative);
     }
 
     /// A team serves many clients in a step: found without a bound, it would let replications through that a bound is to fail.

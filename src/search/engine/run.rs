@@ -1,11 +1,12 @@
 //! A list of searches on the device: dispatches, what they say, and paths.
 
+use rayon::prelude::*;
 use web_time::Instant;
 
 use super::super::mapping::{Open, Shape};
 use super::super::memory::{BROKEN, Control, FOUND, FULL, Memory, NONE, Record, Work};
-use super::super::{SearchError, Space};
-use super::{Engine, Kept};
+use super::super::{Outcome, Results, SearchError, Space};
+use super::{Engine, Kept, LIST};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 
 /// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a search by threads are those of its queue.
@@ -15,24 +16,55 @@ const TEAM_STEPS: u32 = 2048;
 const MOST_STEPS: u32 = 1 << 17;
 /// Moves of a path that a dispatch walks.
 const WALK_STEPS: u32 = 2048;
+impl<S: Space> Engine<S> {
+    /// Runs searches, list by list.
+    pub(super) async fn run_with(
+        &self,
+        kept: &mut Kept,
+        searches: &[(S::Cell, S::Cell)],
+        mut watch: impl FnMut(u64),
+    ) -> Result<Results<S::Cell>, SearchError> {
+        let shape = self.shape()?;
+        if self.paths {
+            self.space.check_paths()?;
+            if kept.walked.is_none() {
+                kept.walked = Some(self.space.walk_map(&self.gpu)?);
+            }
+        }
+        let places = self.places(searches)?;
+        let mut outcomes = Vec::with_capacity(searches.len());
+        let mut paths = Vec::new();
+        for (number, list) in places.chunks(LIST).enumerate() {
+            let first = number * LIST;
+            let mut run =
+                Run { engine: self, shape, kept: &mut *kept, first, over: first as u64, watch: &mut watch };
+            let (records, some) = run.list(list).await?;
+            let count = self.count;
+            outcomes.par_extend(records.par_iter().map(|record| Outcome {
+                cost: (record.status == FOUND).then_some(record.cost),
+                expanded: if count { record.expanded } else { 0 },
+            }));
+            paths.extend(some);
+        }
+        Ok(Results::from_places(searches, outcomes, self.paths.then_some(paths)))
+    }
+}
+
 /// A list that is being run.
-pub(super) struct Run<'r, S, F> {
-    pub(super) engine: &'r Engine<S>,
-    pub(super) shape: Shape,
-    pub(super) kept: &'r mut Kept,
+struct Run<'r, S, F> {
+    engine: &'r Engine<S>,
+    shape: Shape,
+    kept: &'r mut Kept,
     /// The number of the list's first search.
-    pub(super) first: usize,
+    first: usize,
     /// Searches that are over.
-    pub(super) over: u64,
-    pub(super) watch: &'r mut F,
+    over: u64,
+    watch: &'r mut F,
 }
 
 impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
     /// The records of a list, and its paths, if they are wanted.
-    pub(super) async fn list(
-        &mut self,
-        list: &[[u32; 2]],
-    ) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
+    async fn list(&mut self, list: &[[u32; 2]]) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let space = &self.engine.space;
         let (mut capacity, most_capacity) = self.engine.capacities(self.shape);
         let most_range = space.most_cost();

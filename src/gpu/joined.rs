@@ -1,0 +1,147 @@
+//! Files that are joined into one text, and what they need of each other.
+
+use std::collections::{HashMap, HashSet};
+
+use super::link::{LinkError, Origin};
+use super::{Source, names};
+use crate::shaders;
+use crate::text::quoted;
+
+/// A text of several files, each of which is in it once, after those that it imports.
+#[derive(Default)]
+pub(super) struct Joined {
+    pub(super) text: String,
+    pub(super) files: Vec<Source>,
+    pub(super) parts: Vec<names::Part>,
+    pub(super) lines: Vec<Origin>,
+    pub(super) features: wgpu::Features,
+    seen: HashSet<Source>,
+    heads: Vec<Head>,
+}
+
+/// A line `// provides:` or `// needs:` of a file of the library's.
+struct Head {
+    file: usize,
+    line: u32,
+    provides: bool,
+    names: String,
+}
+
+impl Head {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        listed(&self.names)
+    }
+
+    fn error(&self, joined: &Joined, problem: String) -> LinkError {
+        LinkError::Head { file: joined.files[self.file].name().to_owned(), line: self.line, problem }
+    }
+}
+
+/// The names of a list with commas between them.
+pub(crate) fn listed(names: &str) -> impl Iterator<Item = &str> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+impl Joined {
+    /// These files with all that they import.
+    pub(super) fn of(sources: &[Source]) -> Result<Self, LinkError> {
+        let mut joined = Self::default();
+        for source in sources {
+            joined.add(source)?;
+        }
+        joined.check_heads()?;
+        Ok(joined)
+    }
+
+    fn add(&mut self, source: &Source) -> Result<(), LinkError> {
+        if !self.seen.insert(source.clone()) {
+            return Ok(());
+        }
+        let mut heads = Vec::new();
+        for (line, comment) in source.comments() {
+            if let Some(import) = comment.strip_prefix("import:").map(str::trim) {
+                let found = shaders::find(import).ok_or_else(|| LinkError::UnknownImport {
+                    file: source.name().to_owned(),
+                    line,
+                    import: quoted(import),
+                })?;
+                self.add(&found)?;
+            } else if let Some(feature) = comment.strip_prefix("requires:").map(str::trim) {
+                self.features |= match feature {
+                    "int64" => wgpu::Features::SHADER_INT64,
+                    "subgroups" => wgpu::Features::SUBGROUP,
+                    _ => {
+                        return Err(LinkError::UnknownFeature {
+                            file: source.name().to_owned(),
+                            line,
+                            feature: quoted(feature),
+                        });
+                    }
+                };
+            } else if source.is_library() {
+                let (provides, needs) = (comment.strip_prefix("provides:"), comment.strip_prefix("needs:"));
+                heads.extend(provides.or(needs).map(|names| (line, provides.is_some(), names.to_owned())));
+            }
+        }
+        let (file, begin) = (self.files.len(), self.text.len());
+        let head = |(line, provides, names)| Head { file, line, provides, names };
+        self.heads.extend(heads.into_iter().map(head));
+        for (number, line) in (1..).zip(source.text().lines()) {
+            self.lines.push(Origin { file, line: number });
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        self.parts.push(names::Part::new(&self.text, begin, source.is_library()));
+        self.files.push(source.clone());
+        Ok(())
+    }
+
+    /// A file, and all that it imports.
+    #[cfg(test)]
+    fn imports(source: &Source) -> Vec<Source> {
+        let mut joined = Self::default();
+        joined.add(source).unwrap_or_else(|error| panic!("{error}"));
+        joined.files
+    }
+
+    /// Whether each file declares what it provides, alone, and some file provides what another one needs.
+    /// A need that no file of the library provides is a user's to declare: naga and the contracts say so.
+    fn check_heads(&self) -> Result<(), LinkError> {
+        let mut provided = HashMap::new();
+        for head in self.heads.iter().filter(|head| head.provides) {
+            for name in head.names() {
+                if !self.declares(head.file, name) {
+                    return Err(head.error(self, format!("provides `{name}`, and does not declare it")));
+                }
+                if let Some(other) = provided.insert(name, head.file) {
+                    let other = self.files[other].name();
+                    let problem = format!("provides `{name}`, and so does {other}: link one of them");
+                    return Err(head.error(self, problem));
+                }
+            }
+        }
+        for head in self.heads.iter().filter(|head| !head.provides) {
+            for name in head.names().filter(|name| !provided.contains_key(name)) {
+                let mut users = (0..self.files.len()).filter(|file| !self.files[*file].is_library());
+                if users.any(|file| self.declares(file, name)) {
+                    continue;
+                }
+                let candidates: Vec<_> = shaders::providers(name).collect();
+                if !candidates.is_empty() {
+                    let candidates = candidates.join(", ");
+                    let problem =
+                        format!("needs `{name}`, which no linked file provides: link one of {candidates}");
+                    return Err(head.error(self, problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn declares(&self, file: usize, name: &str) -> bool {
+        self.parts[file].declared.iter().any(|(_, place)| self.text[place.clone()] == *name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! What matchings are made of: buffers and plans, some of which are kept for the next call. Their methods are in
+//! ranges.rs, filter.rs, grid.rs and counter.rs.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::memory::Lent;
+use super::region::Kind;
+use crate::gpu::{Buffer, Plan};
+
+/// Non-empty regions in some order: `columns` columns of keys, then their ids.
+#[derive(Debug)]
+pub(super) struct Ordered {
+    pub(super) count: u32,
+    pub(super) columns: Lent<u32>,
+}
+
+/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that `places`
+/// implies.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    pub(super) subscriptions: Ordered,
+    pub(super) updates: Ordered,
+    pub(super) dims: u32,
+    pub(super) begins: Lent<u32>,
+    #[expect(dead_code, reason = "the plan writes to it, so nobody else may have it")]
+    pub(super) lengths: Lent<u32>,
+    /// Where each range begins among all candidates; then their total.
+    pub(super) places: Lent<u64>,
+    pub(super) count: u32,
+}
+
+/// Where the ranges of candidates come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// A sweep along this dimension: a range for each region.
+    Sweep { dim: u32 },
+    /// A grid: a range for each of the subscriptions' entries.
+    Grid,
+}
+
+/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile go. Tiles that the candidates do not fill
+/// have none.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pub(super) origin: Origin,
+    pub(super) tasks: u32,
+    pub(super) firsts: Lent<u32>,
+    pub(super) lengths: Lent<u32>,
+    pub(super) offsets: Lent<u64>,
+    pub(super) finding: Plan,
+    /// None where the tests take several submissions.
+    pub(super) testing: Option<Plan>,
+    pub(super) placing: Plan,
+}
+
+/// What a matching is prepared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GridShape {
+    pub(super) kind: Kind,
+    pub(super) dims: u32,
+    /// Regions of each side.
+    pub(super) counts: [u32; 2],
+    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other submissions.
+    pub(super) entries: [u32; 2],
+    pub(super) tasks: u32,
+}
+
+/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that the host has chosen; what does not fit shows
+/// in the numbers that come back.
+#[derive(Debug)]
+pub(super) struct GridRun {
+    pub(super) shape: GridShape,
+    pub(super) bounds: Lent<u32>,
+    pub(super) laid: Lent<u32>,
+    pub(super) cells: Lent<u32>,
+    pub(super) lengths: Lent<u32>,
+    pub(super) places: Lent<u64>,
+    pub(super) keys: Lent<u32>,
+    pub(super) ids: Lent<u32>,
+    /// From lengths to entries in order.
+    pub(super) listing: Plan,
+    /// From rows to ranges.
+    pub(super) ranging: Plan,
+    pub(super) ranges: Ranges,
+    pub(super) filter: Option<Filter>,
+}
+
+/// As in sweep_count.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct CountParams {
+    pub(super) pairs: u64,
+    pub(super) subscriptions: u32,
+    pub(super) updates: u32,
+    pub(super) filled_subscriptions: u32,
+    pub(super) filled_updates: u32,
+    pub(super) subscription_groups: u32,
+    pub(super) update_groups: u32,
+}
+
+/// All of a count but where the bounds come from: it serves whatever sets of these sizes.
+#[derive(Debug, Clone)]
+pub(super) struct Ranking {
+    pub(super) params: CountParams,
+    pub(super) ends_each: u32,
+    pub(super) starts: Buffer<u32>,
+    pub(super) ends: Buffer<u32>,
+    pub(super) sorting: Plan,
+    pub(super) searching: Plan,
+    pub(super) total: Buffer<u64>,
+}

@@ -1,0 +1,38 @@
+//! What writes pairs, by the algorithm that found them.
+
+use super::MatchingError;
+use super::kernels::Kernels;
+use super::prepared::Ranges;
+use super::tree::Tree;
+use super::work::{Placed, Window};
+use crate::gpu::Buffer;
+
+/// What can write any window of the output.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// There is no pair.
+    Nothing,
+    /// Work whose tasks know their places.
+    Placed(Placed),
+    /// Ranges that hold nothing but matches.
+    Ranges(Ranges),
+    /// Walks through an interval tree.
+    Tree(Tree),
+}
+
+impl Source {
+    /// Writes a window of the pairs to the start of `pairs`.
+    pub(super) async fn write(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+    ) -> Result<(), MatchingError> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Placed(placed) => placed.write(kernels, window, pairs).await,
+            Self::Ranges(ranges) => ranges.write(kernels, window, pairs).await,
+            Self::Tree(tree) => tree.write(kernels, window, pairs).await,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What the modules of the library may use of each other, and that no files use each other in a circle.
+
+mod graph;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use graph::Graph;
+
+/// Each module and what it may use. Files beside the modules have rows, too.
+const MAY_USE: [(&str, &[&str]); 18] = [
+    ("text", &[]),
+    ("shaders", &["gpu"]),
+    // Users' sources and the library's files have one type.
+    ("gpu", &[]),
+    ("time", &[]),
+    ("random", &["time"]),
+    ("statistics", &["random", "time"]),
+    ("columns", &["gpu", "statistics"]),
+    ("primitives", &["gpu"]),
+    ("queue", &["gpu"]),
+    ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
+    ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
+    ("facility", &["pdes", "replication", "statistics", "random", "time", "gpu"]),
+    ("matching", &["primitives", "queue", "random", "gpu"]),
+    ("search", &["primitives", "queue", "random", "gpu"]),
+    ("hybrid", &["pdes", "statistics", "random", "time", "gpu"]),
+    ("models", &["pdes", "replication", "statistics", "random", "time", "gpu"]),
+    (
+        "self_test",
+        &[
+            "pdes",
+            "replication",
+            "matching",
+            "search",
+            "primitives",
+            "queue",
+            "models",
+            "statistics",
+            "random",
+            "time",
+            "gpu",
+        ],
+    ),
+    ("", &["self_test"]),
+];
+
+/// What belongs to no module, and all may use.
+const FOR_ALL: [&str; 3] = ["text", "shaders", "columns"];
+
+/// Modules in which files still use each other in circles, with the number of these files.
+const STILL_CIRCULAR: [(&str, usize); 4] = [
+    ("gpu", 14),
+    // The context of an entity spawns processes, and a process holds a context.
+    ("hybrid", 2),
+    ("pdes", 26),
+    ("shaders", 1),
+];
+
+fn library() -> Graph {
+    Graph::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+fn module_of(file: &str) -> &str {
+    file.split('/').next().unwrap()
+}
+
+#[test]
+fn modules_use_what_they_may() {
+    let graph = library();
+    let mut wrong = String::new();
+    for (file, used) in &graph.uses {
+        let module = module_of(file);
+        let Some((_, may_use)) = MAY_USE.iter().find(|(name, _)| *name == module) else {
+            wrong += &format!("{module} has no row in MAY_USE\n");
+            continue;
+        };
+        for (other, items) in used {
+            let used = module_of(other);
+            if used != module && !may_use.contains(&used) && !FOR_ALL.contains(&used) {
+                wrong += &format!("{file} uses {other}: {items:?}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    let graph = library();
+    let mut counts = BTreeMap::new();
+    for circle in graph.circles() {
+        println!("{} files in a circle:\n{}", circle.len(), graph.edges_within(&circle));
+        for file in &circle {
+            *counts.entry(module_of(file).to_owned()).or_insert(0) += 1;
+        }
+    }
+    for (module, count) in &counts {
+        let allowed =
+            STILL_CIRCULAR.iter().find(|(name, _)| *name == module.as_str()).map_or(0, |(_, count)| *count);
+        assert!(*count <= allowed, "{count} files of {module:?} use each other in circles, not {allowed}");
+    }
+    for (module, _) in STILL_CIRCULAR {
+        assert!(counts.contains_key(module), "{module} has no circles any more: take it from STILL_CIRCULAR");
+    }
+}
+
+/// A crate of these files, and what one of them uses.
+fn uses<const N: usize>(files: [(&str, &str); N], file: &str) -> Vec<String> {
+    let texts = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    Graph::new(BTreeMap::from(texts)).uses[file].keys().cloned().collect()
+}
+
+#[test]
+fn imports_lead_to_the_file_that_defines() {
+    let root = ("", "pub mod a; mod c; mod e;");
+    let a = ("a", "mod b; pub use b::{self, Item as Other}; pub use crate::c::*; struct Own;");
+    let b = ("a/b", "pub struct Item; pub fn run() {}");
+    let c = ("c", "pub enum Choice { First }");
+    for (text, used) in [
+        ("use crate::a::Other;", vec!["a/b"]),
+        ("use super::a::{Other as Third, Own};", vec!["a", "a/b"]),
+        ("use crate::a::b; fn f() { b::run() }", vec!["a/b"]),
+        ("use crate::a::{self, b};", vec![]),
+        ("fn f() { crate::a::Choice::First; }", vec!["c"]),
+        (
+            "fn f<'a>(text: &'a str) { let c = ('\"', '\\'', \"crate::a::Own\"); g::<crate::a::Own>() }",
+            vec!["a"],
+        ),
+        ("/* crate::a::Own /* */ crate::a::Own */ r#\"crate::\" a::Own\"#", vec![]),
+        ("#[cfg(test)] mod tests { use crate::a::Own; } use crate::c::Choice;", vec!["c"]),
+        (
+            "#[cfg(test)] use crate::a::Own; struct S { #[cfg(test)] own: crate::a::Own, c: crate::c::Choice }",
+            vec!["c"],
+        ),
+        ("use std::sync::Arc; fn f(x: T) { x.Other(); Vec::new() }", vec![]),
+    ] {
+        assert_eq!(uses([root, a, b, c, ("e", text)], "e"), used, "{text}");
+    }
+}
+
+#[test]
+fn parents_that_only_export_use_nothing() {
+    let root = ("", "mod a;");
+    let b = ("a/b", "use super::Own; pub struct Item;");
+    assert!(uses([root, ("a", "mod b; pub use b::Item; pub struct Own;"), b], "a").is_empty());
+    let using = ("a", "mod b; pub use b::Item; pub struct Own(Item);");
+    assert_eq!(uses([root, using, b], "a"), ["a/b"]);
+    let texts = [root, using, b].map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let circles = Graph::new(BTreeMap::from(texts)).circles();
+    assert_eq!(circles, [["a".to_owned(), "a/b".to_owned()].into()]);
+}
