@@ -320,7 +320,7 @@ pub(super) fn no_time(error: &TimeError) -> String {
         TimeError::NotFinite { units } => format!("{units} is not a finite number; choose one that is"),
         TimeError::Negative { units } => format!("{} is negative; choose a time that is not", number(*units)),
         TimeError::BeyondHorizon { units, horizon } => format!(
-            "{} is not before {horizon}, where 64 bits of ticks end; choose a shorter time, or fewer ticks per unit",
+            "{} is not before {horizon}, where ticks end; choose a shorter time, or fewer ticks per unit",
             number(*units)
         ),
         error => error.to_string(),

@@ -2,8 +2,8 @@
 
 use crate::time::{Resolution, Ticks, TimeError};
 
-/// The longest time of a description, in ticks: no run that the description has is longer.
-const LONGEST: u64 = 1 << 62;
+/// The longest time of a description, in ticks, and the latest end of a run.
+pub(super) const LONGEST: u64 = 1 << 62;
 
 /// How times of a description become ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -15,12 +15,13 @@ use crate::statistics::{
     AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Spent, Summary, Values,
     check_level,
 };
-use crate::time::Ticks;
+use crate::time::{Ticks, TimeError};
 
-use super::check::observed;
+use super::check::{UNTIL, observed};
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::saved::{Numbers, Saving, no_shares, source};
+use super::scale::LONGEST;
 use super::sums::Seen;
 use super::theory;
 use super::{
@@ -100,11 +101,17 @@ impl Facility {
         pollster::block_on(self.study_async(study, place, watch))
     }
 
-    /// End and warm-up of a study that may be made.
+    /// End and warm-up of a study that may be made. It ends by [`LONGEST`]: times that its description takes
+    /// for longer than any run are then later.
     pub(super) fn times(&self, study: &Study) -> Result<(Ticks, Ticks), FacilityError> {
-        let times = observed(self.resolution, study.until, study.warm_up)?;
+        let (end, begin) = observed(self.resolution, study.until, study.warm_up)?;
+        if end.get() > LONGEST {
+            let horizon = self.resolution.units(Ticks::new(LONGEST));
+            let source = TimeError::BeyondHorizon { units: study.until, horizon };
+            return Err(FacilityError::Time { what: UNTIL, source });
+        }
         check_level(study.level)?;
-        Ok(times)
+        Ok((end, begin))
     }
 
     /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.

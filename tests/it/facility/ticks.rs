@@ -1,6 +1,8 @@
 //! Ticks of a unit of time: chosen so that times are exact, printed, and named where they are rounded.
 
-use eventhorizon::facility::{Distribution, Measure, Network, Place, Report, Source, Station, Study};
+use eventhorizon::facility::{
+    Distribution, FacilityError, Measure, Network, Place, Report, Source, Station, Study,
+};
 
 use super::shipped;
 
@@ -63,6 +65,15 @@ fn means_have_enough_ticks_whatever_the_unit() {
         let (mean, theory) = (row.mean.unwrap(), row.theory.unwrap());
         assert!((mean / theory - 1.0).abs() < 0.025, "{mean} {theory}");
     }
+}
+
+#[test]
+fn a_study_beyond_the_ticks_of_runs_is_refused() {
+    let facility = fast().compile().unwrap();
+    let latest = (1_u64 << 62) as f64 / f64::from(facility.resolution().ticks_per_unit());
+    let refused = facility.study(&Study::new(1, latest * 1.001, 0.0), Place::Cpu, |_, _| {}).unwrap_err();
+    assert!(matches!(refused, FacilityError::Time { .. }), "{refused}");
+    assert!(refused.to_string().contains("`until`"), "{refused}");
 }
 
 #[test]
