@@ -105,7 +105,7 @@ impl Joined {
     }
 
     /// Whether each file declares what it provides, alone, and some file provides what another one needs.
-    /// A need that no file of the library provides is a user's to declare: naga and the contracts say so.
+    /// What is missing beside a user's file may be the user's to declare: contracts and naga say so.
     fn check_heads(&self) -> Result<(), LinkError> {
         let mut provided = HashMap::new();
         for head in self.heads.iter().filter(|head| head.provides) {
@@ -120,12 +120,11 @@ impl Joined {
                 }
             }
         }
+        if self.files.iter().any(|file| !file.is_library()) {
+            return Ok(());
+        }
         for head in self.heads.iter().filter(|head| !head.provides) {
             for name in head.names().filter(|name| !provided.contains_key(name)) {
-                let mut users = (0..self.files.len()).filter(|file| !self.files[*file].is_library());
-                if users.any(|file| self.declares(file, name)) {
-                    continue;
-                }
                 let candidates: Vec<_> = shaders::providers(name).collect();
                 if !candidates.is_empty() {
                     let candidates = candidates.join(", ");

@@ -3,7 +3,9 @@
 // queue_events   queue_stride() slots of each queue: one for its owner, then the events
 //
 // needs: Item, event_before, queue_events, queue_capacity(), queue_stride()
-
+// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
+// provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 var<private> bag_base: u32;
 var<private> bag_length: u32;
 var<private> bag_told: bool;
