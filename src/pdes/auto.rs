@@ -9,19 +9,12 @@ use crate::time::Ticks;
 
 use super::capacity::mean_for;
 use super::error::SimulationError;
-use super::recipes::Way;
+use super::strategy::{USUAL, Way, usual};
 use super::windows::{TABLE, Windows};
 use super::{Capacity, Model, Options, Progress, contract};
 
-/// The queue of each LP's own in windows of YAWNS.
-pub(super) const USUAL: QueueDesign = QueueDesign::usual_for(Usual::Epochs);
 /// Where many events are sent to each LP in a window.
 const DENSE_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Dense);
-
-/// The queue of each LP's own, where nobody chooses one.
-pub(super) fn usual(windows: Windows) -> QueueDesign {
-    QueueDesign::usual_for(windows.queue)
-}
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
 /// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)

@@ -2,11 +2,6 @@
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 
-use crate::gpu::Gpu;
-use crate::queue::QueueDesign;
-
-use super::cut::{Cut, Needs, usual_group_size};
-
 /// Room for events, per LP. An event takes 16 bytes, or 32 with a payload of 6 words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
@@ -29,13 +24,6 @@ impl Capacity {
     /// [`Capacity::TAIL`].
     pub fn poisson(held: f64, sent: f64) -> Self {
         Self { queue: bound(held, Self::TAIL), mailbox: bound(sent, Self::TAIL) }
-    }
-
-    /// Whether the bindings of a device hold this for each of `lps` LPs with events of 16 bytes, in a queue design (whatever the
-    /// device's memory holds).
-    pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
-        let needs = Needs { capacity: self, event_bytes: 16, memory_rows: 0, part: None };
-        Cut::new(gpu, lps, (usual_group_size(gpu, lps, queue), 1), queue, needs).is_ok()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::gpu::{
 use crate::time::Ticks;
 use crate::{random, statistics};
 
+use super::declared::Declared;
 use super::output::Columns;
 use super::recipes::{self, Recipes};
 use super::windows::Windows;
@@ -51,25 +52,6 @@ pub(super) fn check<M: Model>(
 /// Links a recipe with the model, or says what its file lacks.
 pub(super) fn linked<M: Model>(model: &M, recipe: &Recipe) -> Result<Program, SimulationError> {
     recipe.link().map_err(|error| lacking(model, error))
-}
-
-/// What of a model's file is not part of every model's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Declared {
-    /// Who may send to whom: `sender_count`, `sender`.
-    pub(super) senders: bool,
-    pub(super) answer: bool,
-    /// To whom an LP sends next, and how much later to others: `next_to`, `next_gap`.
-    pub(super) next: bool,
-    pub(super) earliest: bool,
-}
-
-impl Declared {
-    /// What of it a run uses that ends by a number of events, if it is one of those. `earliest` does not say how many events there are before
-    /// that time, and there may be more than the budget of a window: what then is executed depends on where windows end. A dry run counts them.
-    pub(super) fn for_run(self, counted: bool) -> Self {
-        Self { earliest: self.earliest && !counted, ..self }
-    }
 }
 
 /// What the file of a model declares, which is linked with the kernel `start`.

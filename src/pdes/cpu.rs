@@ -14,13 +14,14 @@ use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
+use super::bounds::{budget, cell};
 use super::checkpoint::{Apart, Autosave, CheckpointError, Contents, Course, Identity, Saves, Told, reason};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::event_list::EventList;
 use super::output::Columns;
 use super::{
     Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
-    Until, budget, contract,
+    Until, contract,
 };
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
@@ -257,7 +258,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
     /// lies in one.
     fn cell_end(&self, time: Ticks) -> Ticks {
-        let cell = super::cell(self.model.lookahead());
+        let cell = cell(self.model.lookahead());
         Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
     }
 

@@ -4,8 +4,8 @@ use crate::gpu::{Gpu, Subgroups};
 use crate::queue::QueueDesign;
 
 use super::capacity::mean_for;
+use super::dispatch::Part;
 use super::error::{MEMORY, SimulationError};
-use super::memory::Part;
 use super::{Capacity, Event, Model};
 
 /// A dispatch serves this many rows at the most, so that it does not run long on slow devices: with the budget that a window of so

@@ -4,7 +4,8 @@ use crate::gpu::GpuError;
 use crate::statistics::AnalysisError;
 use crate::time::Ticks;
 
-use super::{CheckpointError, Event, Payload};
+use super::checkpoint_error::CheckpointError;
+use super::event::{Event, Payload};
 
 /// An error of the `pdes` module.
 ///

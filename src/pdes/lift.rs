@@ -7,7 +7,8 @@ use bytemuck::Pod;
 use crate::gpu::{Buffer, Gpu, GpuError, Plan, Recipe};
 use crate::time::Ticks;
 
-use super::memory::{Memory, Part, Run};
+use super::dispatch::Part;
+use super::memory::{Memory, Run};
 use super::recipes::Recipes;
 use super::{Event, Payload, Pending};
 

@@ -11,12 +11,17 @@ mod contents;
 #[cfg(not(target_arch = "wasm32"))]
 mod outbox;
 
+use super::bounds::{budget, cell};
+use super::capacity::Capacity;
+use super::control::{CONTROL_ROWS, COUNTS, FAILURE, MAIL_NEEDED, OUTBOX_NEEDED, QUEUE_NEEDED, control_at};
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
+use super::dispatch::Part;
 use super::error::{Fault, SimulationError};
-use super::recipes::Way;
-use super::{Capacity, Event, Model, Payload, Progress, Replica, Until};
-pub(super) use contents::Control;
-use contents::control_at;
+use super::event::{Event, Payload};
+use super::model::Model;
+use super::replica::Replica;
+use super::strategy::Way;
+use super::until::{Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -55,13 +60,7 @@ const SPAN: u64 = 64;
 impl Run {
     /// Of a model with so many LPs, of which none are held.
     pub(super) fn of_none(lps: u32) -> Self {
-        Self {
-            total: lps,
-            budget: super::budget(lps),
-            pause: u64::MAX,
-            earliest: Ticks::NEVER,
-            ..Self::zeroed()
-        }
+        Self { total: lps, budget: budget(lps), pause: u64::MAX, earliest: Ticks::NEVER, ..Self::zeroed() }
     }
 
     /// The workgroups that digest the memory of so many LPs of a part.
@@ -74,37 +73,6 @@ impl Run {
         rows.div_ceil(SPAN * u64::from(group_size_at_most(gpu, 256))) as u32
     }
 }
-
-/// `struct Part` in `shaders/pdes/engine.wgsl`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(super) struct Part {
-    pub(super) parity: u32,
-    pub(super) first_group: u32,
-    pub(super) queue_first: u32,
-    pub(super) queue_rows: u32,
-    pub(super) inbox_first: u32,
-    pub(super) partials_first: u32,
-    pub(super) partials_count: u32,
-    pub(super) memory_first: u32,
-    pub(super) turn: u32,
-    pub(super) slice: u32,
-    pub(super) others_first: u32,
-    pub(super) others_rows: u32,
-}
-
-/// Words of `words` in `shaders/pdes/engine.wgsl`.
-pub(super) const FAILURE: usize = 0;
-const QUEUE_NEEDED: usize = 2;
-const MAIL_NEEDED: usize = 3;
-pub(super) const DIGEST_CUT: usize = 4;
-const OUTBOX_NEEDED: usize = 5;
-pub(super) const COUNTS: usize = 16;
-
-/// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
-const CONTROL_ROWS: usize = 5;
-/// In the last word of its second row, for calendars (`shaders/pdes/calendar.wgsl`).
-const SERVED: u32 = 0x200;
 
 /// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at 1,024, 42 s at 2,048).
 const SLOW_STATE: u32 = 256;
@@ -151,7 +119,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                  {SLOW_STATE} (llvmpipe 25 s for 1,024). Keep tables in `data`, or less in the State"
             );
         }
-        let cell = super::cell(model.lookahead());
+        let cell = cell(model.lookahead());
         let run = Run {
             seed: replica.key(seed),
             lookahead: model.lookahead(),
@@ -380,26 +348,6 @@ mod tests {
     use super::*;
     use crate::gpu::{Program, assert_same_layout};
     use crate::shaders;
-
-    #[test]
-    fn words_lie_where_the_kernels_say() {
-        let words = [
-            ("FAILURE", FAILURE),
-            ("QUEUE_NEEDED", QUEUE_NEEDED),
-            ("MAIL_NEEDED", MAIL_NEEDED),
-            ("DIGEST_CUT", DIGEST_CUT),
-            ("OUTBOX_NEEDED", OUTBOX_NEEDED),
-            ("COUNTS", COUNTS),
-            ("CONTROL_ROWS", CONTROL_ROWS),
-        ];
-        for (name, value) in words {
-            assert_eq!(
-                shaders::constant("pdes/engine.wgsl", name).map(|value| value as usize),
-                Some(value),
-                "{name}"
-            );
-        }
-    }
 
     #[test]
     fn structs_lie_as_in_wgsl() {

@@ -3,7 +3,8 @@
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 
 use super::Payload;
-use super::memory::{Memory, Part, Run};
+use super::dispatch::Part;
+use super::memory::{Memory, Run};
 use super::recipes::Recipes;
 
 /// `RELAXATIONS` in `shaders/pdes/engine.wgsl`.

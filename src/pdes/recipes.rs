@@ -4,10 +4,12 @@ use crate::gpu::{Gpu, Recipe, Source, Subgroups};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
-use super::contract::{self, Declared};
 use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
-use super::windows::{Relax, TABLE, Windows};
-use super::{Model, Payload, auto, replicas};
+use super::declared::Declared;
+use super::event::Payload;
+use super::model::Model;
+use super::strategy::{Way, usual};
+use super::windows::{Relax, Windows};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
 struct Files {
@@ -44,19 +46,6 @@ const CALENDAR: Files = Files {
 const RELAX_ROWS: u32 = 2;
 /// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`, H100.)
 const RELAX_SIZE: u32 = 256;
-
-/// What a run may change without changing results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
-    pub(super) queue: QueueDesign,
-    pub(super) windows: Windows,
-}
-
-impl std::fmt::Display for Way {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} with {}", self.queue, self.windows.name)
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Recipes {
@@ -122,7 +111,7 @@ impl Choice {
     /// The one by which a model's file is checked.
     pub(super) fn plain(declared: Declared) -> Self {
         let windows = Windows::YAWNS;
-        Self::usual(Way { queue: auto::usual(windows), windows }, declared)
+        Self::usual(Way { queue: usual(windows), windows }, declared)
     }
 
     /// One for any device.
@@ -300,7 +289,7 @@ impl Recipes {
 
 impl Recipes {
     /// All but those of windows, and what is for parts of a run.
-    fn others(self) -> impl Iterator<Item = Recipe> {
+    pub(super) fn others(self) -> impl Iterator<Item = Recipe> {
         let Self {
             start, settle, gather, digest, digest_memory, count_held, lift, lower, first, sort, ..
         } = self;
@@ -325,73 +314,4 @@ pub(super) fn output<M: Model>(model: &M, int64: bool, group_size: u32) -> Recip
 pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
     Recipe::new("pdes/totals.wgsl", entry, [shaders::file("pdes/totals.wgsl")])
         .with([("GROUP_SIZE", f64::from(group_size))])
-}
-
-/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's
-/// queue designs in one form each.
-#[doc(hidden)]
-pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
-    let mut kernels = output_kernels(model);
-    kernels.extend(replicas::kernels(model));
-    let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
-    let start = recipes(Choice::plain(Declared::default())).start;
-    let declared = contract::declared(model, &start).expect("a model that links");
-    let usual = |queue, windows| Choice::usual(Way { queue, windows }, declared);
-    for queue in QueueDesign::PRODUCTION {
-        let (calendar, wide) = (queue.is_calendar(), queue == auto::usual(Windows::HORIZON));
-        let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
-        let (buckets, sorted) = if calendar { (8, Some(sort)) } else { (0, None) };
-        let goes = |windows: &Windows| !windows.looks() || !calendar;
-        let asked = |windows: &Windows| goes(windows) && (!windows.needs_senders || wide && declared.senders);
-        for int64 in [false, true] {
-            for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
-                let of = |windows| Choice { int64, tiles, store, buckets, sorted, ..usual(queue, windows) };
-                for windows in TABLE.into_iter().filter(asked) {
-                    let Recipes { look, relax, window, .. } = recipes(of(windows));
-                    kernels.extend(look.into_iter().chain(relax).chain([window]));
-                }
-                // What is sent away is the same for all queues.
-                if !int64 && wide {
-                    let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
-                    let part = recipes(Choice { outbox, ..of(Windows::YAWNS) });
-                    kernels.extend([part.window].into_iter().chain(part.arrive));
-                }
-                // How workgroups reduce is the same for all queues: once with each of what reduces.
-                if !int64 && (wide || calendar) {
-                    for windows in [Windows::YAWNS, Windows::HORIZON].into_iter().filter(goes) {
-                        let sorted =
-                            sorted.map(|_| Sort { group_size: 64, team: 16, bins: 64, subgroup: Some(32) });
-                        let choice = Choice { sorted, picked: 0, subgroup: Some(32), ..of(windows) };
-                        let Recipes { look, window, sort, .. } = recipes(choice);
-                        kernels.extend(look.into_iter().chain([window]).chain(sort));
-                    }
-                }
-                let plain = of(Windows::YAWNS);
-                if calendar {
-                    let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
-                    let Recipes { window, sort, .. } = recipes(Choice { sorted, picked: 24, ..plain });
-                    kernels.extend([window].into_iter().chain(sort));
-                }
-                if tiles > 1 || calendar {
-                    kernels.extend(recipes(plain).others());
-                }
-            }
-        }
-    }
-    for queue in QueueDesign::ALL.into_iter().filter(|queue| queue.row().paper) {
-        let plain = recipes(usual(queue, Windows::YAWNS));
-        kernels.push(plain.window.clone());
-        kernels.extend(plain.others());
-    }
-    kernels
-}
-
-/// Those of them for its results.
-#[doc(hidden)]
-pub fn output_kernels<M: Model>(model: &M) -> Vec<Recipe> {
-    let mut kernels = vec![totals("totals", 64), totals("classify", 64)];
-    if size_of::<M::Output>() > 0 {
-        kernels.extend([false, true].map(|int64| output(model, int64, 256)));
-    }
-    kernels
 }

@@ -1,59 +1,35 @@
-//! Many runs of a model at once: an experiment over points of a design, each run many times with other random numbers, mapped to the device as
-//! [`Mapping`] says.
+//! Many runs of a model at once: an experiment over points of a design, each run many times with
+//! other random numbers, mapped to the device as [`Mapping`] says.
 //!
-//! `replicas/mapping.rs` are the kernels, `replicas/memory.rs` the memory of a batch of runs that are on the device together, `replicas/driver.rs` makes batches
-//! and takes them to their ends, `replicas/results.rs` is what comes out. Here is what an experiment is, and what is asked of it.
+//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a batch
+//! of runs that are on the device together; `driver.rs` makes batches and takes them to their ends,
+//! `results.rs` is what comes out. Here are the engines that users call.
 
 mod driver;
 mod ground;
+mod maker;
 mod mapping;
 mod memory;
+mod prepared;
 mod results;
 mod spread;
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use crate::gpu::{Gpu, Verdict};
-use crate::queue::QueueDesign;
 use crate::statistics::{
     AnalysisError, Design, Experiment, Made, Pairing, Point, Sequential, Stopping, check_room,
 };
 
-use super::capacity::{mean_for, room_for};
-use super::contract;
 use super::error::SimulationError;
-use super::output::Columns;
-use super::recipes::Choice;
-use super::{Capacity, CpuModel, Model, Replica, Sync, Until};
-use driver::{Driver, Fastest};
+use super::{CpuModel, Model, Replica, Until};
+use maker::{Driver, Fastest};
 pub(super) use mapping::kernels;
 pub use mapping::{Mapping, UnknownMapping};
-use memory::{Job, Room};
+use memory::Job;
+pub use prepared::EngineOptions;
+use prepared::{Build, Prepared, check_contract};
 pub use results::{Ran, Results};
-
-/// Choices that change how fast an experiment runs, and what of its results is told; no result depends on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct EngineOptions {
-    /// How runs are mapped to invocations.
-    pub mapping: Mapping,
-    /// The queues of LPs, where runs are mapped to teams or to the grid; `None` takes one by the model's capacities.
-    pub queue: Option<QueueDesign>,
-    /// How windows find their ends, where runs are mapped to teams or to the grid ([`Mapping::Thread`] has none). Teams know [`Sync::Yawns`]; and [`Sync::Horizon`] in runs of models with a lookahead
-    /// whose pending events fit workgroup memory, which end by a time and have no chosen queue or fixed capacities.
-    pub sync: Sync,
-    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
-    pub group_size: Option<u32>,
-    /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more. (Those of a thread are the run's, in one
-    /// queue: with fixed capacities [`Mapping::Auto`] takes teams, or the grid. Teams have for all points what the one with the largest capacities has.)
-    pub fixed: bool,
-    /// Whether the results of each LP of each run are told ([`Ran::outputs`]), in the place of their totals, and of the sums and measures among the observations.
-    /// That is for whoever looks at LPs one by one, and takes the host's memory for all of them: an experiment may be made in parts
-    /// ([`Engine::run_range`]).
-    pub outputs: bool,
-}
-
-type Build<M> = Box<dyn Fn(&Point<'_>) -> Result<M, Box<dyn std::error::Error + Send + std::marker::Sync>>>;
 
 /// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine) does over a replication model: the points of a
 /// design, each with as many runs as the [`Experiment`] says, all with streams of their own ([`Replica`]).
@@ -70,70 +46,6 @@ pub struct Engine<M> {
 pub struct CpuEngine<M> {
     build: Build<M>,
     outputs: bool,
-}
-
-/// The models of a design's points, checked.
-struct Prepared<M> {
-    models: Vec<M>,
-    /// None for a model without results.
-    columns: Option<Arc<Columns>>,
-    room: Room,
-}
-
-impl<M: Model> Prepared<M> {
-    fn new(design: &Design, build: &Build<M>) -> Result<Self, SimulationError> {
-        let models = (0..design.len()).map(|point| {
-            build(&design.point(point)).map_err(|error| SimulationError::Point {
-                place: design.place(point),
-                reason: error.to_string(),
-            })
-        });
-        let models: Vec<M> = models.collect::<Result<_, _>>()?;
-        let first = &models[0];
-        for model in &models {
-            super::cpu::check(model)?;
-            for (differ, what) in [
-                (model.lps() != first.lps(), "numbers of LPs"),
-                (model.source() != first.source(), "WGSL files"),
-                (model.data() != first.data(), "data"),
-                (model.memory_rows() != first.memory_rows(), "rows of LP memory"),
-                (model.params_bytes().len() != first.params_bytes().len(), "bytes of parameters"),
-            ] {
-                if differ {
-                    return Err(SimulationError::Points { what });
-                }
-            }
-            for (what, size) in [("queue", model.capacity().queue), ("mailbox", model.capacity().mailbox)] {
-                if size == 0 {
-                    return Err(SimulationError::NoCapacity { what });
-                }
-            }
-        }
-        let most =
-            |of: fn(&Capacity) -> u32| models.iter().map(|model| of(&model.capacity())).max().unwrap_or(1);
-        let capacity =
-            Capacity { queue: most(|capacity| capacity.queue), mailbox: most(|capacity| capacity.mailbox) };
-        Ok(Self {
-            columns: contract::columns(first)?,
-            room: Room { capacity, events: events(&models), state_bytes: 0 },
-            models,
-        })
-    }
-
-    /// Refuses runs whose results nobody could ask for, before they are made (which might take for ever).
-    fn check_end(&self, until: Until) -> Result<(), SimulationError> {
-        match self.columns {
-            Some(_) => results::at(until).map(|_| ()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The events that a run of any of these models may hold: by the room of its queues, and what it says where that is less.
-fn events<M: Model>(models: &[M]) -> u32 {
-    let by_queues = |model: &M| room_for(f64::from(model.lps()) * mean_for(model.capacity().queue));
-    let held = |model: &M| by_queues(model).min(model.events_held().unwrap_or(u32::MAX)).max(model.lps());
-    models.iter().map(held).max().unwrap_or(1).saturating_add(4)
 }
 
 /// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
@@ -447,15 +359,6 @@ fn some<O>(
     }
 }
 
-/// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a state.
-fn check_contract<M: Model>(model: &M) -> Result<u32, SimulationError> {
-    let recipes = |declared| {
-        super::recipes::Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::plain(declared))
-    };
-    let declared = contract::declared(model, &recipes(contract::Declared::default()).start)?;
-    contract::check(&recipes(declared), model, declared)
-}
-
 impl<M> std::fmt::Debug for Engine<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine")
@@ -473,6 +376,8 @@ impl<M> std::fmt::Debug for CpuEngine<M> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Capacity;
+    use super::prepared::events;
     use super::*;
     use crate::models::{Phold, Torus};
     use crate::time::Resolution;

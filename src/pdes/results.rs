@@ -8,9 +8,11 @@ use bytemuck::{Pod, Zeroable};
 use crate::gpu::{Buffer, FieldKind, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::time::Ticks;
 
+use super::control::{COUNTS, FAILURE};
 use super::cut::{Cut, group_size_at_most};
+use super::dispatch::Part;
 use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::{COUNTS, FAILURE, Memory, Part};
+use super::memory::Memory;
 use super::output::Columns;
 use super::totals::{Taken, check_classes};
 use super::{Model, Payload, Totals, recipes};

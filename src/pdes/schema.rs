@@ -2,7 +2,8 @@
 
 use crate::gpu::{FieldUse, StructLayout, is_words};
 
-use super::contract::{self, Declared};
+use super::contract;
+use super::declared::Declared;
 use super::recipes::{Choice, Recipes};
 use super::{Model, SimulationError};
 

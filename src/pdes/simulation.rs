@@ -1,10 +1,11 @@
-//! The engine on the GPU: the host's side of a run. Another memory for it is `rebuild.rs`, what it can be asked for `read.rs`, how it is saved and gone on with
-//! `saved.rs`.
+//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
+//! finds room for it, `read.rs` returns its results, `saved.rs` saves and resumes it.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
 mod read;
 mod rebuild;
+mod room;
 mod saved;
 mod telling;
 
@@ -21,9 +22,10 @@ use crate::time::Ticks;
 
 use super::auto::{self, Auto};
 use super::checkpoint::{Apart, Course, Identity};
-use super::contract::{self, Declared};
+use super::contract;
 use super::cpu::check;
 use super::cut::{Cut, Needs, Place, usual_group_size};
+use super::declared::Declared;
 #[cfg(doc)]
 use super::error::Fault;
 use super::error::FaultKind;
@@ -31,36 +33,12 @@ use super::error::SimulationError;
 use super::growth::{self, Snapshot};
 use super::memory::Memory;
 use super::plans::{self, Plans};
-use super::recipes::{Choice, Recipes, Way};
+use super::recipes::{Choice, Recipes};
 use super::results::Results;
-use super::{Capacity, Checkpoint, Model, Progress, Replica, Stop, Sync, Until};
-use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
+use super::strategy::Way;
+use super::{Capacity, Checkpoint, Model, Options, Progress, Replica, Stop, Sync, Until};
+use room::{cannot_grow, new_snapshot, of_design, tiles_for};
 pub use telling::Telling;
-
-/// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
-    /// Names the run's random streams.
-    pub seed: u64,
-    /// Which of an experiment's runs this is: it names the streams beside the seed.
-    pub replica: Replica,
-    /// The queue design. `None` takes one by the model's capacities, and in runs that last measures another one and changes to it where it is
-    /// faster: results are the same.
-    pub queue: Option<QueueDesign>,
-    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one. Where several serve an LP together
-    /// ([`QueueDesign::lanes`]), a workgroup has at least those of one LP.
-    pub group_size: Option<u32>,
-    /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
-    /// number. Drivers on the processor may cut the loops of several: then a run goes back and serves one at a time, but not one that an application records itself, which should say
-    /// `Some(1)` if its handlers have loops of more than ten thousand iterations.
-    pub tiles: Option<u32>,
-    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
-    /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
-    /// grow.
-    pub fixed: bool,
-    /// How far windows go.
-    pub sync: Sync,
-}
 
 /// A simulation on the GPU.
 ///
@@ -244,7 +222,7 @@ impl<M: Model> Simulation<M> {
                 Memory::new(gpu, model, (options.seed, options.replica), lps.start, cut, way, state_bytes)?;
             match saved {
                 None => plans::start(gpu, &recipes, &memory).await?,
-                Some(saved) => saved::put(gpu, &recipes, &memory, saved)?,
+                Some(saved) => room::put(gpu, &recipes, &memory, saved)?,
             }
             let plans = plans::windows(gpu, &recipes, &memory)?;
             // What a browser refuses later is not the snapshot, up to here.

@@ -1,7 +1,5 @@
 //! How far windows go.
 
-use super::windows::Windows;
-
 /// How a simulation on the GPU finds how far its LPs may go at once. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -25,25 +23,6 @@ pub enum Sync {
 impl Sync {
     /// Every one of them.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Yawns, Self::Horizon, Self::Neighbours];
-
-    /// The name on a command line.
-    pub fn name(self) -> &'static str {
-        Windows::chosen(self).map_or("auto", |windows| windows.name)
-    }
-}
-
-impl std::fmt::Display for Sync {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Sync {
-    type Err = UnknownSync;
-
-    fn from_str(name: &str) -> Result<Self, UnknownSync> {
-        Self::ALL.into_iter().find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
-    }
 }
 
 /// No way to synchronise has this name.

@@ -2,7 +2,7 @@
 
 use crate::queue::Usual;
 
-use super::Sync;
+use super::sync::{Sync, UnknownSync};
 
 /// A row of the table. All that depends on how windows find their ends reads its fields.
 #[derive(Debug, PartialEq, Eq)]
@@ -139,5 +139,26 @@ impl std::ops::Deref for Windows {
 impl std::fmt::Debug for Windows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+impl Sync {
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        Windows::chosen(self).map_or("auto", |windows| windows.name)
+    }
+}
+
+impl std::fmt::Display for Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Sync {
+    type Err = UnknownSync;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSync> {
+        Self::ALL.into_iter().find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
     }
 }

@@ -5,7 +5,8 @@ use bytemuck::Pod;
 use crate::gpu::{Gpu, GpuError, Plan};
 use crate::time::Ticks;
 
-use super::{CONTROL_ROWS, FAILURE, Memory, SERVED};
+use super::Memory;
+use crate::pdes::control::{Control, FAILURE, SERVED, control_at};
 use crate::pdes::cut::ROW;
 use crate::pdes::{FaultKind, Payload, SimulationError};
 
@@ -144,34 +145,4 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
         Ok(rows)
     }
-}
-
-/// Where a run is between calls.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::pdes) struct Control {
-    pub(in crate::pdes) windows: u64,
-    pub(in crate::pdes) events: u64,
-    /// The time up to which all is done, and the windows in a row that began there.
-    pub(in crate::pdes) now: Ticks,
-    pub(in crate::pdes) rounds: u32,
-}
-
-/// The control of a run that has not stopped, at some window: half 0.
-pub(super) fn control_at(
-    windows: u64,
-    events: u64,
-    (now, rounds): (Ticks, u32),
-    base: Ticks,
-) -> [[u32; 4]; CONTROL_ROWS] {
-    let row = |a: Ticks, b: Ticks| {
-        let ([a, b], [c, d]) = (a.to_words(), b.to_words());
-        [a, b, c, d]
-    };
-    [
-        row(Ticks::new(windows), Ticks::new(events)),
-        row(now, Ticks::from_words([0, rounds])),
-        row(base, Ticks::NEVER),
-        [0; 4],
-        [0; 4],
-    ]
 }

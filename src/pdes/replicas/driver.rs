@@ -1,74 +1,24 @@
 //! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where a run found too little.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use web_time::Instant;
 
 use crate::gpu::tune::{Budget, Order, Score, Tuner};
-use crate::gpu::{Download, Gpu, GpuError, Plan};
+use crate::gpu::{Download, GpuError, Plan};
 use crate::time::Ticks;
 
+use super::super::dispatch::Part;
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::memory::{Part, Run};
+use super::super::memory::Run;
 use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
 use super::ground::{Ground, TRIAL, slice_kernel};
+use super::maker::{Driver, Found, about};
 use super::mapping::{Crowd, Mapping, plain_group};
 use super::memory::{Job, Points, Room};
-use super::results::{self, Ran};
-use super::spread::Known;
-use super::{EngineOptions, Prepared};
-
-/// A run's end, by job.
-pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
-
-/// What trials found, by the binary logarithm of the number of runs.
-#[derive(Debug, Default)]
-pub(super) struct Fastest {
-    pub(super) found: HashMap<u32, Found>,
-    /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those that a trial needs.
-    pub(super) cost: Duration,
-}
-
-impl Fastest {
-    /// Forgets what was found.
-    pub(super) fn clear(&mut self) {
-        self.found.clear();
-    }
-}
-
-/// Nothing where there was no trial.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Found {
-    /// The faster one.
-    mapping: Option<Mapping>,
-    /// The best way to make slices by threads, and by near teams.
-    pub(super) threads: Option<Known>,
-    pub(super) teams: Option<Known>,
-}
-
-impl Found {
-    /// That by one of these.
-    fn known(&mut self, crowd: Crowd) -> &mut Option<Known> {
-        match crowd {
-            Crowd::Thread { .. } => &mut self.threads,
-            Crowd::Team { .. } | Crowd::Near { .. } => &mut self.teams,
-        }
-    }
-}
-
-/// Makes the runs of an experiment.
-pub(super) struct Driver<'e, M> {
-    pub(super) gpu: &'e Gpu,
-    pub(super) options: EngineOptions,
-    pub(super) prepared: &'e mut Prepared<M>,
-    pub(super) fastest: &'e mut Fastest,
-    pub(super) seed: u64,
-    pub(super) until: Until,
-    /// By what factor slices are shorter than usual.
-    pub(super) shorter: u32,
-}
+use super::prepared::EngineOptions;
+use super::results::{self, Ran, Runs};
 
 /// Where slices are shorter by that, they do not get any shorter.
 const SHORTEST: u32 = 1024;
@@ -528,11 +478,6 @@ const UNSURE: f64 = 8.0;
 
 /// Mappings are close where neither is so many times as fast as the other.
 const CLOSE: f64 = 1.5;
-
-/// Numbers of runs that are much the same, by one of them.
-pub(super) fn about(runs: usize) -> u32 {
-    runs.max(1).ilog2()
-}
 
 /// Takes in that a run failed for want of room, and says whether that is so.
 fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {

@@ -9,9 +9,10 @@ use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
 use super::super::error::SimulationError;
+use super::super::strategy::USUAL;
 use super::super::windows::Windows;
-use super::super::{Event, Model, Sync, Until, auto};
-use super::driver::{Driver, about};
+use super::super::{Event, Model, Sync, Until};
+use super::maker::{Driver, about};
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Memory};
 use super::spread::{Spread, usual};
@@ -45,7 +46,7 @@ impl<M: Model> Driver<'_, M> {
         let queue = match self.options.queue {
             Some(queue) if !queue.serves_alone() => return Err(SimulationError::TeamQueue),
             Some(queue) => queue,
-            None => auto::USUAL,
+            None => USUAL,
         };
         let lps = self.model().lps();
         let usual = lps.next_power_of_two().clamp(32, 256);

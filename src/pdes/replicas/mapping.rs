@@ -7,7 +7,6 @@ use crate::shaders;
 use super::super::cut::group_size_at_most;
 use super::super::recipes::{NO_OUTBOX, product};
 use super::super::{Model, Payload};
-use super::spread;
 
 /// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -95,9 +94,7 @@ impl Crowd {
                 ways[..1 + usize::from(horizon)].to_vec()
             }
             Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
-            Self::Thread { group_size: None, .. } => {
-                spread::THREADS.map(|(runs, size)| way(runs, size)).to_vec()
-            }
+            Self::Thread { group_size: None, .. } => THREADS.map(|(runs, size)| way(runs, size)).to_vec(),
         }
     }
 }
@@ -296,3 +293,7 @@ mod tests {
         states_go_by(&FifoTorus::new(4, 4, 1, 1.0, units).unwrap(), "vec4<u32>");
     }
 }
+
+/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
+pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];

@@ -5,9 +5,12 @@ use bytemuck::Pod;
 use crate::gpu::{Buffer, Gpu, GpuError};
 use crate::time::Ticks;
 
+use super::super::bounds::cell;
 use super::super::capacity::Capacity;
+use super::super::control::{COUNTS, DIGEST_CUT};
+use super::super::dispatch::Part;
 use super::super::error::{Fault, SimulationError};
-use super::super::memory::{COUNTS, DIGEST_CUT, Part, Run};
+use super::super::memory::Run;
 use super::super::{Event, Model, Payload, Progress, Replica, Stop, Until};
 use super::mapping::Crowd;
 
@@ -181,7 +184,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.words.write(gpu, run.failures.into(), &words.collect::<Vec<_>>())?;
         let rows = jobs.iter().flat_map(|job| {
             let lookahead = points[job.point as usize].lookahead();
-            let cell = super::super::cell(lookahead);
+            let cell = cell(lookahead);
             let pair = |a: Ticks, b: Ticks| {
                 let ([a, b], [c, d]) = (a.to_words(), b.to_words());
                 [a, b, c, d]

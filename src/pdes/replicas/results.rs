@@ -14,18 +14,20 @@ use crate::statistics::{Column, Failure, FailureCause, Observations, Pairing, Va
 use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
+use super::super::dispatch::Part;
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::memory::{Part, Run};
+use super::super::memory::Run;
 use super::super::output::Columns;
 use super::super::recipes;
 use super::super::results::{CHUNK, Reduction};
 use super::super::{
     CpuModel, CpuSimulation, Fingerprint, Model, Number, Outputs, Progress, Stop, Totals, Until,
 };
-use super::Mapping;
-use super::driver::Runs;
-use super::mapping::plain_group;
+use super::mapping::{Mapping, plain_group};
 use super::memory::{Job, Memory};
+
+/// A run's end, by job.
+pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
 
 /// What a run of an experiment gave; `O` is the model's [`Model::Output`].
 #[derive(Clone)]

@@ -9,11 +9,7 @@ use std::time::Duration;
 use crate::gpu::Pace;
 use crate::gpu::tune::{Budget, Order, Score, Tuner};
 
-use super::mapping::Way;
-
-/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
-/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
-pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
+use super::mapping::{THREADS, Way};
 
 /// Which of these is taken at first, unless something is known: by the number of runs up to which that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024, 2,100, 5,000 and
 /// 10,000.)

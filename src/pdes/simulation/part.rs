@@ -8,11 +8,12 @@ use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::super::auto;
 use super::super::checkpoint::Contents;
+use super::super::control::FAILURE;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::memory::{FAILURE, Run, needed};
+use super::super::memory::{Run, needed};
+use super::super::strategy::usual;
 use super::super::windows::Windows;
 use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 use super::Simulation;
@@ -81,7 +82,7 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
         }
-        let queue = Some(options.queue.unwrap_or_else(|| auto::usual(windows)));
+        let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
         let options = Options { queue, sync: windows.sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };

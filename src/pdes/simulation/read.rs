@@ -4,9 +4,9 @@
 use crate::gpu::GpuError;
 use crate::time::Ticks;
 
+use super::super::control::DIGEST_CUT;
 use super::super::cpu::check_time;
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::memory::DIGEST_CUT;
 use super::super::results::Results;
 use super::super::{Fingerprint, Model, Outputs, Pending, Totals, lift};
 use super::Simulation;

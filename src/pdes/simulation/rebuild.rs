@@ -2,18 +2,19 @@
 
 use web_time::{Duration, Instant};
 
-use crate::gpu::{Gpu, GpuError};
+use crate::gpu::GpuError;
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::auto::Auto;
-use super::super::cut::{Cut, Needs, at_once, usual_tiles};
+use super::super::cut::{Cut, Needs};
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::growth::{self, Snapshot};
-use super::super::memory::Memory;
-use super::super::recipes::{Choice, Recipes, Way};
+use super::super::growth;
+use super::super::recipes::{Choice, Recipes};
+use super::super::strategy::Way;
 use super::super::windows::Windows;
-use super::super::{Capacity, Event, Model, Payload, Until, lift, plans};
+use super::super::{Capacity, Event, Model, Until, lift, plans};
+use super::room::{cannot_grow, new_snapshot, of_design, tiles_for};
 use super::{Rebuild, Simulation};
 
 impl<M: Model> Simulation<M> {
@@ -201,45 +202,12 @@ impl<M: Model> Simulation<M> {
     }
 }
 
-/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
-pub(super) fn of_design(error: &SimulationError) -> bool {
-    !matches!(
-        error,
-        SimulationError::Fault(_) | SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. })
-    )
-}
-
-/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
-pub(super) fn tiles_for(
-    gpu: &Gpu,
-    rows: u32,
-    group_size: u32,
-    chosen: Option<u32>,
-    Way { queue, windows }: Way,
-    capacity: Capacity,
-) -> u32 {
-    // A workgroup chooses its rows by a bit for each tile.
-    let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
-    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, windows.is_busy)).clamp(1, most)
-}
-
-/// Room for a snapshot.
-pub(super) fn new_snapshot<S: bytemuck::Pod, P: Payload>(
-    gpu: &Gpu,
-    memory: &Memory<S, P>,
-) -> Result<Snapshot, GpuError> {
-    Snapshot::new(gpu, &memory.buffers())
-}
-
-pub(super) fn cannot_grow(error: &GpuError) {
-    log::warn!("queues and mailboxes cannot grow: {error}");
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::checkpoint::Apart;
     use super::super::super::{CpuSimulation, Options};
     use super::*;
+    use crate::gpu::Gpu;
     use crate::models::FifoTorus;
     use crate::time::Resolution;
 

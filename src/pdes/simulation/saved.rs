@@ -4,25 +4,21 @@
 #[cfg(not(target_arch = "wasm32"))]
 use std::{ops::ControlFlow, path::Path};
 
-use bytemuck::Pod;
-
+use crate::gpu::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::Verdict;
-use crate::gpu::{Gpu, GpuError};
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::super::Until;
 #[cfg(not(target_arch = "wasm32"))]
 use super::super::checkpoint::{Autosave, Saves, reason};
 use super::super::checkpoint::{CheckpointError, Contents, Identity, Told};
+use super::super::control::Control;
 #[cfg(doc)]
 use super::super::error::Fault;
 use super::super::error::SimulationError;
-use super::super::lift::{self, Lifted};
-use super::super::memory::{Control, Memory};
-use super::super::recipes::Recipes;
-use super::super::{Checkpoint, Model, Payload, Progress, plans};
-use super::{Options, Simulation};
+use super::super::{Checkpoint, Model, Options, Progress, lift};
+use super::Simulation;
 
 impl<M: Model> Simulation<M> {
     /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say of speed and capacity holds; seed and replica are
@@ -169,24 +165,4 @@ impl<M: Model> Saves for Simulation<M> {
     fn reason(error: &SimulationError) -> Option<&CheckpointError> {
         reason(error)
     }
-}
-
-/// Makes a memory that holds nothing that of a saved run of the same model, or of a part of it: what `plans::start` does at the start.
-pub(super) fn put<S: Pod, P: Payload>(
-    gpu: &Gpu,
-    recipes: &Recipes,
-    memory: &Memory<S, P>,
-    saved: &Checkpoint,
-) -> Result<(), GpuError> {
-    let lps = memory.lps();
-    let Progress { now, events, windows, .. } = saved.progress();
-    memory.states.write(gpu, 0, &saved.states(&lps))?;
-    memory.put_lp_memory(gpu, &saved.memory(&lps))?;
-    memory.put_control(gpu, Control { windows, events, now, rounds: 0 }, now)?;
-    let (held, pending) = (saved.held(lps.clone()), saved.events(lps.clone()));
-    Lifted::of_host(gpu, held, pending)?.lower(gpu, recipes, memory)?;
-    plans::settle(gpu, recipes, memory)?;
-    // Of parts, the first keeps the sum of all.
-    let digest = if lps.start == 0 { saved.digest() } else { 0 };
-    memory.put_executed(gpu, saved.executed(lps), digest)
 }

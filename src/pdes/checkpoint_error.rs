@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::place::shown;
+use crate::text::quoted;
 
 /// What can be wrong with a checkpoint.
 #[derive(thiserror::Error)]
@@ -151,6 +151,10 @@ impl CheckpointError {
         };
         Self::Taken { path: shown(path), what }
     }
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
 
 crate::text::debug_is_display!(CheckpointError);
