@@ -137,7 +137,7 @@ const UNCHANGED = 0xffffffffu;
 const RELAXATIONS = 4u;
 const COUNTS = 16u;
 
-// Kinds of failures, as in src/pdes/error.rs.
+// Kinds of failures, as in src/pdes/contract/error.rs.
 const NO_FAILURE = 0xffffffffu;
 const NO_ROW = 0xffffffffu;
 // A cut loop comes first, and then memory that is not there: what else an LP is blamed for may follow from them.

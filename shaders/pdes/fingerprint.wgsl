@@ -1,7 +1,7 @@
 // The fingerprint: 64 bits, a sum over things that have no order among themselves (executed events, final states, rows of
 // LP memory, pending events), so that neither invocations nor devices nor the layout of queues can show in it.
 //
-// Each thing is a row of words, of which random/mix.wgsl makes 64 bits. The Rust twin is src/pdes/fingerprint.rs.
+// Each thing is a row of words, of which random/mix.wgsl makes 64 bits. The Rust twin is src/pdes/contract/fingerprint.rs.
 //
 // import: gpu/wide.wgsl
 // import: random/mix.wgsl

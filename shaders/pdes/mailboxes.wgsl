@@ -17,7 +17,7 @@ fn mails_half() -> u32 {
     return 0u;
 }
 
-// A divisor of the first row of each binding of the store (src/pdes/cut.rs).
+// A divisor of the first row of each binding of the store (src/pdes/device/cut.rs).
 const MAIL_LANES = 8u;
 
 // Of the mails of a row, the one with this index.

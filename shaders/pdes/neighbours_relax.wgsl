@@ -33,7 +33,7 @@ const RELAX_INSIDE = 8u;
 // No sender; and of a row that has more than four inside, or more than two elsewhere, that its senders are asked for again.
 const RELAX_UNTOLD = 0xffffffffu;
 
-// The rows of a workgroup, as RELAX_ROWS of src/pdes/recipes.rs says; each has its place.
+// The rows of a workgroup, as RELAX_ROWS of src/pdes/device/recipes.rs says; each has its place.
 override RELAX_PLACES: u32 = 2u * GROUP_SIZE;
 // The earliest outputs in all places, then those to all but one, in two halves: relaxations read one and write the other. The last of each is of no
 // row, and far.

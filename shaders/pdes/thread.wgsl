@@ -1,4 +1,4 @@
-// Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/cpu.rs). No window, no mailbox:
+// Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/sequential/engine.rs). No window, no mailbox:
 // all pending events are in one queue (pdes/thread_queue.wgsl).
 //
 // The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
@@ -224,7 +224,7 @@ fn thread(
             if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
                 tell_wrong();
                 if at_one_time > PATIENCE { fail(first_row + first_key.z, STUCK); }
-                // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
+                // It is made again for its fault to be told (src/pdes/run/replicas/driver.rs).
                 until = TIME_ZERO;
             }
             executed += 1u;

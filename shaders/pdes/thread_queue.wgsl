@@ -100,7 +100,7 @@ fn keys_least_of_alike(four: FourKeys) -> LeastKey {
 // else be copied where the two ways meet, and waited for. (Figures: docs/replicas.md.)
 //
 // What is read before it is known to be there may lie beyond the heap, in the queue of another run or beyond all of them: it is thrown away, and the kernel has to be one in which such reads are
-// checked (slice_kernel in src/pdes/replicas/ground.rs).
+// checked (slice_kernel in src/pdes/run/replicas/ground.rs).
 fn keys_sink(key: vec4<u32>) {
     // The children of the root.
     let a_four = keys_four_near(1u);

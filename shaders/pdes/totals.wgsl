@@ -49,7 +49,7 @@ struct Partial {
     unused: u32,
 }
 
-// Kinds of columns, as in src/pdes/results.rs.
+// Kinds of columns, as in src/pdes/device/results.rs.
 const UNSIGNED_1 = 0u;
 const UNSIGNED_2 = 1u;
 const UNSIGNED_4 = 2u;
@@ -117,7 +117,7 @@ fn totals(
     let column = columns[task % work.columns];
     let chunk = chunks[task / work.columns];
     var mine = nothing();
-    // Bound: a chunk has at most 1,024 rows (CHUNK in src/pdes/results.rs).
+    // Bound: a chunk has at most 1,024 rows (CHUNK in src/pdes/device/results.rs).
     for (var i = lane; i < chunk.y; i += GROUP_SIZE) {
         var row = chunk.x + i;
         if work.ordered != 0u { row = order[row]; }

@@ -1,6 +1,6 @@
 // One window of simulation: the horizon is found, every LP executes its events before it in order (up to a budget of them; the rest
 // runs in the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window
-// empties. Read this file first; its parts are files of their own, of which src/pdes/recipes.rs chooses:
+// empties. Read this file first; its parts are files of their own, of which src/pdes/device/recipes.rs chooses:
 //
 //   synchronise  how far the window may go              pdes/yawns.wgsl         or pdes/calendar_sync.wgsl or pdes/horizon.wgsl
 //   execute      an LP's events, states, streams        pdes/execute.wgsl

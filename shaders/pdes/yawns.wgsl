@@ -29,10 +29,10 @@
 //                                least 1
 //   clock_stands(row, first, stands)    what a row like that leaves of STANDS, which its budgets say of one time
 //   clock_broken(time)           whether the row whose queue is open has come further than an event at this time may find it
-//   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
+//   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/device/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //
-// (The sequential engine, src/pdes/cpu.rs, has windows of cells, and runs that end by a number of events go by those whatever synchronises.)
+// (The sequential engine, src/pdes/sequential/engine.rs, has windows of cells, and runs that end by a number of events go by those whatever synchronises.)
 //
 // Where there is no lookahead, a cell is one tick, and a window a *round* at one time: what LPs send each other for that time is executed in the
 // next one.

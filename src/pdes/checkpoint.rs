@@ -1,5 +1,5 @@
-//! Checkpoints: a run between two windows, that any engine goes on from. `checkpoint/sections.rs` says what the file holds, `checkpoint/file.rs`
-//! how files are made.
+//! Checkpoints: a run between two windows, from which any engine continues. `sections.rs` says what
+//! the file holds, `file.rs` how files are made.
 
 mod autosave;
 pub(crate) mod file;
@@ -16,11 +16,11 @@ use bytemuck::Pod;
 use crate::text::quoted;
 use crate::time::Ticks;
 
-pub use super::checkpoint_error::CheckpointError;
-use super::event::{Event, Payload};
-use super::model::Model;
-use super::replica::Replica;
-use super::until::{Pending, Progress, Stop, Until};
+pub use crate::pdes::contract::checkpoint_error::CheckpointError;
+use crate::pdes::contract::event::{Event, Payload};
+use crate::pdes::contract::model::Model;
+use crate::pdes::contract::replica::Replica;
+use crate::pdes::contract::until::{Pending, Progress, Stop, Until};
 pub use autosave::Autosave;
 pub(crate) use autosave::{Saves, reason};
 use file::{RUN, Sections, number, word};
@@ -187,7 +187,7 @@ enum Row {
 }
 
 /// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design or
-/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](super::Simulation::resume), [`CpuSimulation::resume`](super::CpuSimulation::resume). (Ways to
+/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](crate::pdes::Simulation::resume), [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Ways to
 /// synchronise differ in their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
 ///
 /// ```
@@ -207,8 +207,8 @@ enum Row {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Two counts begin anew: those of windows after which a time that does not advance is a fault ([`FaultKind::Stuck`](super::FaultKind::Stuck),
-/// [`FaultKind::Cycle`](super::FaultKind::Cycle)).
+/// Two counts begin anew: those of windows after which a time that does not advance is a fault ([`FaultKind::Stuck`](crate::pdes::FaultKind::Stuck),
+/// [`FaultKind::Cycle`](crate::pdes::FaultKind::Cycle)).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The file, which was looked through.

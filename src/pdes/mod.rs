@@ -40,64 +40,33 @@
 //! # }
 //! ```
 
-mod auto;
-mod bounds;
-mod capacity;
 pub(crate) mod checkpoint;
-mod checkpoint_error;
 mod contract;
-mod control;
-mod cpu;
-mod cut;
-mod declared;
-mod dispatch;
-mod error;
-mod event;
-mod event_list;
-mod fingerprint;
-mod fits;
-mod growth;
-mod kernels;
-mod lift;
-mod line;
-mod memory;
-mod model;
-mod options;
-mod output;
-mod plans;
-mod recipes;
-mod replica;
-mod replicas;
-mod results;
-mod schema;
-mod simulation;
-mod strategy;
-mod sync;
-mod totals;
-mod until;
-mod windows;
+mod device;
+mod run;
+mod sequential;
 
-pub use capacity::Capacity;
 pub use checkpoint::{Autosave, Checkpoint, CheckpointError};
-pub use cpu::CpuSimulation;
-pub use error::{Fault, FaultKind, SimulationError};
-pub use event::{Event, Payload};
-pub use fingerprint::Fingerprint;
+pub use contract::capacity::Capacity;
+pub use contract::error::{Fault, FaultKind, SimulationError};
+pub use contract::event::{Event, Payload};
+pub use contract::fingerprint::Fingerprint;
+pub use contract::line::Line;
+pub use contract::model::{Context, CpuModel, Model};
+pub use contract::output::{Number, Outputs};
+pub use contract::replica::Replica;
+pub use contract::sync::{Sync, UnknownSync};
+pub use contract::totals::{ClassTotals, MAX_CLASSES, Total, Totals};
+pub use contract::until::{Pending, Progress, Stop, Until};
+pub use device::schema::Schema;
 #[doc(hidden)]
-pub use kernels::{kernels, output_kernels};
-pub use line::Line;
-pub use model::{Context, CpuModel, Model};
-pub use options::Options;
-pub use output::{Number, Outputs};
-pub use replica::Replica;
-pub use replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
-pub use schema::Schema;
+pub use run::kernels::{kernels, output_kernels};
+pub use run::options::Options;
+pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use simulation::part;
-pub use simulation::{Simulation, Telling};
-pub use sync::{Sync, UnknownSync};
-pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};
-pub use until::{Pending, Progress, Stop, Until};
+pub(crate) use run::simulation::part;
+pub use run::simulation::{Simulation, Telling};
+pub use sequential::engine::CpuSimulation;
 
 /// The guide's code compiles and runs.
 #[cfg(doctest)]

@@ -8,8 +8,8 @@ use bytemuck::Pod;
 
 use crate::random::STREAMS_VERSION;
 
-use super::super::checkpoint_error::{CheckpointError, shown};
 use super::place::{MAGIC, replace};
+use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
 /// The version of the format: raised with what lies where in all files. What a kind holds has a
 /// version of its own ([`Kind::version`]), and so have random streams ([`STREAMS_VERSION`]).

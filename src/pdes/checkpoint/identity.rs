@@ -2,8 +2,8 @@
 
 use crate::time::Ticks;
 
-use super::super::model::Model;
-use super::super::schema::state_bytes;
+use crate::pdes::contract::model::Model;
+use crate::pdes::device::schema::state_bytes;
 
 /// How far apart LPs may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

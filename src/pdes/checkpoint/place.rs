@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use web_time::{SystemTime, UNIX_EPOCH};
 
-use super::super::checkpoint_error::{CheckpointError, shown};
+use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";

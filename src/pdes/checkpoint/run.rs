@@ -2,12 +2,12 @@
 
 use crate::time::Ticks;
 
-use super::super::checkpoint_error::CheckpointError;
-use super::super::error::MAX_LPS;
 use super::Checkpoint;
 use super::file::{Sections, number, word};
 use super::identity::Apart;
 use super::sections::{EXECUTED, HELD, MEMORY, NAME, NUMBERS, Numbers, PENDING, STATES};
+use crate::pdes::contract::checkpoint_error::CheckpointError;
+use crate::pdes::contract::error::MAX_LPS;
 
 /// No run has so many windows or events.
 const MOST: u64 = 1 << 62;
