@@ -1,4 +1,4 @@
-//! The fingerprint of a run: the Rust twin of `shaders/pdes/fingerprint.wgsl`.
+//! The fingerprint of a run: the Rust twin of `shaders/pdes/results/fingerprint.wgsl`.
 
 use crate::random::Mix;
 

@@ -371,7 +371,7 @@ fn unsigned(numbers: impl Iterator<Item = u128> + Clone) -> (Sum, Option<Number>
     (sum, numbers.clone().min().map(Number::Unsigned), numbers.max().map(Number::Unsigned))
 }
 
-/// What the device found of a column over some rows: see `struct Partial` in `shaders/pdes/totals.wgsl`.
+/// What the device found of a column over some rows: see `struct Partial` in `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Taken {
     pub(in crate::pdes) sum: u128,

@@ -12,7 +12,7 @@ pub(in crate::pdes) const COUNTS: usize = 16;
 
 /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
 pub(in crate::pdes) const CONTROL_ROWS: usize = 5;
-/// In the last word of its second row, for calendars (`shaders/pdes/calendar.wgsl`).
+/// In the last word of its second row, for calendars (`shaders/pdes/calendar/calendar.wgsl`).
 pub(in crate::pdes) const SERVED: u32 = 0x200;
 
 /// Where a run is between calls.

@@ -29,7 +29,7 @@ const SHORT_AT_ONCE: u32 = 1 << 18;
 /// customers each 148 and 151 with two and four, with a fifth of one 91 and 89.)
 const NEIGHBOURS_AT_ONCE: u32 = 1 << 18;
 
-/// Mailboxes of so many neighbouring LPs lie in one another, in one binding: as in `shaders/pdes/mailboxes.wgsl`. A power of two.
+/// Mailboxes of so many neighbouring LPs lie in one another, in one binding: as in `shaders/pdes/queues/mailboxes.wgsl`. A power of two.
 const MAIL_LANES: u32 = 8;
 
 /// Up to this room, circular buffers are short. (4 events per LP need room for 32; 16 need room for 62.)
@@ -54,7 +54,7 @@ const SHORT_OF_A_THREAD: u32 = 64;
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
 
-/// The store takes this many bindings at the most: those of `shaders/pdes/store_many.wgsl`.
+/// The store takes this many bindings at the most: those of `shaders/pdes/memory/store_many.wgsl`.
 pub(in crate::pdes) const STORE_PARTS: u32 = 24;
 
 /// Storage buffers of a window beside the store: words, lps, queue_events, inbox, states, data, memory. (A calendar has two less.)
@@ -93,7 +93,7 @@ pub(in crate::pdes) struct Cut {
     pub(in crate::pdes) outbox: Option<Outbox>,
 }
 
-/// How a kernel sorts the buckets of a calendar: `shaders/pdes/calendar_sort.wgsl`.
+/// How a kernel sorts the buckets of a calendar: `shaders/pdes/calendar/calendar_sort.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Sort {
     pub(in crate::pdes) group_size: u32,
@@ -139,7 +139,7 @@ fn buckets(capacity: Capacity) -> u32 {
     1 << fitting.clamp(8, 32).ilog2()
 }
 
-/// Events of a row that lie together in a calendar (`shaders/pdes/calendar.wgsl`): a power of two.
+/// Events of a row that lie together in a calendar (`shaders/pdes/calendar/calendar.wgsl`): a power of two.
 pub(in crate::pdes) const CALENDAR_CHUNK: u32 = 8;
 
 /// The events that a bucket has room for, whole chunks of them, where a model's mailboxes have room for so many. That many would be much memory for nothing, because
@@ -365,7 +365,7 @@ impl Cut {
         }
     }
 
-    /// Of a calendar: up to how many events the thread that executes a bucket picks from it, as `shaders/pdes/calendar_pick.wgsl` has it. None where a
+    /// Of a calendar: up to how many events the thread that executes a bucket picks from it, as `shaders/pdes/calendar/calendar_pick.wgsl` has it. None where a
     /// dispatch sorts them.
     pub(in crate::pdes) fn picked(&self) -> u32 {
         // (No fewer than 16: whether 8 would serve rooms of 8 better was not tried.)
@@ -423,7 +423,7 @@ pub(in crate::pdes) struct Place {
     pub(in crate::pdes) room: u32,
 }
 
-/// Where a part of a run puts what goes to others: `shaders/pdes/outbox.wgsl`.
+/// Where a part of a run puts what goes to others: `shaders/pdes/parts/outbox.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Outbox {
     pub(in crate::pdes) parts: u32,
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn mailboxes_lie_in_one_another_as_the_kernels_say() {
-        assert_eq!(crate::shaders::constant("pdes/mailboxes.wgsl", "MAIL_LANES"), Some(MAIL_LANES));
+        assert_eq!(crate::shaders::constant("pdes/queues/mailboxes.wgsl", "MAIL_LANES"), Some(MAIL_LANES));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pending events out of a memory of a run, for the host to read or for another memory to take: `shaders/pdes/lift.wgsl`, `lower.wgsl`.
+//! Pending events out of a memory of a run, for the host to read or for another memory to take: `shaders/pdes/memory/lift.wgsl`, `lower.wgsl`.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::memory::{Memory, Run};
 use super::recipes::Recipes;
 use crate::pdes::{Event, Payload, Pending};
 
-/// `struct Lifting` in `shaders/pdes/lifting.wgsl`.
+/// `struct Lifting` in `shaders/pdes/memory/lifting.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Lifting {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program = Program::link("lifting", &[shaders::file("pdes/lifting.wgsl")]).unwrap();
+        let program = Program::link("lifting", &[shaders::file("pdes/memory/lifting.wgsl")]).unwrap();
         assert_same_layout!(program, Lifting { first, rows, unused });
     }
 }

@@ -54,7 +54,7 @@ pub(in crate::pdes) struct Run {
     pub(in crate::pdes) part: Part,
 }
 
-/// Rows of LP memory that an invocation of `shaders/pdes/digest_memory.wgsl` takes.
+/// Rows of LP memory that an invocation of `shaders/pdes/results/digest_memory.wgsl` takes.
 const SPAN: u64 = 64;
 
 impl Run {
@@ -354,7 +354,7 @@ mod tests {
         let program = Program::link(
             "engine",
             &[
-                "pdes/yawns.wgsl",
+                "pdes/window/yawns.wgsl",
                 "pdes/run.wgsl",
                 "pdes/payload_2.wgsl",
                 "random/mul_wide.wgsl",

@@ -132,7 +132,7 @@ fn of_windows(gpu: &Gpu, recipes: &Recipes, recipe: &Recipe) -> Result<Kernel, G
     if recipes.counted {
         return recipe.kernel(gpu);
     }
-    // SAFETY: the loops of `pdes/window.wgsl`, `pdes/horizon_look.wgsl`, `pdes/neighbours_relax.wgsl` and of what they link count up to a bound or down to nothing.
+    // SAFETY: the loops of `pdes/window/window.wgsl`, `pdes/horizon/horizon_look.wgsl`, `pdes/bounds/neighbours_relax.wgsl` and of what they link count up to a bound or down to nothing.
     unsafe { recipe.ending(gpu) }
 }
 
@@ -148,7 +148,7 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let window = of_windows(gpu, recipes, &recipes.window)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
-        // SAFETY: as `// bounds:` of shaders/pdes/calendar_sort.wgsl and of the files that it links says.
+        // SAFETY: as `// bounds:` of shaders/pdes/calendar/calendar_sort.wgsl and of the files that it links says.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };

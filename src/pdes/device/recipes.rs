@@ -21,25 +21,25 @@ struct Files {
 
 /// What kernels are told of a run alone.
 const RUN: &str = "pdes/run.wgsl";
-const MAILBOXES: &str = "pdes/mailboxes.wgsl";
+const MAILBOXES: &str = "pdes/queues/mailboxes.wgsl";
 /// How a workgroup reduces what its invocations leave: everywhere, and by subgroups of one size.
 const REDUCE: &str = "gpu/reduce.wgsl";
 const REDUCE_SUBGROUPS: &str = "gpu/reduce_subgroups.wgsl";
 /// What `schedule` does with events for LPs that are not here, where all are.
-pub(in crate::pdes) const NO_OUTBOX: &str = "pdes/outbox_none.wgsl";
+pub(in crate::pdes) const NO_OUTBOX: &str = "pdes/parts/outbox_none.wgsl";
 
 const QUEUES: Files = Files {
-    synchronise: "pdes/yawns.wgsl",
-    window: &["pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES],
-    start: "pdes/queues_start.wgsl",
-    held: &["pdes/queues_held.wgsl", MAILBOXES],
+    synchronise: "pdes/window/yawns.wgsl",
+    window: &["pdes/queues/queues.wgsl", "pdes/window/deliver_mail.wgsl", MAILBOXES],
+    start: "pdes/queues/queues_start.wgsl",
+    held: &["pdes/queues/queues_held.wgsl", MAILBOXES],
 };
 
 const CALENDAR: Files = Files {
-    synchronise: "pdes/calendar_sync.wgsl",
-    window: &["pdes/calendar_window.wgsl", "pdes/calendar_step.wgsl"],
-    start: "pdes/calendar_start.wgsl",
-    held: &["pdes/calendar_held.wgsl"],
+    synchronise: "pdes/calendar/calendar_sync.wgsl",
+    window: &["pdes/calendar/calendar_window.wgsl", "pdes/calendar/calendar_step.wgsl"],
+    start: "pdes/calendar/calendar_start.wgsl",
+    held: &["pdes/calendar/calendar_held.wgsl"],
 };
 
 /// Rows that an invocation of relaxations serves.
@@ -176,7 +176,8 @@ impl Recipes {
         let queue = way.queue;
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
-        let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
+        let store =
+            if stores.is_some() { "pdes/memory/store_many.wgsl" } else { "pdes/memory/store_one.wgsl" };
         // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
         let at_once = at_once(group_size, queue.lanes());
         let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
@@ -210,27 +211,34 @@ impl Recipes {
         let defaults = |&Relax { answer, next, .. }: &Relax| {
             [(!declared.answer).then_some(answer), (!declared.next).then_some(next)].into_iter().flatten()
         };
-        let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
+        let dry =
+            if declared.earliest { "pdes/horizon/dry_earliest.wgsl" } else { "pdes/horizon/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
         let gather = |entry, kernel| {
             with_pending(entry, kernel, &[REDUCE], false, kernel)
                 .with([("GROUP_SIZE", f64::from(gather_size))])
         };
         let (window, window_file) = match (queue.lanes(), tiles) {
-            (1, 1) => ("window", "pdes/window.wgsl"),
-            (1, _) => ("window_tiles", "pdes/window.wgsl"),
-            _ => ("window_team", "pdes/window_team.wgsl"),
+            (1, 1) => ("window", "pdes/window/window.wgsl"),
+            (1, _) => ("window_tiles", "pdes/window/window.wgsl"),
+            _ => ("window_team", "pdes/window/window_team.wgsl"),
         };
-        let away = if outbox.is_some() { "pdes/outbox.wgsl" } else { NO_OUTBOX };
+        let away = if outbox.is_some() { "pdes/parts/outbox.wgsl" } else { NO_OUTBOX };
         let parts = outbox.map(|Outbox { parts, own, room }| {
             [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room)]
                 .map(|(name, value)| (name, f64::from(value)))
         });
         let lifting = [("GROUP_SIZE", f64::from(group_size))];
-        let first = "pdes/calendar_first.wgsl";
+        let first = "pdes/calendar/calendar_first.wgsl";
         Self {
-            start: with_model("start_lps", "pdes/start.wgsl", &begin, false),
-            settle: with_pending("settle_lps", "pdes/settle.wgsl", &begin, false, "pdes/settle.wgsl"),
+            start: with_model("start_lps", "pdes/window/start.wgsl", &begin, false),
+            settle: with_pending(
+                "settle_lps",
+                "pdes/window/settle.wgsl",
+                &begin,
+                false,
+                "pdes/window/settle.wgsl",
+            ),
             look: look.map(|look| {
                 let mut files = vec![dry, MAILBOXES, reduce, look.answers];
                 files.extend(relax.into_iter().flat_map(defaults));
@@ -253,21 +261,22 @@ impl Recipes {
             .with((buckets > 0).then_some(("PICK_MOST", f64::from(picked))))
             .with(parts.into_iter().flatten()),
             gather: gather("gather", files.synchronise),
-            digest: held("digest", "pdes/digest.wgsl"),
+            digest: held("digest", "pdes/results/digest.wgsl"),
             digest_memory: Recipe::new(
-                "pdes/digest_memory.wgsl",
+                "pdes/results/digest_memory.wgsl",
                 "digest_memory",
-                ["pdes/digest_memory.wgsl", RUN, P::FILE].map(shaders::file),
+                ["pdes/results/digest_memory.wgsl", RUN, P::FILE].map(shaders::file),
             )
             .with([("GROUP_SIZE", f64::from(gather_size))]),
-            count_held: held("count_held", "pdes/lift.wgsl").with(lifting),
-            lift: held("lift", "pdes/lift.wgsl").with(lifting),
-            lower: with_pending("lower", "pdes/lower.wgsl", &begin, false, "pdes/lower.wgsl").with(lifting),
+            count_held: held("count_held", "pdes/memory/lift.wgsl").with(lifting),
+            lift: held("lift", "pdes/memory/lift.wgsl").with(lifting),
+            lower: with_pending("lower", "pdes/memory/lower.wgsl", &begin, false, "pdes/memory/lower.wgsl")
+                .with(lifting),
             sort: sorted.map(|sort| {
-                let file = "pdes/calendar_sort.wgsl";
+                let file = "pdes/calendar/calendar_sort.wgsl";
                 let ranks = match sort.bins {
-                    0 => "pdes/calendar_sort_all.wgsl",
-                    _ => "pdes/calendar_sort_bins.wgsl",
+                    0 => "pdes/calendar/calendar_sort_all.wgsl",
+                    _ => "pdes/calendar/calendar_sort_bins.wgsl",
                 };
                 let reduce = if sort.subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
                 with_pending("sort_buckets", file, &[ranks, reduce], false, file)
@@ -276,7 +285,7 @@ impl Recipes {
                     .with(sort.subgroup.map(|size| ("SUBGROUP", f64::from(size))))
             }),
             arrive: parts.map(|_| {
-                let file = "pdes/arrive.wgsl";
+                let file = "pdes/parts/arrive.wgsl";
                 with_pending("arrive", file, &[MAILBOXES], true, file)
                     .with([("GROUP_SIZE", f64::from(gather_size))])
             }),
@@ -304,14 +313,18 @@ pub(in crate::pdes) fn product(int64: bool) -> &'static str {
 
 /// The kernel that calls the model's `output`.
 pub(in crate::pdes) fn output<M: Model>(model: &M, int64: bool, group_size: u32) -> Recipe {
-    let files = ["pdes/output.wgsl", RUN, product(int64), M::Payload::FILE];
-    Recipe::new(format!("{} pdes/output.wgsl", model.name()), "write_outputs", files.map(shaders::file))
-        .with([("GROUP_SIZE", f64::from(group_size))])
-        .and(model.source())
+    let files = ["pdes/results/output.wgsl", RUN, product(int64), M::Payload::FILE];
+    Recipe::new(
+        format!("{} pdes/results/output.wgsl", model.name()),
+        "write_outputs",
+        files.map(shaders::file),
+    )
+    .with([("GROUP_SIZE", f64::from(group_size))])
+    .and(model.source())
 }
 
 /// What works on results of any model: entry point `totals` or `classify`.
 pub(in crate::pdes) fn totals(entry: &'static str, group_size: u32) -> Recipe {
-    Recipe::new("pdes/totals.wgsl", entry, [shaders::file("pdes/totals.wgsl")])
+    Recipe::new("pdes/results/totals.wgsl", entry, [shaders::file("pdes/results/totals.wgsl")])
         .with([("GROUP_SIZE", f64::from(group_size))])
 }

@@ -29,13 +29,13 @@ pub(in crate::pdes) struct Results {
     group_size: u32,
 }
 
-/// Rows of a task of `shaders/pdes/totals.wgsl` at the most: 16 for each of 64 invocations. A guess.
+/// Rows of a task of `shaders/pdes/results/totals.wgsl` at the most: 16 for each of 64 invocations. A guess.
 pub(in crate::pdes) const CHUNK: usize = 1024;
 
 /// Tasks of a dispatch at the most, so that it does not run long: 16 million values, some 0.2 s on two cores, by estimate.
 const TASKS: u64 = 1 << 14;
 
-/// `struct Work` in `shaders/pdes/totals.wgsl`.
+/// `struct Work` in `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Work {
@@ -49,7 +49,7 @@ struct Work {
     class_word: u32,
 }
 
-/// `struct Selected` in `shaders/pdes/totals.wgsl`.
+/// `struct Selected` in `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Selected {
@@ -59,7 +59,7 @@ struct Selected {
     guarded: u32,
 }
 
-/// `struct Partial` in `shaders/pdes/totals.wgsl`.
+/// `struct Partial` in `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Partial {
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program = Program::link("totals", &[shaders::file("pdes/totals.wgsl")]).unwrap();
+        let program = Program::link("totals", &[shaders::file("pdes/results/totals.wgsl")]).unwrap();
         assert_same_layout!(
             program,
             Work { unread, first, tasks, columns, words, rows, ordered, class_word }

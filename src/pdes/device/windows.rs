@@ -11,7 +11,7 @@ pub(in crate::pdes) struct Rule {
     /// The name on a command line.
     pub(in crate::pdes) name: &'static str,
     /// The dispatches before a window executes. None where windows are epochs, whose ends the file
-    /// of what is pending finds (`pdes/yawns.wgsl`, `pdes/calendar_sync.wgsl`): calendars go with
+    /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`): calendars go with
     /// these alone.
     pub(in crate::pdes) look: Option<Look>,
     /// Rows in `lps` kept for each LP.
@@ -62,11 +62,11 @@ pub(in crate::pdes) struct Windows(&'static Rule);
 pub(in crate::pdes) const TABLE: [Windows; 3] = [Windows::YAWNS, Windows::HORIZON, Windows::NEIGHBOURS];
 
 const LOOK: Look = Look {
-    file: "pdes/horizon_look.wgsl",
+    file: "pdes/horizon/horizon_look.wgsl",
     overrides: &[],
-    answers: "pdes/answers_none.wgsl",
+    answers: "pdes/bounds/answers_none.wgsl",
     relax: None,
-    reach: &["pdes/horizon.wgsl", "pdes/reach_for_all.wgsl"],
+    reach: &["pdes/horizon/horizon.wgsl", "pdes/horizon/reach_for_all.wgsl"],
 };
 
 impl Windows {
@@ -99,13 +99,13 @@ impl Windows {
         name: "neighbours",
         look: Some(Look {
             overrides: &[("LOOK_FAR", 1)],
-            answers: "pdes/answers.wgsl",
+            answers: "pdes/bounds/answers.wgsl",
             relax: Some(Relax {
-                file: "pdes/neighbours_relax.wgsl",
-                answer: "pdes/answer_default.wgsl",
-                next: "pdes/next_default.wgsl",
+                file: "pdes/bounds/neighbours_relax.wgsl",
+                answer: "pdes/bounds/answer_default.wgsl",
+                next: "pdes/bounds/next_default.wgsl",
             }),
-            reach: &["pdes/horizon.wgsl", "pdes/neighbours.wgsl"],
+            reach: &["pdes/horizon/horizon.wgsl", "pdes/bounds/neighbours.wgsl"],
             ..LOOK
         }),
         found_rows: 5,

@@ -174,10 +174,10 @@ impl<M: Model> Driver<'_, M> {
 /// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
 pub(super) fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<Kernel, GpuError> {
     match crowd {
-        // SAFETY: the loops of `pdes/near.wgsl` and `pdes/near_horizon.wgsl`, and of what they link, count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
+        // SAFETY: the loops of `pdes/replicas/near.wgsl` and `pdes/replicas/near_horizon.wgsl`, and of what they link, count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
         // in one list only: who puts it into one has taken it out of another.
         Crowd::Near { .. } => unsafe { recipe.ending(gpu) },
-        // Threads read beyond what is theirs (keys_sink in `pdes/thread_queue.wgsl`).
+        // Threads read beyond what is theirs (keys_sink in `pdes/replicas/thread_queue.wgsl`).
         Crowd::Team { .. } | Crowd::Thread { .. } => recipe.kernel(gpu),
     }
 }

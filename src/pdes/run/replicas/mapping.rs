@@ -141,12 +141,13 @@ pub(super) fn plain_group(gpu: &Gpu) -> u32 {
 
 impl Recipes {
     pub(super) fn new<M: Model>(model: &M, crowd: Crowd, int64: bool, plain: u32) -> Self {
-        const RUN: &str = "pdes/run_of_replica.wgsl";
-        const NO_PARAMS: &str = "pdes/params_none.wgsl";
-        const MAILBOXES: &str = "pdes/mailboxes_of_replica.wgsl";
-        // That of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
+        const RUN: &str = "pdes/replicas/run_of_replica.wgsl";
+        const NO_PARAMS: &str = "pdes/replicas/params_none.wgsl";
+        const MAILBOXES: &str = "pdes/replicas/mailboxes_of_replica.wgsl";
+        // That of a replica is declared in `shaders/pdes/replicas/params_of_replica.wgsl`.
         let source = model.source().without_uniform("params");
-        let params = if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/params_of_replica.wgsl" };
+        let params =
+            if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/replicas/params_of_replica.wgsl" };
         let queue = match crowd {
             Crowd::Team { queue, .. } => Some(queue),
             Crowd::Near { .. } | Crowd::Thread { .. } => None,
@@ -168,30 +169,40 @@ impl Recipes {
         };
         let (begin, settle, slice, held): (_, _, &[_], &[_]) = match crowd {
             Crowd::Team { .. } => (
-                "pdes/queues_start.wgsl",
-                ("settle_team", &["pdes/team_settle.wgsl", "pdes/queues_start.wgsl"][..]),
-                &["pdes/team.wgsl", "pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES, NO_OUTBOX],
+                "pdes/queues/queues_start.wgsl",
+                ("settle_team", &["pdes/replicas/team_settle.wgsl", "pdes/queues/queues_start.wgsl"][..]),
                 &[
-                    "pdes/replica_digest.wgsl",
-                    "pdes/queues_held.wgsl",
-                    "pdes/held_apart_none.wgsl",
+                    "pdes/replicas/team.wgsl",
+                    "pdes/queues/queues.wgsl",
+                    "pdes/window/deliver_mail.wgsl",
+                    MAILBOXES,
+                    NO_OUTBOX,
+                ],
+                &[
+                    "pdes/replicas/replica_digest.wgsl",
+                    "pdes/queues/queues_held.wgsl",
+                    "pdes/replicas/held_apart_none.wgsl",
                     MAILBOXES,
                 ],
             ),
             Crowd::Near { .. } => (
-                "pdes/near_start.wgsl",
-                ("settle_near", &["pdes/near_start.wgsl"][..]),
+                "pdes/replicas/near_start.wgsl",
+                ("settle_near", &["pdes/replicas/near_start.wgsl"][..]),
                 &[],
-                &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
+                &[
+                    "pdes/replicas/replica_digest.wgsl",
+                    "pdes/replicas/near_held.wgsl",
+                    "pdes/replicas/held_apart_none.wgsl",
+                ],
             ),
             Crowd::Thread { rounds, .. } => (
-                "pdes/thread_start.wgsl",
-                ("settle_thread", &["pdes/thread_start.wgsl"][..]),
+                "pdes/replicas/thread_start.wgsl",
+                ("settle_thread", &["pdes/replicas/thread_start.wgsl"][..]),
                 match rounds {
-                    true => &["pdes/thread.wgsl", "pdes/thread_rounds.wgsl"],
-                    false => &["pdes/thread.wgsl", "pdes/thread_rounds_none.wgsl"],
+                    true => &["pdes/replicas/thread.wgsl", "pdes/replicas/thread_rounds.wgsl"],
+                    false => &["pdes/replicas/thread.wgsl", "pdes/replicas/thread_rounds_none.wgsl"],
                 },
-                &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
+                &["pdes/replicas/replica_digest.wgsl", "pdes/replicas/thread_held.wgsl"],
             ),
         };
         let entry = |way: Way| match crowd {
@@ -202,17 +213,17 @@ impl Recipes {
         };
         let of_way = |way: Way| match crowd {
             Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => {
-                &["pdes/thread_keys_near.wgsl"][..]
+                &["pdes/replicas/thread_keys_near.wgsl"][..]
             }
-            Crowd::Thread { .. } => &["pdes/thread_keys.wgsl"],
-            Crowd::Near { .. } if way.horizon => &["pdes/near_horizon.wgsl"],
-            Crowd::Near { .. } => &["pdes/near.wgsl"],
+            Crowd::Thread { .. } => &["pdes/replicas/thread_keys.wgsl"],
+            Crowd::Near { .. } if way.horizon => &["pdes/replicas/near_horizon.wgsl"],
+            Crowd::Near { .. } => &["pdes/replicas/near.wgsl"],
             Crowd::Team { .. } => &[],
         };
-        let output =
-            (size_of::<M::Output>() > 0).then(|| with_model("write_outputs", &["pdes/output.wgsl"], plain));
+        let output = (size_of::<M::Output>() > 0)
+            .then(|| with_model("write_outputs", &["pdes/results/output.wgsl"], plain));
         Self {
-            start: with_model("start_lps", &["pdes/start.wgsl", begin], plain),
+            start: with_model("start_lps", &["pdes/window/start.wgsl", begin], plain),
             settle: alone(settle.0, settle.1, settle_group(plain)),
             slices: crowd
                 .ways()
@@ -247,7 +258,7 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     .collect()
 }
 
-/// `KEYS_NEAR` in `shaders/pdes/thread_keys_near.wgsl`.
+/// `KEYS_NEAR` in `shaders/pdes/replicas/thread_keys_near.wgsl`.
 const KEYS_NEAR: u32 = 21;
 
 /// Whether the keys that so many runs have near fit what WebGPU promises of workgroup memory.
@@ -269,7 +280,10 @@ mod tests {
 
     #[test]
     fn as_many_keys_are_near_as_the_kernel_says() {
-        assert_eq!(crate::shaders::constant("pdes/thread_keys_near.wgsl", "KEYS_NEAR"), Some(KEYS_NEAR));
+        assert_eq!(
+            crate::shaders::constant("pdes/replicas/thread_keys_near.wgsl", "KEYS_NEAR"),
+            Some(KEYS_NEAR)
+        );
     }
 
     // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as they are.

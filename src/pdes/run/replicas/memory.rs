@@ -1,4 +1,4 @@
-//! The memory of a batch of replicas, and what its dispatches see of it: `shaders/pdes/run_of_replica.wgsl` says what lies where.
+//! The memory of a batch of replicas, and what its dispatches see of it: `shaders/pdes/replicas/run_of_replica.wgsl` says what lies where.
 
 use bytemuck::Pod;
 
@@ -14,7 +14,7 @@ use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
 use crate::pdes::{Event, Model, Payload, Progress, Replica, Stop, Until};
 
-/// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/run_of_replica.wgsl`.
+/// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/replicas/run_of_replica.wgsl`.
 const REPLICA_ROWS: u32 = 6;
 const REPLICA_WORDS: u32 = 8;
 /// Rows of these.
@@ -67,7 +67,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
     ]
 }
 
-/// The slots of the queue of a run that holds so many events (`shaders/pdes/thread_queue.wgsl`).
+/// The slots of the queue of a run that holds so many events (`shaders/pdes/replicas/thread_queue.wgsl`).
 fn stride(events: u32) -> u32 {
     events.saturating_add(9) / 4 * 4
 }
@@ -320,8 +320,9 @@ mod tests {
 
     #[test]
     fn replicas_have_the_rows_and_words_of_the_kernels() {
-        let of =
-            |name| crate::shaders::constant("pdes/run_of_replica.wgsl", name).map(|value| value as usize);
+        let of = |name| {
+            crate::shaders::constant("pdes/replicas/run_of_replica.wgsl", name).map(|value| value as usize)
+        };
         assert_eq!(of("REPLICA_ROWS"), Some(REPLICA_ROWS as usize));
         assert_eq!(of("REPLICA_WORDS"), Some(REPLICA_WORDS as usize));
         assert_eq!((of("REPLICA_DONE"), of("REPLICA_STATUS")), (Some(DONE), Some(STATUS)));

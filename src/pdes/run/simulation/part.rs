@@ -51,7 +51,7 @@ pub(crate) struct Told {
     pub(crate) mails: Vec<Vec<u8>>,
 }
 
-/// The LPs of a part: as in `part_of` of `shaders/pdes/outbox.wgsl`.
+/// The LPs of a part: as in `part_of` of `shaders/pdes/parts/outbox.wgsl`.
 pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
     let (least, longer) = (lps / parts, lps % parts);
     let first = |part: u32| part * least + part.min(longer);
