@@ -14,7 +14,7 @@ mod outbox;
 use super::control::{CONTROL_ROWS, COUNTS, FAILURE, MAIL_NEEDED, OUTBOX_NEEDED, QUEUE_NEEDED, control_at};
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::dispatch::Part;
-use super::strategy::Way;
+use super::strategy::Strategy;
 use crate::pdes::contract::bounds::{budget, cell};
 use crate::pdes::contract::capacity::Capacity;
 use crate::pdes::contract::error::{Fault, SimulationError};
@@ -109,7 +109,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         (seed, replica): (u64, Replica),
         first_lp: u32,
         cut: Cut,
-        way: Way,
+        strategy: Strategy,
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
         let rows = u64::from(cut.rows);
@@ -146,7 +146,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Self::allot(
             gpu,
             cut,
-            way,
+            strategy,
             run,
             states,
             (params, Buffer::storage_from(gpu, "model data", model.data())?),
@@ -155,7 +155,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
     /// on them.
-    pub(in crate::pdes) fn with_room(&self, gpu: &Gpu, cut: Cut, way: Way) -> Result<Self, SimulationError> {
+    pub(in crate::pdes) fn with_room(
+        &self,
+        gpu: &Gpu,
+        cut: Cut,
+        strategy: Strategy,
+    ) -> Result<Self, SimulationError> {
         let run = Run {
             groups: cut.groups(),
             queue_capacity: cut.capacity.queue,
@@ -164,13 +169,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             epoch: epoch(self.run.cell, cut),
             ..self.run
         };
-        Self::allot(gpu, cut, way, run, self.states.clone(), (self.params.clone(), self.data.clone()))
+        Self::allot(gpu, cut, strategy, run, self.states.clone(), (self.params.clone(), self.data.clone()))
     }
 
     fn allot(
         gpu: &Gpu,
         cut: Cut,
-        way: Way,
+        strategy: Strategy,
         run: Run,
         states: Buffer<S>,
         (params, data): (wgpu::Buffer, Buffer<u32>),
@@ -187,7 +192,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         };
         let (queues, stores, counts) = match cut.buckets {
             0 => {
-                let slots = |(_, rows)| way.queue.slots(rows, run.queue_capacity);
+                let slots = |(_, rows)| strategy.queue.slots(rows, run.queue_capacity);
                 let queues = cut.parts().map(|part| Buffer::storage(gpu, "queues", slots(part)));
                 (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?], 2)
             }
@@ -201,7 +206,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
-        let found = way.windows.found_rows * rows;
+        let found = strategy.windows.found_rows * rows;
         let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + found)?;
         lps.write(gpu, control, &control_at(0, 0, (Ticks::ZERO, 0), Ticks::ZERO))?;
         Ok(Self {

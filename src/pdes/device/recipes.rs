@@ -6,7 +6,7 @@ use crate::shaders;
 
 use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
 use super::declared::Declared;
-use super::strategy::{Way, usual};
+use super::strategy::{Strategy, usual};
 use super::windows::{Relax, Windows};
 use crate::pdes::contract::event::Payload;
 use crate::pdes::contract::model::Model;
@@ -77,7 +77,7 @@ pub(in crate::pdes) struct Recipes {
 /// What of a device, or of the sizes of a run, decides which files are linked.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Choice {
-    pub(in crate::pdes) way: Way,
+    pub(in crate::pdes) strategy: Strategy,
     pub(in crate::pdes) int64: bool,
     pub(in crate::pdes) group_size: u32,
     pub(in crate::pdes) tiles: u32,
@@ -111,13 +111,13 @@ impl Choice {
     /// The one by which a model's file is checked.
     pub(in crate::pdes) fn plain(declared: Declared) -> Self {
         let windows = Windows::YAWNS;
-        Self::usual(Way { queue: usual(windows), windows }, declared)
+        Self::usual(Strategy { queue: usual(windows), windows }, declared)
     }
 
     /// One for any device.
-    pub(in crate::pdes) fn usual(way: Way, declared: Declared) -> Self {
+    pub(in crate::pdes) fn usual(strategy: Strategy, declared: Declared) -> Self {
         Self {
-            way,
+            strategy,
             int64: false,
             group_size: 256,
             tiles: 1,
@@ -134,20 +134,20 @@ impl Choice {
         }
     }
 
-    pub(in crate::pdes) fn new(gpu: &Gpu, way: Way, declared: Declared, cut: &Cut) -> Self {
+    pub(in crate::pdes) fn new(gpu: &Gpu, strategy: Strategy, declared: Declared, cut: &Cut) -> Self {
         Self {
-            way,
+            strategy,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             group_size: cut.group_size,
             tiles: cut.tiles,
-            subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| way.queue.lanes() == 1),
+            subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| strategy.queue.lanes() == 1),
             gather_size: group_size_at_most(gpu, 256),
             relax_size: group_size_at_most(gpu, RELAX_SIZE),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
             picked: cut.picked(),
-            counted: counted(gpu, way.queue),
+            counted: counted(gpu, strategy.queue),
             outbox: cut.outbox,
             declared,
         }
@@ -158,7 +158,7 @@ impl Recipes {
     /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
     pub(in crate::pdes) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
         let Choice {
-            way,
+            strategy,
             int64,
             group_size,
             tiles,
@@ -173,7 +173,7 @@ impl Recipes {
             outbox,
             declared,
         } = choice;
-        let queue = way.queue;
+        let queue = strategy.queue;
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
         let store =
@@ -205,7 +205,7 @@ impl Recipes {
         let begin = [files.synchronise, files.start, REDUCE];
         let reduce = if subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
         let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
-        let look = way.windows.look.as_ref();
+        let look = strategy.windows.look.as_ref();
         let relax = look.and_then(|look| look.relax.as_ref());
         let synchronise = look.map_or(std::slice::from_ref(&files.synchronise), |look| look.reach);
         let defaults = |&Relax { answer, next, .. }: &Relax| {

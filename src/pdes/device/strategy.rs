@@ -6,12 +6,12 @@ use super::windows::Windows;
 
 /// What a run may change without changing results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pdes) struct Way {
+pub(in crate::pdes) struct Strategy {
     pub(in crate::pdes) queue: QueueDesign,
     pub(in crate::pdes) windows: Windows,
 }
 
-impl std::fmt::Display for Way {
+impl std::fmt::Display for Strategy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} with {}", self.queue, self.windows.name)
     }

@@ -10,7 +10,7 @@ use crate::time::Ticks;
 use crate::pdes::contract::capacity::mean_for;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::device::check;
-use crate::pdes::device::strategy::{USUAL, Way, usual};
+use crate::pdes::device::strategy::{Strategy, USUAL, usual};
 use crate::pdes::device::windows::{TABLE, Windows};
 use crate::pdes::{Capacity, Model, Options, Progress};
 
@@ -61,12 +61,12 @@ const FAR_ENOUGH: f64 = 1.5;
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// The ways to take for a model, the best guess first; those with neighbours if its file says who they are.
+/// The strategies for a model, the best guess first; those with neighbours if its file says who they are.
 pub(in crate::pdes) fn candidates<M: Model>(
     gpu: &Gpu,
     model: &M,
     options: &Options,
-) -> Result<Vec<Way>, SimulationError> {
+) -> Result<Vec<Strategy>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
     let epochs = |windows: Windows| !windows.looks() && !none;
@@ -83,7 +83,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
         };
         let fitting = |queue: &QueueDesign| !queue.is_calendar() || epochs(windows);
         let queues = queues.into_iter().filter(fitting);
-        queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
+        queues.map(|queue| Strategy { queue, windows }).collect::<Vec<_>>()
     };
     if let Some(windows) = chosen {
         check::keeps(windows, model, None)?;
@@ -131,22 +131,23 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     if dense { vec![DENSE_QUEUE, USUAL] } else { vec![USUAL, DENSE_QUEUE] }
 }
 
-/// A choice in the making. The run goes on for a while; then it is measured, and so is another way, and the faster of the two goes on for a while.
+/// A choice in the making. The run goes on for a while; then it is measured, and so is another
+/// strategy, and the faster of the two goes on for a while.
 #[derive(Debug)]
 pub(in crate::pdes) struct Auto {
     /// What is still to be tried.
-    next: Vec<Way>,
+    next: Vec<Strategy>,
     /// What is to be gone on with unless the present one, which is tried, is faster: with its events per second.
-    before: Option<(Way, f64)>,
+    before: Option<(Strategy, f64)>,
     /// What to change to, until that is done.
-    wanted: Option<Way>,
+    wanted: Option<Strategy>,
     /// What a trial takes.
     cost: Duration,
     /// How long the run took since the last trial.
     ran: Duration,
     /// When it was told last how far the run had come, since when nothing interrupted it.
     last: Option<(Instant, Progress)>,
-    /// What is measured of the present way.
+    /// What is measured of the present strategy.
     measured: Measured,
     /// Events that a window executes where it cannot have too few.
     enough: u64,
@@ -165,7 +166,7 @@ struct Measured {
 
 impl Auto {
     /// Of `candidates`, for so many LPs that hold so many events, the first is in use; it took `cost` to build it.
-    pub(in crate::pdes) fn new(candidates: &[Way], lps: u32, held: Option<u32>, cost: Duration) -> Self {
+    pub(in crate::pdes) fn new(candidates: &[Strategy], lps: u32, held: Option<u32>, cost: Duration) -> Self {
         Self {
             next: candidates[1..].to_vec(),
             before: None,
@@ -180,23 +181,23 @@ impl Auto {
         }
     }
 
-    /// The way to change to as soon as nothing is under way, if any: then [`Auto::changed`] is to be called, whether it was possible or not.
-    pub(in crate::pdes) fn wanted(&self) -> Option<Way> {
+    /// The strategy to change to as soon as nothing is under way, if any: then [`Auto::changed`] is to be called, whether it was possible or not.
+    pub(in crate::pdes) fn wanted(&self) -> Option<Strategy> {
         self.wanted
     }
 
     /// What there is to go on with if nothing more is measured.
-    pub(in crate::pdes) fn settled(&self, present: Way) -> Way {
-        self.before.map(|(way, _)| way).or(self.wanted).unwrap_or(present)
+    pub(in crate::pdes) fn settled(&self, present: Strategy) -> Strategy {
+        self.before.map(|(strategy, _)| strategy).or(self.wanted).unwrap_or(present)
     }
 
     /// Takes in how far the run, in which `present` is in use, has come.
-    pub(in crate::pdes) fn record(&mut self, present: Way, progress: Progress, now: Instant) {
+    pub(in crate::pdes) fn record(&mut self, present: Strategy, progress: Progress, now: Instant) {
         let last = self.last.replace((now, progress));
         let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
         let took = now - then;
         self.ran += took;
-        let wide = |way: &Way| way.windows.looks();
+        let wide = |strategy: &Strategy| strategy.windows.looks();
         if self.before.is_none() {
             let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
             let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
@@ -217,17 +218,17 @@ impl Auto {
     }
 
     /// What was measured is enough.
-    fn decide(&mut self, present: Way) {
+    fn decide(&mut self, present: Strategy) {
         let Measured { took, events, windows } = std::mem::take(&mut self.measured);
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let rate = events as f64 / took.as_secs_f64();
         log::info!("{present}: {rate:.3e} events/s");
-        let wide = |way: &Way| way.windows.looks();
+        let wide = |strategy: &Strategy| strategy.windows.looks();
         let sparse = !wide(&present) && self.is_sparse(events, windows);
         if !wide(&present) {
             let full = !sparse && events > self.enough.saturating_mul(windows);
             let apart = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
-            self.next.retain(|way| !(full && wide(way) || apart && way.queue.is_calendar()));
+            self.next.retain(|strategy| !(full && wide(strategy) || apart && strategy.queue.is_calendar()));
         }
         if let Some((before, slower)) = self.before.take() {
             self.ran = Duration::ZERO;
@@ -236,7 +237,7 @@ impl Auto {
             return;
         }
         if sparse {
-            self.next.sort_by_key(|way| !wide(way));
+            self.next.sort_by_key(|strategy| !wide(strategy));
         }
         if !self.next.is_empty() {
             self.before = Some((present, rate));
@@ -273,19 +274,20 @@ mod tests {
     use crate::models::Phold;
     use crate::time::Resolution;
 
-    const HEAP: Way = Way { queue: QueueDesign::Heap, windows: Windows::YAWNS };
-    const CALENDAR: Way = Way { queue: QueueDesign::Calendar, windows: Windows::YAWNS };
-    const WIDE: Way = Way { queue: QueueDesign::Heap, windows: Windows::HORIZON };
+    const HEAP: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::YAWNS };
+    const CALENDAR: Strategy = Strategy { queue: QueueDesign::Calendar, windows: Windows::YAWNS };
+    const WIDE: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::HORIZON };
 
     fn at(events: u64, windows: u64) -> Progress {
         Progress { now: Ticks::ZERO, events, windows, stop: None }
     }
 
-    /// A run of a minute that `rates` belong to, for `ways`: which way it goes on with, and after how many milliseconds.
-    fn switches(ways: &[Way], rates: &[u64], change: Duration) -> Vec<(Way, u64)> {
+    /// A run of a minute that `rates` belong to, for `strategies`: with which it continues, and after
+    /// how many milliseconds.
+    fn switches(strategies: &[Strategy], rates: &[u64], change: Duration) -> Vec<(Strategy, u64)> {
         let millis = Duration::from_millis;
-        let mut auto = Auto::new(ways, 1, None, millis(300));
-        let (mut present, mut events, begin) = (ways[0], 0, Instant::now());
+        let mut auto = Auto::new(strategies, 1, None, millis(300));
+        let (mut present, mut events, begin) = (strategies[0], 0, Instant::now());
         let (mut ran, mut stood) = (0, Duration::ZERO);
         let mut switches = Vec::new();
         while ran < 60_000 {
@@ -297,7 +299,7 @@ mod tests {
                 auto.changed(change);
             }
             ran += 1;
-            events += rates[ways.iter().position(|way| *way == present).unwrap()];
+            events += rates[strategies.iter().position(|strategy| *strategy == present).unwrap()];
         }
         assert!(auto.next.is_empty() && auto.before.is_none(), "it is over: {auto:?}");
         switches
@@ -305,24 +307,30 @@ mod tests {
 
     #[test]
     fn trials_go_through_the_candidates_and_the_best_goes_on() {
-        let ways = [HEAP, CALENDAR, Way { queue: QueueDesign::Splay, ..HEAP }];
+        let strategies = [HEAP, CALENDAR, Strategy { queue: QueueDesign::Splay, ..HEAP }];
         for (rates, expected) in [
             ([10, 9, 8], vec![1, 0, 2, 0]),
             ([9, 10, 8], vec![1, 2, 1]),
             ([8, 9, 10], vec![1, 2]),
             ([9, 8, 10], vec![1, 0, 2]),
         ] {
-            let found: Vec<_> =
-                switches(&ways, &rates, Duration::ZERO).into_iter().map(|(way, _)| way).collect();
-            assert_eq!(found, expected.into_iter().map(|way| ways[way]).collect::<Vec<_>>(), "{rates:?}");
+            let found: Vec<_> = switches(&strategies, &rates, Duration::ZERO)
+                .into_iter()
+                .map(|(strategy, _)| strategy)
+                .collect();
+            assert_eq!(
+                found,
+                expected.into_iter().map(|strategy| strategies[strategy]).collect::<Vec<_>>(),
+                "{rates:?}"
+            );
         }
     }
 
     #[test]
     fn what_trials_take_is_a_small_part_of_a_run() {
-        let ways = [HEAP, CALENDAR, Way { queue: QueueDesign::Splay, ..HEAP }];
+        let strategies = [HEAP, CALENDAR, Strategy { queue: QueueDesign::Splay, ..HEAP }];
         let change = Duration::from_millis(900);
-        let found = switches(&ways, &[10, 9, 8], change);
+        let found = switches(&strategies, &[10, 9, 8], change);
         assert!(found[0].1 >= 3000, "ten times what the first one took to build: {found:?}");
         assert!(found[2].1 >= found[1].1 + 9000, "ten times what the change took: {found:?}");
     }

@@ -10,7 +10,7 @@ use crate::pdes::device::check;
 use crate::pdes::device::cut::{Outbox, Sort};
 use crate::pdes::device::declared::Declared;
 use crate::pdes::device::recipes::{Choice, Recipes, output, totals};
-use crate::pdes::device::strategy::{Way, usual};
+use crate::pdes::device::strategy::{Strategy, usual};
 use crate::pdes::device::windows::{TABLE, Windows};
 
 /// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's
@@ -22,7 +22,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
     let start = recipes(Choice::plain(Declared::default())).start;
     let declared = check::declared(model, &start).expect("a model that links");
-    let usual_choice = |queue, windows| Choice::usual(Way { queue, windows }, declared);
+    let usual_choice = |queue, windows| Choice::usual(Strategy { queue, windows }, declared);
     for queue in QueueDesign::PRODUCTION {
         let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::HORIZON));
         let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };

@@ -34,7 +34,7 @@ use crate::pdes::device::memory::Memory;
 use crate::pdes::device::plans::{self, Plans};
 use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::results::Results;
-use crate::pdes::device::strategy::Way;
+use crate::pdes::device::strategy::Strategy;
 use crate::pdes::{Capacity, Checkpoint, Model, Options, Progress, Replica, Stop, Sync, Until};
 use room::{cannot_grow, new_snapshot, of_design, tiles_for};
 pub use telling::Telling;
@@ -45,7 +45,7 @@ pub use telling::Telling;
 /// ([`Simulation::states_buffer`]).
 pub struct Simulation<M: Model> {
     gpu: Gpu,
-    way: Way,
+    strategy: Strategy,
     /// As it was chosen.
     sync: Sync,
     memory: Memory<M::State, M::Payload>,
@@ -66,7 +66,7 @@ pub struct Simulation<M: Model> {
     counted: bool,
     /// What runs came to that came to their ends.
     course: Course,
-    /// Whether there were windows with horizons, of a way that was changed since, in a run that has not come to its end: LPs may stand where those left them.
+    /// Whether there were windows with horizons, of a strategy that was changed since, in a run that has not come to its end: LPs may stand where those left them.
     further: bool,
     /// Names its streams.
     seed: (u64, Replica),
@@ -164,7 +164,7 @@ impl<M: Model> Simulation<M> {
                 }
                 Ok(simulation) => {
                     let declared = Some(simulation.rebuild.declared);
-                    candidates.retain(|way| check::keeps(way.windows, model, declared).is_ok());
+                    candidates.retain(|strategy| check::keeps(strategy.windows, model, declared).is_ok());
                     let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
                     return Ok(Self { auto, ..simulation });
                 }
@@ -177,16 +177,16 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// A simulation that begins in some way.
+    /// A simulation that begins with some strategy.
     async fn build(
         gpu: &Gpu,
         model: &M,
         (lps, part): (Range<u32>, Option<Place>),
         options: Options,
-        (way, group_size): (Way, u32),
+        (strategy, group_size): (Strategy, u32),
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
-        let queue = way.queue;
+        let queue = strategy.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs { part, ..Needs::of(model) };
         let most = saved.and_then(|saved| saved.held(lps.clone()).max());
@@ -199,26 +199,34 @@ impl<M: Model> Simulation<M> {
         let on_processor = gpu.on_processor();
         let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
-        if way.windows.looks() && !options.fixed {
+        if strategy.windows.looks() && !options.fixed {
             let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
-            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, way, roomy.capacity));
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, roomy.capacity));
             if Cut::new(gpu, rows, shape, queue, roomy).is_ok() {
                 needs = roomy;
             }
         }
         loop {
-            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, way, needs.capacity));
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
-            let recipes_of =
-                |declared| Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
+            let recipes_of = |declared| {
+                Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, strategy, declared, &cut))
+            };
             let declared = check::declared(model, &recipes_of(Declared::default()).start)?;
-            check::keeps(way.windows, model, Some(declared))?;
+            check::keeps(strategy.windows, model, Some(declared))?;
             let recipes = recipes_of(declared);
             let state_bytes = check::check(&recipes, model, declared)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
-            let memory =
-                Memory::new(gpu, model, (options.seed, options.replica), lps.start, cut, way, state_bytes)?;
+            let memory = Memory::new(
+                gpu,
+                model,
+                (options.seed, options.replica),
+                lps.start,
+                cut,
+                strategy,
+                state_bytes,
+            )?;
             match saved {
                 None => plans::start(gpu, &recipes, &memory).await?,
                 Some(saved) => room::put(gpu, &recipes, &memory, saved)?,
@@ -241,10 +249,10 @@ impl<M: Model> Simulation<M> {
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (unsaved, counted) = (AtomicBool::new(false), false);
             let course = saved.map_or(Course::BEGUN, Checkpoint::course);
-            let auto = Auto::new(&[way], rows, None, Duration::ZERO);
+            let auto = Auto::new(&[strategy], rows, None, Duration::ZERO);
             let simulation = Self {
                 gpu,
-                way,
+                strategy,
                 sync: options.sync,
                 memory,
                 plans,
@@ -346,7 +354,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far apart LPs may stand after any window.
     fn apart(&self) -> Apart {
-        if self.further || self.way.windows.looks() { Apart::Further } else { Apart::Cell }
+        if self.further || self.strategy.windows.looks() { Apart::Further } else { Apart::Cell }
     }
 
     async fn run_paced<V: Verdict>(
@@ -379,8 +387,8 @@ impl<M: Model> Simulation<M> {
                 return self.halt(until).await;
             }
             let change = self.auto.wanted().filter(|_| refused.is_none());
-            if let Some(way) = change.filter(|_| flying.is_empty()) {
-                self.change(way, ends.make_contiguous()).await?;
+            if let Some(strategy) = change.filter(|_| flying.is_empty()) {
+                self.change(strategy, ends.make_contiguous()).await?;
                 (last, before) = (Instant::now(), None);
                 continue;
             }
@@ -425,7 +433,7 @@ impl<M: Model> Simulation<M> {
                     self.load.record(units(progress.events, before.events), last.elapsed());
                 }
                 if stop.is_none() && refused.is_none() {
-                    self.auto.record(self.way, *progress, Instant::now());
+                    self.auto.record(self.strategy, *progress, Instant::now());
                 }
                 stopped |= watch(progress).flow().is_break();
             }
@@ -533,12 +541,12 @@ impl<M: Model> Simulation<M> {
 
     /// The queue design in use now.
     pub fn queue(&self) -> QueueDesign {
-        self.way.queue
+        self.strategy.queue
     }
 
     /// How far windows go now: never [`Sync::Auto`].
     pub fn sync(&self) -> Sync {
-        self.way.windows.sync
+        self.strategy.windows.sync
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
@@ -555,7 +563,7 @@ impl<M: Model> std::fmt::Debug for Simulation<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulation")
             .field("gpu", &self.gpu)
-            .field("way", &self.way)
+            .field("strategy", &self.strategy)
             .field("run", &self.memory.run)
             .finish_non_exhaustive()
     }

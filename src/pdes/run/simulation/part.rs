@@ -89,7 +89,7 @@ impl<M: Model> PartOf<M> {
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
         let simulation = pollster::block_on(begun)?;
         let memory = &simulation.memory;
-        let recipes = simulation.recipes(simulation.way, &memory.cut);
+        let recipes = simulation.recipes(simulation.strategy, &memory.cut);
         let arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
         Ok(Self {
             run: Buffer::uniform(gpu, "run", &memory.run)?,
@@ -116,7 +116,7 @@ impl<M: Model> PartOf<M> {
 
     /// Whether a window is two dispatches, between which the horizon is agreed on.
     pub(crate) fn looks(&self) -> bool {
-        self.simulation.way.windows.looks()
+        self.simulation.strategy.windows.looks()
     }
 
     /// Bytes of an event on its way.
@@ -243,16 +243,16 @@ impl<M: Model> PartOf<M> {
             if let Some(part) = &mut self.simulation.rebuild.needs.part {
                 part.room = fault.needed.max(before.saturating_mul(2));
             }
-            let (way, capacity) = (self.simulation.way, self.simulation.memory.capacity());
-            pollster::block_on(self.simulation.rebuild(way, capacity, &[Until::EMPTY]))?;
+            let (strategy, capacity) = (self.simulation.strategy, self.simulation.memory.capacity());
+            pollster::block_on(self.simulation.rebuild(strategy, capacity, &[Until::EMPTY]))?;
             if self.simulation.memory.cut.outbox.is_none_or(|outbox| outbox.room < fault.needed) {
                 return Err(fault.into());
             }
         } else if let Some(refused) = pollster::block_on(self.simulation.grow(fault))? {
             return Err(refused);
         }
-        let Simulation { gpu, memory, way, .. } = &self.simulation;
-        let recipes = self.simulation.recipes(*way, &memory.cut);
+        let Simulation { gpu, memory, strategy, .. } = &self.simulation;
+        let recipes = self.simulation.recipes(*strategy, &memory.cut);
         self.arrives.clear();
         self.arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
         self.outbox = memory.cut.outbox.expect("it is a part of a run");

@@ -70,7 +70,8 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::pending`].
     pub async fn pending_async(&self) -> Result<Pending<M::Payload>, SimulationError> {
         self.progress_async().await?;
-        let lifted = lift::lift(&self.gpu, &self.recipes(self.way, &self.memory.cut), &self.memory).await?;
+        let lifted =
+            lift::lift(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
         // The loops of a driver may have been cut in that.
         self.progress_async().await?;
         Ok(lifted.read(&self.gpu, self.memory.run.first_lp).await?)

@@ -12,7 +12,7 @@ use super::{Rebuild, Simulation};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::device::cut::{Cut, Needs};
 use crate::pdes::device::recipes::{Choice, Recipes};
-use crate::pdes::device::strategy::Way;
+use crate::pdes::device::strategy::Strategy;
 use crate::pdes::device::windows::Windows;
 use crate::pdes::device::{growth, lift, plans};
 use crate::pdes::{Capacity, Event, Model, Until};
@@ -39,10 +39,10 @@ impl<M: Model> Simulation<M> {
             return Err(SimulationError::Calendar);
         }
         // What was only tried is no choice.
-        let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.way).windows };
-        let way = Way { queue, windows };
-        self.rebuild(way, self.memory.capacity(), &[]).await?;
-        self.auto = Auto::new(&[way], self.memory.cut.rows, None, Duration::ZERO);
+        let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.strategy).windows };
+        let strategy = Strategy { queue, windows };
+        self.rebuild(strategy, self.memory.capacity(), &[]).await?;
+        self.auto = Auto::new(&[strategy], self.memory.cut.rows, None, Duration::ZERO);
         self.pace = self.pace.clone().slower(64);
         Ok(())
     }
@@ -71,7 +71,7 @@ impl<M: Model> Simulation<M> {
         let ends = snapshot.ends();
         let mut refused = None;
         for capacity in larger {
-            match self.rebuild(self.way, capacity, &ends).await {
+            match self.rebuild(self.strategy, capacity, &ends).await {
                 Ok(()) => {
                     log::info!(
                         "{fault}: the run goes on with room for {capacity:?}, {} LPs to an invocation",
@@ -87,23 +87,24 @@ impl<M: Model> Simulation<M> {
         Ok(Some(refused.unwrap_or(fault.into())))
     }
 
-    /// Goes on in another way, if the device has room for it.
-    pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
-        let (before, begin) = (self.way, Instant::now());
+    /// Continues with another strategy, if the device has room for it.
+    pub(super) async fn change(&mut self, strategy: Strategy, ends: &[Until]) -> Result<(), SimulationError> {
+        let (before, begin) = (self.strategy, Instant::now());
         // (Not what the memory has room for: after windows to the event horizon, what relaxations ask of LPs whose dry runs hold is of long before.)
-        let changed = if way.queue == before.queue && way.windows.found_rows <= before.windows.found_rows {
-            self.change_windows(way)
-        } else {
-            self.rebuild(way, self.memory.capacity(), ends).await
-        };
+        let changed =
+            if strategy.queue == before.queue && strategy.windows.found_rows <= before.windows.found_rows {
+                self.change_windows(strategy)
+            } else {
+                self.rebuild(strategy, self.memory.capacity(), ends).await
+            };
         match changed {
             Ok(()) => {
-                log::info!("{way} instead of {before}");
+                log::info!("{strategy} instead of {before}");
                 self.further |= before.windows.looks();
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }
-            Err(error) if of_design(&error) => log::info!("{way}: {error}"),
+            Err(error) if of_design(&error) => log::info!("{strategy}: {error}"),
             Err(error) => return Err(error),
         }
         self.auto.changed(begin.elapsed());
@@ -115,38 +116,38 @@ impl<M: Model> Simulation<M> {
         let declared = self.rebuild.declared;
         let differ = declared.for_run(counted) != declared.for_run(self.counted);
         self.counted = counted;
-        if differ && self.way.windows.looks() { self.change_windows(self.way) } else { Ok(()) }
+        if differ && self.strategy.windows.looks() { self.change_windows(self.strategy) } else { Ok(()) }
     }
 
     /// The same run in the same memory, with other windows.
-    fn change_windows(&mut self, way: Way) -> Result<(), SimulationError> {
-        let plans = plans::windows(&self.gpu, &self.recipes(way, &self.memory.cut), &self.memory)?;
+    fn change_windows(&mut self, strategy: Strategy) -> Result<(), SimulationError> {
+        let plans = plans::windows(&self.gpu, &self.recipes(strategy, &self.memory.cut), &self.memory)?;
         self.forget_recorded()?;
-        (self.plans, self.way) = (plans, way);
+        (self.plans, self.strategy) = (plans, strategy);
         Ok(())
     }
 
     /// The same run with another queue design or other capacities, which hold what it holds.
     pub(super) async fn rebuild(
         &mut self,
-        way: Way,
+        strategy: Strategy,
         capacity: Capacity,
         ends: &[Until],
     ) -> Result<(), SimulationError> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
-        let lifted = lift::lift(gpu, &self.recipes(self.way, &old.cut), old).await?;
+        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         // What is sent is held, too, at the latest when it is taken in.
         let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
         let needs = Needs { capacity, ..*needs };
         let Cut { rows, group_size, .. } = old.cut;
-        let queue = way.queue;
-        let tiles = tiles_for(gpu, rows, group_size, *tiles, way, capacity);
+        let queue = strategy.queue;
+        let tiles = tiles_for(gpu, rows, group_size, *tiles, strategy, capacity);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
-        let recipes = self.recipes(way, &cut);
-        let memory = old.with_room(gpu, cut, way)?;
+        let recipes = self.recipes(strategy, &cut);
+        let memory = old.with_room(gpu, cut, strategy)?;
         memory.take_memory(gpu, old)?;
         memory.put_control(gpu, old.control_of(gpu).await?, lifted.first())?;
         lifted.lower(gpu, &recipes, &memory)?;
@@ -157,7 +158,7 @@ impl<M: Model> Simulation<M> {
         let snapshots = self.snapshot.take().is_some();
         self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
             // Not at the price of growth.
-            Some(Err(error)) if queue != self.way.queue => {
+            Some(Err(error)) if queue != self.strategy.queue => {
                 self.snapshot = new_snapshot(gpu, old).ok();
                 return Err(error.into());
             }
@@ -165,7 +166,7 @@ impl<M: Model> Simulation<M> {
             None => None,
         };
         self.forget_recorded()?;
-        (self.memory, self.plans, self.way) = (memory, plans, way);
+        (self.memory, self.plans, self.strategy) = (memory, plans, strategy);
         if let Some(snapshot) = &mut self.snapshot {
             let mut encoder = self.gpu.encoder("snapshot");
             snapshot.save(&mut encoder, ends.iter().copied());
@@ -187,17 +188,18 @@ impl<M: Model> Simulation<M> {
 
     /// What to tell of a fault that is a cycle.
     pub(super) async fn cycle(&self, fault: Fault) -> Result<SimulationError, SimulationError> {
-        let lifted = lift::lift(&self.gpu, &self.recipes(self.way, &self.memory.cut), &self.memory).await?;
+        let lifted =
+            lift::lift(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
         let pending = lifted.read(&self.gpu, self.memory.run.first_lp).await?;
         let time = pending.iter().map(|(_, event): &(u32, Event<M::Payload>)| event.time).min();
         Ok(SimulationError::cycle(fault, time.unwrap_or(Ticks::NEVER), pending.into_iter()))
     }
 
-    pub(super) fn recipes(&self, way: Way, cut: &Cut) -> Recipes {
+    pub(super) fn recipes(&self, strategy: Strategy, cut: &Cut) -> Recipes {
         Recipes::new::<M::Payload>(
             &self.name,
             &self.rebuild.source,
-            Choice::new(&self.gpu, way, self.rebuild.declared.for_run(self.counted), cut),
+            Choice::new(&self.gpu, strategy, self.rebuild.declared.for_run(self.counted), cut),
         )
     }
 }
@@ -221,7 +223,7 @@ mod tests {
         let mut cpu = CpuSimulation::new(&model, 0).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
         let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
-        let ways = [
+        let strategies = [
             (Windows::NEIGHBOURS, heap),
             (Windows::HORIZON, heap),
             (Windows::NEIGHBOURS, heap),
@@ -231,23 +233,23 @@ mod tests {
             (Windows::HORIZON, heap),
             (Windows::NEIGHBOURS, heap_4),
         ];
-        for (i, (windows, queue)) in (1..).zip(ways) {
+        for (i, (windows, queue)) in (1..).zip(strategies) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
             simulation.set_until(end).unwrap();
             let mut encoder = gpu.encoder("some windows");
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
-            let way = Way { queue, windows };
-            let looked = simulation.way.windows.looks();
-            pollster::block_on(simulation.change(way, &[end])).unwrap();
-            assert_eq!(simulation.way, way);
-            assert_eq!(simulation.apart() == Apart::Further, looked || windows.looks(), "{way}");
+            let strategy = Strategy { queue, windows };
+            let looked = simulation.strategy.windows.looks();
+            pollster::block_on(simulation.change(strategy, &[end])).unwrap();
+            assert_eq!(simulation.strategy, strategy);
+            assert_eq!(simulation.apart() == Apart::Further, looked || windows.looks(), "{strategy}");
             let more = Until::events(cpu.run(end).unwrap().events + 9);
             for end in [end, more] {
                 let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
-                assert_eq!((found.now, found.events), (expected.now, expected.events), "{way}");
-                assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{way}");
-                assert_eq!(simulation.apart() == Apart::Further, windows.looks(), "{way}");
+                assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
+                assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
+                assert_eq!(simulation.apart() == Apart::Further, windows.looks(), "{strategy}");
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::pdes::device::lift::Lifted;
 use crate::pdes::device::memory::Memory;
 use crate::pdes::device::plans;
 use crate::pdes::device::recipes::Recipes;
-use crate::pdes::device::strategy::Way;
+use crate::pdes::device::strategy::Strategy;
 
 /// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
 pub(super) fn of_design(error: &SimulationError) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn tiles_for(
     rows: u32,
     group_size: u32,
     chosen: Option<u32>,
-    Way { queue, windows }: Way,
+    Strategy { queue, windows }: Strategy,
     capacity: Capacity,
 ) -> u32 {
     // A workgroup chooses its rows by a bit for each tile.

@@ -79,7 +79,7 @@ impl<M: Model> Simulation<M> {
         let (gpu, memory) = (&self.gpu, &self.memory);
         let lps = memory.lps();
         self.progress_async().await?;
-        let lifted = lift::lift(gpu, &self.recipes(self.way, &memory.cut), memory).await?;
+        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &memory.cut), memory).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         let (executed, digest) = memory.executed(gpu).await?;
