@@ -4,7 +4,7 @@ use super::distribution::whole;
 use super::names::{Names, setting};
 use super::network::Network;
 use super::nodes::{Choice, Kind, Node, Pair, unsupported};
-use super::resolution::Scale;
+use super::scale::Scale;
 use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::time::{Resolution, Ticks};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::no_time;
-use super::resolution::Scale;
+use super::scale::Scale;
 use crate::random::{lognormal_spread, probability, weibull_power};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
@@ -160,6 +160,11 @@ impl Distribution {
             0 | 2 | 5 => Ticks::from_words([words[2], words[3]]),
             _ => Ticks::ZERO,
         }
+    }
+
+    /// Whether it is a time that runs do not reach.
+    pub(super) fn is_never(&self, scale: Scale) -> bool {
+        matches!(*self, Self::Constant(units) if scale.never(units).is_some())
     }
 
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.

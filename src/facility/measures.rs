@@ -10,7 +10,7 @@ use crate::time::Ticks;
 use super::distribution::whole;
 use super::model::{LAST_BIN, QUANTILES, bin_edges};
 use super::nodes::{Kind, Node, Pair};
-use super::resolution::Scale;
+use super::scale::Scale;
 use super::sums::{Seen, real};
 use super::theory;
 use super::{Discipline, Facility, MAX_CLASSES, Quantile};

@@ -122,6 +122,7 @@ mod report;
 mod resolution;
 mod route;
 mod saved;
+mod scale;
 mod study;
 mod sums;
 mod theory;

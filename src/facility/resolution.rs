@@ -3,13 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
-use crate::time::{Resolution, Ticks, TimeError};
+use crate::time::Resolution;
 
 /// What the clock of shared servers leaves of 62 bits of ticks: it counts up to 2^47.
 const SHARED: f64 = (1 << 15) as f64;
 
-/// The longest time of a description, in ticks: no run that the description has is longer.
-const LONGEST: u64 = 1 << 62;
 const MOST: f64 = 4_611_686_018_427_387_904.0;
 
 /// Ticks of a mean time, at the least.
@@ -17,32 +15,6 @@ const FINE: f64 = 65_536.0;
 
 /// The longest time, in units, that has no more ticks than that at any resolution: 2^62 / 2^32.
 const FITS: f64 = (1 << 30) as f64;
-
-/// How times of a description become ticks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
-    pub(super) resolution: Resolution,
-    /// The end of runs, in units, beyond which a time need not fit; infinite where it is not known.
-    until: f64,
-}
-
-impl Scale {
-    pub(super) fn new(resolution: Resolution, until: Option<f64>) -> Self {
-        let fits = |until: &f64| resolution.ticks(*until).is_ok_and(|ticks| ticks.get() <= LONGEST);
-        Self { resolution, until: until.filter(fits).unwrap_or(f64::INFINITY) }
-    }
-
-    /// The ticks of a time that runs do not reach: it has too many, and is longer than they are.
-    pub(super) fn never(self, units: f64) -> Option<Ticks> {
-        let too_many = matches!(self.resolution.ticks(units), Err(TimeError::BeyondHorizon { .. }));
-        (too_many && units > self.until).then_some(Ticks::new(LONGEST))
-    }
-
-    /// Whether a time is one that runs do not reach.
-    pub(super) fn is_never(self, law: &Distribution) -> bool {
-        matches!(*law, Distribution::Constant(units) if self.never(units).is_some())
-    }
-}
 
 /// The times that a warning names; it counts the others.
 const MOST_NAMED: usize = 4;

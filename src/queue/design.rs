@@ -1,6 +1,6 @@
 //! The table of queue designs: a row is all that the host knows of one.
 
-use super::{Lanes, QueueDesign, Traverse};
+use crate::gpu::Source;
 
 /// A row of the table of queue designs. All that depends on a design reads its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,7 +115,7 @@ const CB_PAR_16: Design = Design::cb_par("cb-par-16", &[("CB_LANES", 16)]);
 const CB_PAR_32: Design = Design::cb_par("cb-par-32", &[("CB_LANES", 32)]);
 
 /// Every design of the library's.
-pub(super) const TABLE: [QueueDesign; 12] = [
+const TABLE: [QueueDesign; 12] = [
     QueueDesign::Heap,
     QueueDesign::Heap4,
     QueueDesign::Calendar,
@@ -131,7 +131,7 @@ pub(super) const TABLE: [QueueDesign; 12] = [
 ];
 
 /// Designs that were removed, and what to use instead.
-pub(super) const REMOVED: [(&str, &str); 1] = [("heap-interleaved", "heap")];
+const REMOVED: [(&str, &str); 1] = [("heap-interleaved", "heap")];
 
 #[expect(non_upper_case_globals, non_snake_case, reason = "they are used as variants of an enum are")]
 impl QueueDesign {
@@ -172,6 +172,194 @@ impl QueueDesign {
         }
     }
 }
+
+/// A priority-queue design: a row of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QueueDesign(&'static Design);
+
+/// From where CB-SEQ looks for the place of a new event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Traverse {
+    /// From the latest event backwards: short for events that lie far in the future.
+    BackToFront,
+    /// From the earliest event on: short for events that are near.
+    FrontToBack,
+}
+
+/// How many invocations serve a queue of CB-PAR together. A workgroup has whole teams of them, so they are powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// 2.
+    Two,
+    /// 4.
+    Four,
+    /// 8: side by side, they read the 128 bytes of a cache line from a queue of 16-byte events.
+    Eight,
+    /// 16.
+    Sixteen,
+    /// 32: the paper's choice for most of its runs.
+    ThirtyTwo,
+}
+
+impl Lanes {
+    /// Every number, the smallest first.
+    pub const ALL: [Self; 5] = [Self::Two, Self::Four, Self::Eight, Self::Sixteen, Self::ThirtyTwo];
+
+    /// The number.
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+            Self::ThirtyTwo => 32,
+        }
+    }
+}
+
+impl QueueDesign {
+    /// Every design, for comparisons; CB-PAR once, with the lanes that [`QueueDesign::CB_PAR`] has.
+    pub const ALL: [Self; 8] = [
+        Self::Heap,
+        Self::CbSeq(Traverse::BackToFront),
+        Self::CbSeq(Traverse::FrontToBack),
+        Self::Heap4,
+        Self::Splay,
+        Self::CbSeqSp,
+        Self::CB_PAR,
+        Self::Calendar,
+    ];
+
+    /// Those that the library takes by default, each where it is the fastest. The others are the
+    /// paper's.
+    pub const PRODUCTION: [Self; 3] = [Self::Heap, Self::Heap4, Self::Calendar];
+
+    /// CB-PAR with the paper's number of lanes, which is also what the name `cb-par` stands for.
+    pub const CB_PAR: Self = Self::CbPar(Lanes::ThirtyTwo);
+
+    /// A design that is not the library's.
+    #[doc(hidden)]
+    pub const fn of(row: &'static Design) -> Self {
+        Self(row)
+    }
+
+    /// Its row of the table.
+    pub const fn row(self) -> &'static Design {
+        self.0
+    }
+
+    /// The design that the library takes for something.
+    pub const fn usual_for(usual: Usual) -> Self {
+        let (mut design, table) = (0, TABLE);
+        // Ends: each is in the table, which a test compares.
+        loop {
+            let mut number = 0;
+            while number < table[design].0.usual_for.len() {
+                if table[design].0.usual_for[number] as u8 == usual as u8 {
+                    return table[design];
+                }
+                number += 1;
+            }
+            design += 1;
+        }
+    }
+
+    /// The name on a command line.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The WGSL file of the design. None for the calendar, which is no queue of its own.
+    pub fn source(self) -> Option<Source> {
+        let path = self.0.file?;
+        Some(self.0.text.map_or_else(|| crate::shaders::file(path), |text| Source::library(path, text)))
+    }
+
+    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them, with their order.
+    pub fn events() -> Source {
+        crate::shaders::file("queue/events_4.wgsl")
+    }
+
+    /// Events of 32 bytes (8 words: timestamp, then a payload of 6 words), with their order.
+    pub fn wide_events() -> Source {
+        crate::shaders::file("queue/events_8.wgsl")
+    }
+
+    /// The values of the design's `override`s.
+    pub fn constants(self) -> Vec<(&'static str, f64)> {
+        self.0.overrides.iter().map(|&(name, value)| (name, value.into())).collect()
+    }
+
+    /// The invocations that serve a queue: one, but for CB-PAR.
+    pub const fn lanes(self) -> u32 {
+        self.0.lanes
+    }
+
+    /// Whether it is the calendar, where mailbox and queue are one.
+    pub const fn is_calendar(self) -> bool {
+        self.0.file.is_none()
+    }
+
+    /// Whether one invocation can serve a queue of it, as teams of replicas and searches need.
+    pub const fn serves_alone(self) -> bool {
+        self.0.lanes == 1 && !self.is_calendar()
+    }
+
+    /// Whether its slots and loops are bounded whatever lies in the slots, so that kernels may be
+    /// linked without checks.
+    pub(crate) const fn is_bounded(self) -> bool {
+        !self.0.follows_links && self.0.text.is_none()
+    }
+
+    /// The slots that a queue of `capacity` events takes, of the size of one event each, and at least one of them for what its owner keeps beside its events; none for the
+    /// calendar.
+    pub fn stride(self, capacity: u32) -> u64 {
+        let Stride { per_event, besides, multiple } = self.0.stride;
+        (u64::from(per_event) * u64::from(capacity) + u64::from(besides)).next_multiple_of(multiple.into())
+    }
+
+    /// The slots of a buffer for a number of queues.
+    pub fn slots(self, queues: u32, capacity: u32) -> u64 {
+        u64::from(queues).saturating_mul(self.stride(capacity))
+    }
+}
+
+impl std::fmt::Display for QueueDesign {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+crate::text::debug_is_display!(QueueDesign);
+
+impl std::str::FromStr for QueueDesign {
+    type Err = UnknownQueue;
+
+    fn from_str(name: &str) -> Result<Self, UnknownQueue> {
+        if name == "cb-par" {
+            return Ok(Self::CB_PAR);
+        }
+        let found = TABLE.into_iter().find(|design| design.name() == name);
+        found.ok_or_else(|| UnknownQueue(name.to_owned()))
+    }
+}
+
+/// No queue design has this name.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+pub struct UnknownQueue(pub String);
+
+impl std::fmt::Display for UnknownQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(name) = self;
+        if let Some((_, successor)) = REMOVED.iter().find(|(removed, _)| removed == name) {
+            return write!(f, "queue design `{name}` was removed: use `{successor}`");
+        }
+        let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
+        write!(f, "'{name}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16")
+    }
+}
+
+crate::text::debug_is_display!(UnknownQueue);
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::facility::check::check;
 use crate::facility::nodes::{Choice, Kind, Node};
-use crate::facility::resolution::{Scale, resolution};
+use crate::facility::resolution::resolution;
+use crate::facility::scale::Scale;
 use crate::facility::{Discipline, Distribution, Facility, FacilityError, Network};
 
 impl Network {

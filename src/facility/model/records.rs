@@ -2,8 +2,8 @@
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, LENGTHS, OTHERS, SERVERS, SINCE, TRAVELLERS, halves,
-    since, times,
+    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, LENGTHS, OTHERS, SERVERS, SINCE, TRAVELLERS,
+    halves, since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::time::Ticks;

@@ -14,7 +14,7 @@ use super::{
 use crate::facility::distribution::whole;
 use crate::facility::nodes::{Choice, Kind, Node, Pair, Way};
 use crate::facility::places::Places;
-use crate::facility::resolution::Scale;
+use crate::facility::scale::Scale;
 use crate::facility::traffic::work;
 use crate::facility::{Discipline, Distribution};
 
@@ -151,7 +151,7 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
             if let Some(service) = &pair.service {
                 row[0] = law(&mut data, service);
             }
-            if let Some(patience) = pair.patience.as_ref().filter(|law| !scale.is_never(law)) {
+            if let Some(patience) = pair.patience.as_ref().filter(|law| !law.is_never(scale)) {
                 row[1] = law(&mut data, patience);
             }
             row[3] = word(pair.ways.len());
@@ -265,7 +265,7 @@ pub(super) fn capacity(nodes: &[Node], scale: Scale, lookahead: Ticks) -> Capaci
         };
         let mut load = work(node) + travel;
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
-            let patience = pair.patience.filter(|law| !scale.is_never(law));
+            let patience = pair.patience.filter(|law| !law.is_never(scale));
             load += pair.rate * patience.map_or(0.0, |patience| patience.mean());
         }
         let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
