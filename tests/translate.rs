@@ -167,7 +167,7 @@ fn every_file_is_linked() {
 const TRUSTED: [&str; 7] = [
     "shaders/facility/event_list.wgsl",
     "shaders/matching/",
-    "shaders/pdes/calendar_sort.wgsl",
+    "shaders/pdes/calendar/calendar_sort.wgsl",
     "shaders/primitives/",
     "shaders/queue/parallel_heap.wgsl",
     "shaders/replication/",

@@ -1,5 +1,5 @@
 // PHOLD on a ring: as models/phold.wgsl, but each event goes to one of the LPs that are near, at random. So a model can say who may send to
-// whom, and windows may have a horizon for each LP (pdes/neighbours.wgsl).
+// whom, and windows may have a horizon for each LP (pdes/bounds/neighbours.wgsl).
 //
 // One thread serves one LP.
 

@@ -2,7 +2,7 @@
 //
 // An LP has a *row*, its place in this memory (0 .. run.rows - 1); a *name*, which keys its streams, its part of the fingerprint
 // and its failures; and an *address*, what models call it when they send to it. Today the address is the name, and names count
-// from run.first_lp: a run can be cut into parts that hold some of the LPs each (pdes/outbox.wgsl). A part that stands alone has addresses of its own LPs only.
+// from run.first_lp: a run can be cut into parts that hold some of the LPs each (pdes/parts/outbox.wgsl). A part that stands alone has addresses of its own LPs only.
 //
 // A time is vec2<u32>(low, high) in ticks, an event an Item of 4 or 8 words (time, payload), and R is run.rows:
 //
@@ -13,17 +13,17 @@
 //   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STANDS is
 //            set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
-//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queue_windows.wgsl),
-//            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
+//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queues/queue_windows.wgsl),
+//            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/horizon/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
-//            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x delays, R x links
-//   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time up to which the LP has come (pdes/neighbours.wgsl)
+//            (pdes/bounds/neighbours.wgsl), 2 x R x bounds (pdes/bounds/bounds.wgsl), R x delays, R x links
+//   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time up to which the LP has come (pdes/bounds/neighbours.wgsl)
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
-//   inbox    (pdes/mailboxes.wgsl, which says in what order) run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
-//   store    (pdes/store_one.wgsl, pdes/store_many.wgsl) run.mail_capacity events for each row: the mailboxes that this window fills
+//   inbox    (pdes/queues/mailboxes.wgsl, which says in what order) run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
+//   store    (pdes/memory/store_one.wgsl, pdes/memory/store_many.wgsl) run.mail_capacity events for each row: the mailboxes that this window fills
 //
-// A calendar (pdes/calendar.wgsl) has other counts and partials, and neither queues nor an inbox: all that is pending is in its store.
+// A calendar (pdes/calendar/calendar.wgsl) has other counts and partials, and neither queues nor an inbox: all that is pending is in its store.
 //
 // import: gpu/loops.wgsl
 // import: gpu/wide.wgsl
@@ -46,10 +46,10 @@ struct Run {
     // From so many events on, windows wait for the next submission: the first of a pair does nothing, as at the end of the run. The host, which cannot
     // know how much windows to come will do, so bounds what it submits ahead.
     pause: vec2<u32>,
-    // The length of a cell of time (pdes/cells.wgsl), and floor((2^64 - 1) / cell).
+    // The length of a cell of time (pdes/window/cells.wgsl), and floor((2^64 - 1) / cell).
     cell: vec2<u32>,
     reciprocal: vec2<u32>,
-    // What half of a calendar's buckets span: pdes/calendar.wgsl.
+    // What half of a calendar's buckets span: pdes/calendar/calendar.wgsl.
     epoch: vec2<u32>,
     first_lp: u32,
     rows: u32,
@@ -83,11 +83,11 @@ struct Part {
     partials_first: u32,
     partials_count: u32,
     memory_first: u32,
-    // The number of this dispatch among those of its kernel in a window, where there are several (pdes/neighbours_relax.wgsl).
+    // The number of this dispatch among those of its kernel in a window, where there are several (pdes/bounds/neighbours_relax.wgsl).
     turn: u32,
-    // How much a run does in this dispatch at the most, where it is one of many (pdes/run_of_replica.wgsl).
+    // How much a run does in this dispatch at the most, where it is one of many (pdes/replicas/run_of_replica.wgsl).
     slice: u32,
-    // At the start of a part of a run, LPs of another one: the first of them, and how many, or 0 (pdes/start.wgsl).
+    // At the start of a part of a run, LPs of another one: the first of them, and how many, or 0 (pdes/window/start.wgsl).
     others_first: u32,
     others_rows: u32,
 }
@@ -103,7 +103,7 @@ override TILES: u32 = 1u;
 // So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
 const PATIENCE = 1u << 20u;
 // Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time; with
-// neighbours, also that its budget ended within a time (clock_stands in pdes/neighbours.wgsl).
+// neighbours, also that its budget ended within a time (clock_stands in pdes/bounds/neighbours.wgsl).
 const STANDS = 0x80000000u;
 // And the one that says that its dry run holds: neither was an event executed since nor has one arrived. Whoever writes the word for another
 // reason takes that back.
@@ -119,8 +119,8 @@ const CONTROL_ROWS = 5u;
 const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
 const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
                              // a calendar, something else)
-const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
-const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go; the units of bounds: the logarithm of one, when they begin (2) (pdes/bounds.wgsl). Not of a calendar
+const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon/horizon_look.wgsl; unused. Not of a calendar
+const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go; the units of bounds: the logarithm of one, when they begin (2) (pdes/bounds/bounds.wgsl). Not of a calendar
 const CONTROL_RELAXED = 4u;  // of neighbours, in half 1: the last relaxation of this window that was made; unused (3)
 
 // Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
@@ -130,14 +130,14 @@ const QUEUE_NEEDED = 2u;
 const MAIL_NEEDED = 3u;
 const DIGEST_CUT = 4u;
 const OUTBOX_NEEDED = 5u;
-// Where windows have relaxations (pdes/neighbours_relax.wgsl): for each of these dispatches, the earliest of the bounds that it changed, or UNCHANGED.
+// Where windows have relaxations (pdes/bounds/neighbours_relax.wgsl): for each of these dispatches, the earliest of the bounds that it changed, or UNCHANGED.
 const CHANGES = 8u;
 const UNCHANGED = 0xffffffffu;
 // At the most.
 const RELAXATIONS = 4u;
 const COUNTS = 16u;
 
-// Kinds of failures, as in src/pdes/error.rs.
+// Kinds of failures, as in src/pdes/contract/error.rs.
 const NO_FAILURE = 0xffffffffu;
 const NO_ROW = 0xffffffffu;
 // A cut loop comes first, and then memory that is not there: what else an LP is blamed for may follow from them.

@@ -13,7 +13,7 @@ fn states_get(row: u32) -> State { return states[row]; }
 fn states_set(row: u32, value: State) { states[row] = value; }
 @group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
 
-// What a model answers to what its LP does not know yet (pdes/answers.wgsl): whatever arrives at a time, nothing is sent to others for it before
+// What a model answers to what its LP does not know yet (pdes/bounds/answers.wgsl): whatever arrives at a time, nothing is sent to others for it before
 // max(that time, since) + delay.
 struct Answer {
     since: vec2<u32>,

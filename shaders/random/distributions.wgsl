@@ -118,7 +118,7 @@ fn draw_exponential(mean: vec2<u32>) -> vec2<u32> {
 // The variate of draw_exponential that a word stands for: a smaller one for a larger word.
 fn exponential_of(word: u32, mean: vec2<u32>) -> vec2<u32> {
     let e = exponential_unit(word);
-    // Most means are below 2^32 ticks, and the time that they take shows (pdes/thread.wgsl on an H200: 1.01 to 1.07 times as fast).
+    // Most means are below 2^32 ticks, and the time that they take shows (pdes/replicas/thread.wgsl on an H200: 1.01 to 1.07 times as fast).
     if mean.y == 0u {
         let ticks = add_word(mul_wide(e.y, mean.x), mul_wide(e.x, mean.x).y);
         return vec2<u32>((ticks.x >> 27u) | (ticks.y << 5u), ticks.y >> 27u);

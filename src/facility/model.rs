@@ -90,7 +90,7 @@ const ARRIVAL: u32 = 8;
 ///
 /// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation), [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of
 /// replicas as any model does; [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before 2^47 ticks where a station shares its servers
-/// ([`Discipline::Sharing`]): their clock counts no further, and nobody says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL: `shaders/facility/network.wgsl`.
+/// ([`Discipline::Sharing`](super::Discipline::Sharing)): their clock counts no further, and nobody says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL: `shaders/facility/network.wgsl`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facility {
     pub(super) network: Network,

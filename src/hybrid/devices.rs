@@ -4,7 +4,7 @@
 //!
 //! A part has all that a run alone has, of its own LPs: queues, states, LP memory, mailboxes. Streams, fingerprints and failures go by names, which count over all parts. Beside it there is an
 //! *outbox*: for each other part a count, and a list of (LP, event), 20 or 36 bytes each. It lies behind the counts of mails, in a buffer that windows bind anyway: they
-//! have the eight storage buffers of WebGPU's baseline, and no more (`shaders/pdes/outbox.wgsl`).
+//! have the eight storage buffers of WebGPU's baseline, and no more (`shaders/pdes/parts/outbox.wgsl`).
 //!
 //! # A window
 //!
@@ -16,7 +16,7 @@
 //!
 //! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came. All of it lies
 //!    in one piece of staging memory, which is mapped again when the window is waited for, and is copied from there by the one submission that holds the window and its read as well.
-//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/arrive.wgsl`).
+//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/parts/arrive.wgsl`).
 //! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
 //!    schedules for one of another part goes to the outbox.
 //! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window sent and a quarter; what is more takes a second read.

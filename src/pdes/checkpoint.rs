@@ -1,10 +1,12 @@
-//! Checkpoints: a run between two windows, that any engine goes on from. `checkpoint/run.rs` says what the file holds, `checkpoint/file.rs` how files are made.
+//! Checkpoints: a run between two windows, from which any engine continues. `sections.rs` says what
+//! the file holds, `file.rs` how files are made.
 
 mod autosave;
-mod error;
 pub(crate) mod file;
+mod identity;
 mod place;
 mod run;
+mod sections;
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,12 +16,16 @@ use bytemuck::Pod;
 use crate::text::quoted;
 use crate::time::Ticks;
 
-use super::{Event, Model, Payload, Pending, Progress, Replica, Stop, Until};
+pub use crate::pdes::contract::checkpoint_error::CheckpointError;
+use crate::pdes::contract::event::{Event, Payload};
+use crate::pdes::contract::model::Model;
+use crate::pdes::contract::replica::Replica;
+use crate::pdes::contract::until::{Pending, Progress, Stop, Until};
 pub use autosave::Autosave;
 pub(crate) use autosave::{Saves, reason};
-pub use error::CheckpointError;
 use file::{RUN, Sections, number, word};
-use run::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
+pub(crate) use identity::{Apart, Identity};
+use sections::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
 /// Where LPs stand: a fork may break promises that the run itself keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,17 +33,6 @@ pub(crate) struct Standing {
     apart: Apart,
     /// All that was executed is earlier, unless that is [`Apart::Level`].
     before: Ticks,
-}
-
-/// How far apart LPs may stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Apart {
-    /// All that is pending is later than all that was executed.
-    Level = 0,
-    /// Some LPs are ahead of what is pending, within a cell of the lookahead.
-    Cell = 1,
-    /// Some are further ahead: how far they may go followed from what others were going to send.
-    Further = 2,
 }
 
 impl Standing {
@@ -88,51 +83,6 @@ impl Course {
         if stop == Some(Stop::Time) {
             self.done = self.done.max(until.time);
         }
-    }
-}
-
-/// Which model it is of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
-    name: String,
-    params: Vec<u8>,
-    lps: u32,
-    state_bytes: usize,
-    payload_words: usize,
-    memory_rows: u32,
-    lookahead: Ticks,
-    source: [u64; 2],
-    data: [u64; 2],
-}
-
-impl Identity {
-    pub(crate) fn of<M: Model>(model: &M) -> Self {
-        let mut text = crc32fast::Hasher::new();
-        let mut length = 0;
-        for part in model.source().parts() {
-            // Ends of lines are those of whoever checked the file out.
-            for piece in part.text().split('\r') {
-                text.update(piece.as_bytes());
-                length += piece.len() as u64;
-            }
-        }
-        let data = model.data();
-        Self {
-            name: model.name().to_owned(),
-            params: model.params_bytes(),
-            lps: model.lps(),
-            state_bytes: super::schema::state_bytes(model),
-            payload_words: size_of::<M::Payload>() / 4,
-            memory_rows: model.memory_rows(),
-            lookahead: model.lookahead(),
-            source: [length, text.finalize().into()],
-            data: [data.len() as u64, crc32fast::hash(bytemuck::cast_slice(data)).into()],
-        }
-    }
-
-    /// Of the WGSL, with the files of the model's own that it imports: its bytes without carriage returns, and their CRC-32.
-    pub(crate) fn source(&self) -> [u64; 2] {
-        self.source
     }
 }
 
@@ -237,7 +187,7 @@ enum Row {
 }
 
 /// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design or
-/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](super::Simulation::resume), [`CpuSimulation::resume`](super::CpuSimulation::resume). (Ways to
+/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](crate::pdes::Simulation::resume), [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Ways to
 /// synchronise differ in their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
 ///
 /// ```
@@ -257,8 +207,8 @@ enum Row {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Two counts begin anew: those of windows after which a time that does not advance is a fault ([`FaultKind::Stuck`](super::FaultKind::Stuck),
-/// [`FaultKind::Cycle`](super::FaultKind::Cycle)).
+/// Two counts begin anew: those of windows after which a time that does not advance is a fault ([`FaultKind::Stuck`](crate::pdes::FaultKind::Stuck),
+/// [`FaultKind::Cycle`](crate::pdes::FaultKind::Cycle)).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The file, which was looked through.

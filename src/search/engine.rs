@@ -105,7 +105,7 @@ impl<S: Space> Engine<S> {
         Self { paths: true, kept: Mutex::default(), ..self }
     }
 
-    /// The same without counting the cells expanded, which costs teams and bands some time: [`Outcome::expanded`] is 0.
+    /// The same without counting the cells expanded, which costs teams and bands some time: [`Outcome::expanded`](super::Outcome::expanded) is 0.
     #[must_use]
     pub fn without_count(self) -> Self {
         Self { count: false, kept: Mutex::default(), ..self }

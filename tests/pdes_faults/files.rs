@@ -192,7 +192,7 @@ fn what_a_models_file_lacks_is_said_of_that_file() {
 #[test]
 fn a_models_file_may_have_any_name() {
     let gpu = gpu();
-    for file in ["shaders/pdes/window.wgsl", "shaders/queue/heap.wgsl", "pdes/engine.wgsl", ""] {
+    for file in ["shaders/pdes/window/window.wgsl", "shaders/queue/heap.wgsl", "pdes/engine.wgsl", ""] {
         let model = Text { file, ..Text::new([STATE, INIT, HANDLE].concat()) };
         let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{file}");

@@ -171,7 +171,7 @@ fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 
 // Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
 // threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search. And no row is written that does not change: a dry run ends when it
-// has written a few (pdes/lp_memory_dry.wgsl).
+// has written a few (pdes/memory/lp_memory_dry.wgsl).
 fn record(who: Customer, next: Customer, deed: Deed) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);

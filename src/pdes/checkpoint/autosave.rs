@@ -7,9 +7,9 @@ use web_time::{Duration, Instant};
 
 use crate::gpu::Verdict;
 
-use super::super::{Progress, SimulationError, Stop, Until};
 use super::place::try_place;
 use super::{Checkpoint, CheckpointError};
+use crate::pdes::{Progress, SimulationError, Stop, Until};
 
 /// Where and how often a run or a study is saved, and who hears of a save that failed.
 ///

@@ -8,11 +8,9 @@ use bytemuck::Pod;
 
 use crate::random::STREAMS_VERSION;
 
-use super::CheckpointError;
-use super::place::{replace, shown};
+use super::place::{MAGIC, replace};
+use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
-/// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
-pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 /// The version of the format: raised with what lies where in all files. What a kind holds has a
 /// version of its own ([`Kind::version`]), and so have random streams ([`STREAMS_VERSION`]).
 const VERSION: u32 = 2;
@@ -33,7 +31,7 @@ pub(crate) struct Kind {
     pub(crate) tags: &'static [[u8; 4]],
 }
 
-/// A run of `pdes`: `checkpoint/run.rs`.
+/// A run of `pdes`: `checkpoint/sections.rs`.
 pub(crate) static RUN: Kind = Kind {
     name: "a run",
     version: 1,

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use web_time::{SystemTime, UNIX_EPOCH};
 
-use crate::text::quoted;
+use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
-use super::CheckpointError;
-use super::file::MAGIC;
+/// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
+pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 
 /// Refuses a place where nothing can be saved: makes and removes a file there.
 pub(crate) fn try_place(path: &Path) -> Result<(), CheckpointError> {
@@ -191,10 +191,6 @@ fn named(target: &Path) -> io::Result<()> {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-pub(super) fn shown(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }
 
 #[cfg(test)]

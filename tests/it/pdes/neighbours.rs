@@ -331,7 +331,7 @@ fn relaxations_need_not_come_to_their_end() {
     assert!(windows[1] * 3 < windows[0], "{windows:?} windows to the horizon of all, and of each");
     let ends = [until(0.2), until(0.21), Until::events(60), Until::events(61), until(1.0), until(2.0)];
     same(&gpu, &model, NEIGHBOURS, &ends);
-    // So many that windows have a relaxation more (FEW in src/pdes/plans.rs).
+    // So many that windows have a relaxation more (FEW in src/pdes/device/plans.rs).
     same(&gpu, &fifo(192, 192, 12_000), NEIGHBOURS, &[until(0.6)]);
 }
 

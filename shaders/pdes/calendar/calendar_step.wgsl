@@ -1,0 +1,104 @@
+// What is done for each event of a window with the calendar (pdes/calendar/calendar_window.wgsl): the first one is found, and what the model schedules is sent, or put in its place
+// among those of this cell.
+//
+// Functions: pending_first, schedule (the model's).
+//
+// import: pdes/calendar/calendar_window.wgsl
+// import: pdes/calendar/calendar_send.wgsl
+// provides: pending_first, schedule
+// needs: Item, Payload, event_before, event_item, run
+
+// The number of the first event of a short bucket in order. One must be left.
+fn pick_first() -> u32 {
+    var found = pick_least();
+    var index = countTrailingZeros(found);
+    found &= found - 1u;
+    // Bound: the events that are left. Keys that are equal are rare.
+    while found != 0u {
+        let other = countTrailingZeros(found);
+        found &= found - 1u;
+        if event_before(batch_get(opened_batch, other), batch_get(opened_batch, index)) { index = other; }
+    }
+    return index;
+}
+
+// The first of what is picked, or else of the sorted bucket, and of the list.
+fn pending_first() -> Item {
+    var event: Item;
+    var some = true;
+    if pick_left != 0u {
+        opened_picked = pick_first();
+        event = batch_get(opened_batch, opened_picked);
+    } else if opened_batch.next < opened_batch.end {
+        event = batch_get(opened_batch, opened_batch.next);
+    } else {
+        some = false;
+    }
+    opened_from_list = opened_listed.next < opened_listed.end;
+    if !opened_from_list { return event; }
+    let other = batch_get(opened_listed, opened_listed.next);
+    opened_from_list = !some | event_before(other, event);
+    if opened_from_list { return other; }
+    return event;
+}
+
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let row = deliver_to(lp_row, lp, time);
+    if row == NO_ROW { return; }
+    let event = event_item(time, payload);
+    if row == lp_row {
+        if time_less(time, lp_now) {
+            fail(lp_row, PAST);
+            return;
+        }
+        if time_less(time, opened_cell_end) {
+            keep(event);
+            return;
+        }
+    } else if time_less(time, time_add(lp_now, run.lookahead)) {
+        fail(lp_row, LOOKAHEAD);
+        return;
+    }
+    calendar_send(row, event);
+}
+
+// Puts an event for the LP itself among what is left of this cell.
+fn keep(event: Item) {
+    if batch_has_room(opened_batch) {
+        opened_batch = batch_insert(opened_batch, event);
+    } else if batch_has_room(opened_listed) {
+        opened_listed = batch_insert(opened_listed, event);
+    } else {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, opened_listed.end + 1u);
+    }
+}
+
+// Puts an event in its place among those that are left; there must be room. Returns the batch with it.
+fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
+    var added = batch;
+    if batch.next > 0u {
+        // The executed ones leave room in front.
+        added.next -= 1u;
+        var hole = added.next;
+        // Bound: the events that are left.
+        while hole + 1u < batch.end {
+            let after = batch_get(batch, hole + 1u);
+            if !event_before(after, event) { break; }
+            batch_set(batch, hole, after);
+            hole += 1u;
+        }
+        batch_set(batch, hole, event);
+        return added;
+    }
+    var hole = batch.end;
+    added.end += 1u;
+    // Bound: the events that are left.
+    while hole > 0u {
+        let before = batch_get(batch, hole - 1u);
+        if !event_before(event, before) { break; }
+        batch_set(batch, hole, before);
+        hole -= 1u;
+    }
+    batch_set(batch, hole, event);
+    return added;
+}

@@ -1,0 +1,163 @@
+// Synchronise: YAWNS on a calendar (pdes/calendar/calendar.wgsl). The next window is the first cell that something is pending in. Of buckets, a bit each
+// tells whether that is so; of lists, the earliest time in them.
+//
+// pdes/window/yawns.wgsl says what a file that synchronises brings, and what windows at the end of a run do. Here no mails are under way, so
+// none are settled.
+//
+// What is exact is which events are executed. Whether the cell in which a run is to end holds any event before that end is not known until it was
+// tried: such a window may execute nothing, and is not counted then.
+//
+// import: pdes/engine.wgsl
+// import: pdes/window/cells.wgsl
+// import: pdes/calendar/calendar.wgsl
+// import: pdes/window/partials.wgsl
+// provides: Horizon, IDLE, Reduced, clock_broken, did_something, horizon_enough, horizon_of, leave
+// provides: merge, synchronise
+// needs: run
+//
+// bounds: for the sort, the only trusted kernel that links it: partial results are below
+// run.part.partials_count, which the host gives with `lps`. Divisors are constants above 0.
+
+// Earliest time in the lists (2 words), events executed, a bit for each bucket that something is pending in.
+alias Reduced = vec4<u32>;
+
+const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, a.w | b.w);
+}
+
+fn did_something(left: Reduced) -> bool {
+    return (left.z != 0u) | (left.w != 0u) | any(left.xy != TIME_NEVER);
+}
+
+struct Horizon {
+    now: vec2<u32>,     // the beginning of the cell
+    events: vec2<u32>,
+    windows: vec2<u32>,
+    failure: u32,
+    stopped: bool,
+    serve: bool,
+    until: vec2<u32>,
+    bucket: u32,
+    // Whether the list that is not open is given out.
+    drain: bool,
+    base: vec2<u32>,
+    turn: u32,
+    list: u32,
+    marks: u32,
+    far: vec2<u32>,
+    tried: vec2<u32>,
+    // Not counted: a calendar has a lookahead.
+    rounds: u32,
+}
+
+fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
+    return horizon;
+}
+
+const NO_CELL = 0xffffffffu;
+
+// Cells from the beginning of the epoch to the first bucket with a mark, of which there must be one.
+fn cells_ahead(marks: u32, turn: u32) -> u32 {
+    if turn == 0u { return countTrailingZeros(marks); }
+    return countTrailingZeros((marks >> turn) | (marks << (CALENDAR_BUCKETS - turn)));
+}
+
+// To be called by all invocations of the workgroup.
+fn synchronise(lane: u32) -> Horizon {
+    // All that is read is asked for before anything waits.
+    let read = left_read(lane);
+    let done = lps[control_row(run.part.parity, CONTROL_DONE)];
+    let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
+    let epoch = lps[control_row(run.part.parity, CONTROL_EPOCH)];
+    let cells = lps[control_row(run.part.parity, CONTROL_CELLS)];
+    let failure = atomicLoad(&words[FAILURE + run.part.parity]);
+    let last = left_by_all(lane, read);
+    var found: Horizon;
+    found.base = epoch.xy;
+    found.turn = status.w & (PHASE_LIST - 1u);
+    found.list = u32((status.w & PHASE_LIST) != 0u);
+    found.marks = cells.z | last.w;
+    found.far = time_min(epoch.zw, last.xy);
+    found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
+    // A window that executed nothing was none.
+    let none = ((status.w & PHASE_SERVED) != 0u) & (last.z == 0u);
+    found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
+    found.failure = failure;
+    found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
+
+    // The cell that comes next, counted from the beginning of the epoch.
+    let half = CALENDAR_BUCKETS / 2u;
+    var ahead = NO_CELL;
+    if found.marks != 0u { ahead = cells_ahead(found.marks, found.turn); }
+    var listed = NO_CELL;
+    let far = cell_split(time_since(found.far, found.base));
+    if any(found.far != TIME_NEVER) && far.cells.y == 0u && far.cells.x < CALENDAR_BUCKETS { listed = far.cells.x; }
+    var next = found;
+    next.now = TIME_NEVER;
+    if min(ahead, listed) != NO_CELL {
+        next.drain = listed <= ahead;
+        ahead = min(ahead, listed);
+        next.now = time_add(found.base, wide_multiply(vec2<u32>(ahead, 0u), run.cell));
+        next.bucket = (found.turn + ahead) % CALENDAR_BUCKETS;
+        if ahead >= half {
+            next.base = time_add(found.base, run.epoch);
+            next.turn = half - found.turn;
+            next.drain = true;
+        }
+    } else if any(found.far != TIME_NEVER) {
+        // All buckets are empty: to the epoch of what comes first in a list.
+        let place = cell_split(found.far).cells.x % half;
+        next.now = wide_subtract(found.far, far.rest);
+        next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.cell));
+        next.turn = 0u;
+        next.bucket = place;
+        next.drain = true;
+    }
+    next.until = time_min(time_add(next.now, run.cell), run.until);
+
+    // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
+    let second = run.part.parity == 1u;
+    let ended = second & (status.z != 0u);
+    let stopped = (found.failure != NO_FAILURE) | ended | all(next.now == TIME_NEVER) | !time_less(next.now, run.until)
+        | !time_less(found.events, run.event_limit) | (!second & !time_less(found.events, run.pause))
+        | all(next.until == found.tried);
+    if stopped {
+        found.now = next.now;
+        found.stopped = true;
+        return found;
+    }
+    next.serve = true;
+    next.tried = next.until;
+    next.marks &= ~(1u << next.bucket);
+    if next.drain {
+        next.list = 1u - found.list;
+        next.far = TIME_NEVER;
+    }
+    return next;
+}
+
+// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
+fn leave(group: u32, found: Horizon, left: Reduced) {
+    let next = 1u - run.part.parity;
+    lps[2u * run.rows + next * run.groups + group] = left;
+    if group != 0u { return; }
+    let windows = wide_add(found.windows, vec2<u32>(u32(found.serve), 0u));
+    let phase = found.turn | select(0u, PHASE_LIST, found.list != 0u) | select(0u, PHASE_SERVED, found.serve);
+    lps[control_row(next, CONTROL_DONE)] = vec4<u32>(windows, found.events);
+    lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), phase);
+    lps[control_row(next, CONTROL_EPOCH)] = vec4<u32>(found.base, found.far);
+    lps[control_row(next, CONTROL_CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
+    // Not a store: invocations of this dispatch may be recording failures there.
+    atomicMin(&words[FAILURE + next], found.failure);
+}
+
+fn horizon_enough(executed: u32) -> bool {
+    return false;
+}
+
+// All that is sent is later than what was executed: the lookahead says so.
+fn clock_broken(time: vec2<u32>) -> bool {
+    return false;
+}

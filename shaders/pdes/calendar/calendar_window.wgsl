@@ -1,0 +1,222 @@
+// What a window does with the calendar (pdes/calendar/calendar.wgsl): an LP gives out its list where that is due, sorts its bucket of the window's cell,
+// and executes it from the front. What of the list lies in this cell is sorted, too, where it is, and the two are executed as one. What the LP
+// schedules for itself in the same cell is put in its place among them.
+//
+// Functions: pending_* (pdes/window/execute.wgsl says which) but pending_first, deliver_open, deliver_own.
+//
+// import: pdes/model.wgsl
+// import: pdes/calendar/calendar.wgsl
+// import: pdes/calendar/calendar_pick.wgsl
+// provides: Seen, deliver_open, deliver_own, pending_any, pending_close, pending_idle
+// provides: pending_look, pending_open, pending_opening, pending_pop, pending_see, pending_stood
+// provides: pending_waits
+// needs: Horizon, IDLE, Item, Reduced, Waits, calendar_list_put, calendar_send, calendar_sent
+// needs: event_before, event_time, pending_first, run, store_get, store_put, store_split
+//
+// schedule and what belongs to it come from calendar_step.wgsl.
+
+// Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
+struct CalendarBatch {
+    place: u32,
+    room: u32,
+    next: u32,
+    end: u32,
+}
+
+// Which bucket counts is not known before the window knows how far it goes.
+alias Seen = u32;
+
+var<private> opened_binding: u32;
+var<private> opened_bucket: u32;
+var<private> opened_batch: CalendarBatch;       // the bucket, if it is sorted; of a short one (pdes/calendar/calendar_pick.wgsl) only its place
+var<private> opened_picked: u32;
+var<private> opened_listed: CalendarBatch;       // of the list
+var<private> opened_from_list: bool;
+var<private> opened_cell_end: vec2<u32>;
+var<private> opened_stood: bool;
+
+fn batch_get(batch: CalendarBatch, index: u32) -> Item {
+    return store_get(opened_binding, place_in(batch.place, index));
+}
+
+fn batch_set(batch: CalendarBatch, index: u32, event: Item) {
+    store_put(opened_binding, place_in(batch.place, index), event);
+}
+
+fn pending_see(row: u32) -> Seen {
+    return 0u;
+}
+
+fn pending_look(row: u32) {}
+
+fn pending_opening() -> Item {
+    return pending_first();
+}
+
+// What a row has to do is known when its list is given out.
+fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
+    let there = vec4<u32>(rows < vec4<u32>(run.rows)) << vec4<u32>(0u, 1u, 2u, 3u);
+    return Waits(there.x | there.y | there.z | there.w, IDLE);
+}
+
+fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
+    calendar_base = horizon.base;
+    calendar_turn = horizon.turn;
+    calendar_list = horizon.list;
+    calendar_marks = 0u;
+    calendar_far = TIME_NEVER;
+    opened_cell_end = time_add(horizon.now, run.cell);
+    let at = store_split(row);
+    opened_binding = at.x;
+    // A list that is not open is empty, and then it has room for what finds the bucket full.
+    opened_listed = CalendarBatch(list_place(1u - horizon.list, at.y), run.queue_capacity, 0u, 0u);
+    if horizon.drain { opened_listed.end = calendar_give_out(row, 1u - horizon.list); }
+    let counted = atomicLoad(&words[bucket_count(horizon.bucket, row)]);
+    if (counted == 0u) & (opened_listed.end == 0u) { return false; }
+    opened_bucket = horizon.bucket;
+    opened_stood = (counted & BUCKET_STOOD) != 0u;
+    let place = bucket_place(horizon.bucket, at.y);
+    let events = min(counted & BUCKET_EVENTS, run.mail_capacity);
+    pick_left = 0u;
+    if (counted & BUCKET_SORTED) != 0u {
+        opened_batch = CalendarBatch(place, run.mail_capacity, lps[row].x, events);
+    } else if events > PICK_MOST {
+        opened_batch = CalendarBatch(place, run.mail_capacity, 0u, events);
+        batch_sort(opened_batch);
+    } else {
+        opened_batch = CalendarBatch(place, 0u, 0u, 0u);
+        if PICK_MOST > 0u && events > 0u { pick_open(at.x, place, events, horizon.now); }
+    }
+    batch_sort(opened_listed);
+    return true;
+}
+
+// Gives out a list; what of it lies in this cell comes to its beginning. Returns how many these are.
+fn calendar_give_out(row: u32, list: u32) -> u32 {
+    let count = list_count(list, row);
+    let events = min(atomicLoad(&words[count]), run.queue_capacity);
+    if events == 0u { return 0u; }
+    atomicStore(&words[count], 0u);
+    var here = 0u;
+    for (var i = 0u; i < events; i += 1u) {
+        let event = batch_get(opened_listed, i);
+        if time_less(event_time(event), opened_cell_end) {
+            batch_set(opened_listed, here, event);
+            here += 1u;
+        } else {
+            calendar_send(row, event);
+        }
+    }
+    calendar_sent();
+    return here;
+}
+
+// From so many events on, a batch is sorted by a heap.
+const BATCH_MANY = 64u;
+
+fn batch_sort(batch: CalendarBatch) {
+    if batch.end <= BATCH_MANY {
+        for (var i = 1u; i < batch.end; i += 1u) {
+            let event = batch_get(batch, i);
+            var hole = i;
+            // Bound: i.
+            while hole > 0u {
+                let before = batch_get(batch, hole - 1u);
+                if !event_before(event, before) { break; }
+                batch_set(batch, hole, before);
+                hole -= 1u;
+            }
+            if hole != i { batch_set(batch, hole, event); }
+        }
+        return;
+    }
+    for (var i = batch.end / 2u; i > 0u; i -= 1u) {
+        batch_sift(batch, i - 1u, batch_get(batch, i - 1u), batch.end);
+    }
+    for (var i = batch.end - 1u; i > 0u; i -= 1u) {
+        let event = batch_get(batch, i);
+        batch_set(batch, i, batch_get(batch, 0u));
+        batch_sift(batch, 0u, event, i);
+    }
+}
+
+// Puts an event in its place at `begin` or below, in a heap of so many events of which the root is the last in order.
+fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
+    var hole = begin;
+    // Bound: the number of levels, at most 32.
+    while 2u * hole + 1u < events {
+        var child = 2u * hole + 1u;
+        var below = batch_get(batch, child);
+        if child + 1u < events {
+            let right = batch_get(batch, child + 1u);
+            if event_before(below, right) {
+                below = right;
+                child += 1u;
+            }
+        }
+        if !event_before(event, below) { break; }
+        batch_set(batch, hole, below);
+        hole = child;
+    }
+    batch_set(batch, hole, event);
+}
+
+fn batch_has_room(batch: CalendarBatch) -> bool {
+    return (batch.next > 0u) | (batch.end < batch.room);
+}
+
+// What a row leaves that has nothing in this cell.
+fn pending_idle() -> Reduced {
+    return vec4<u32>(calendar_far, 0u, calendar_marks);
+}
+
+fn pending_stood() -> bool {
+    return opened_stood;
+}
+
+fn pending_any() -> bool {
+    return (pick_left != 0u) | (opened_batch.next < opened_batch.end) | (opened_listed.next < opened_listed.end);
+}
+
+// Removes what pending_first has told of.
+fn pending_pop() {
+    if opened_from_list {
+        opened_listed.next += 1u;
+    } else if pick_left != 0u {
+        pick_remove(opened_picked);
+    } else {
+        opened_batch.next += 1u;
+    }
+}
+
+fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
+    var counted = 0u;
+    if pending_any() {
+        let stood = select(0u, BUCKET_STOOD, stands != 0u);
+        if opened_batch.next < opened_batch.end {
+            counted = opened_batch.end | BUCKET_SORTED | stood;
+            lps[row].x = opened_batch.next;
+        } else {
+            // What was not picked moves to the beginning.
+            var left = 0u;
+            // Bound: PICK_MOST.
+            while pick_left != 0u {
+                batch_set(opened_batch, left, batch_get(opened_batch, countTrailingZeros(pick_left)));
+                pick_left &= pick_left - 1u;
+                left += 1u;
+            }
+            counted = left | stood;
+        }
+        calendar_marks |= 1u << opened_bucket;
+    }
+    atomicStore(&words[bucket_count(opened_bucket, row)], counted);
+    for (var i = opened_listed.next; i < opened_listed.end; i += 1u) {
+        calendar_list_put(row, batch_get(opened_listed, i));
+    }
+    calendar_sent();
+    return vec4<u32>(calendar_far, executed, calendar_marks);
+}
+
+fn deliver_open() {}
+
+fn deliver_own() {}

@@ -1,0 +1,140 @@
+// The first dispatch of a window with an event horizon (pdes/horizon/horizon.wgsl; Steinman's breathing time buckets): every LP takes in its mails and finds
+// the time of the first event that it will send to another one, by a dry run, if nothing else arrives.
+//
+// A dry run holds (DRY) until its LP executes an event or one arrives, or the units of bounds begin anew (pdes/bounds/bounds.wgsl). So most LPs have only to tell again what was found before. And it goes no
+// further than the *reach*, a guess of where the horizon will be, with something to spare: an LP whose first event is later need not be looked
+// at. If the horizon is not found within the reach, it is what is not known that bounds the window, and the next reach is longer.
+//
+// It is a dispatch of parity 0: it reads what the second one of the window before left, in half 0, and leaves
+//
+//   control     as it was, with the time of the first event that is pending, and whether the run is at its end; in CONTROL_REACH, how far from
+//               that time the reach is (2); in CONTROL_WENT, how far windows go, and the units of bounds
+//   partials    the earliest time that anybody sends to another LP; a bound of the events before that
+//
+// One invocation serves TILES rows.
+//
+// import: pdes/engine.wgsl
+// import: pdes/window/partials.wgsl
+// import: pdes/queues/queue_windows.wgsl
+// import: pdes/window/pack.wgsl
+// import: pdes/queues/mails.wgsl
+// needs: answers_anew, answers_check, answers_keep, answers_open, dry_run, event_time, queue_close
+// needs: queue_first, queue_size, reduce_group, run, states_get
+
+// Whether the reach has no end: for horizons of each (pdes/bounds/neighbours.wgsl).
+override LOOK_FAR: bool = false;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn look_ahead(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let read = left_read(lane);
+    let done = lps[control_row(0u, CONTROL_DONE)];
+    let status = lps[control_row(0u, CONTROL_STATUS)];
+    let span = lps[control_row(0u, CONTROL_REACH)].xy;
+    let went = lps[control_row(0u, CONTROL_WENT)];
+    let failure = atomicLoad(&words[FAILURE]);
+    let last = left_by_all(lane, read);
+    let now = time_min(last.xy, run.earliest);
+    let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
+    let stopped = (failure != NO_FAILURE) | all(now == TIME_NEVER) | !time_less(now, run.until)
+        | !time_less(events, run.event_limit) | !time_less(events, run.pause);
+    // One window that did not go far says little about the next one.
+    let goes = max(last.w, select(max(went.x, 1u) - 1u, went.x, stopped));
+    let before = select(status.xy, now, all(done.xy == vec2<u32>(0u)));
+    let units = answers_open(now, before, vec4<u32>(goes, went.yzw), stopped);
+    let anew = answers_anew();
+    var reach = time_add(now, span);
+    // What bounds others is everybody's, however late.
+    if LOOK_FAR { reach = TIME_NEVER; }
+    var mine = IDLE;
+    var served = NO_ROW;
+    var chosen = 0u;
+    if !stopped {
+        for (var tile = 0u; tile < TILES; tile += 4u) {
+            let rows = rows_of_four(group, tile, lane);
+            // What is asked for together comes together: in windows that hold few events, 2 to 6 % of their time (H200).
+            let there = rows_to_read(rows);
+            let a = look_told(there.x);
+            let b = look_told(there.y);
+            let c = look_told(there.z);
+            let d = look_told(there.w);
+            let real = rows < vec4<u32>(run.rows);
+            let holds = vec4<bool>(
+                look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach)
+            ) & vec4<bool>(!anew);
+            if real.x && holds.x { mine = merge(mine, vec4<u32>(a.known.xyz, 0u)); }
+            if real.y && holds.y { mine = merge(mine, vec4<u32>(b.known.xyz, 0u)); }
+            if real.z && holds.z { mine = merge(mine, vec4<u32>(c.known.xyz, 0u)); }
+            if real.w && holds.w { mine = merge(mine, vec4<u32>(d.known.xyz, 0u)); }
+            let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), real & !holds);
+            chosen |= (bits.x | bits.y | bits.z | bits.w) << tile;
+        }
+    }
+    let total = pack(group, lane, chosen);
+    for (var step = 0u; step < pack_steps(total); step += 1u) {
+        let row = pack_row(step, total, group, lane, chosen);
+        if row == NO_ROW { continue; }
+        served = min(served, row);
+        mine = merge(mine, look(row, reach));
+    }
+    let left = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        lps[2u * run.rows + run.groups + group] = left;
+        if group == 0u {
+            let rounds = select(0u, status.w, all(status.xy == now));
+            lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
+            lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
+            for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], UNCHANGED); }
+            lps[control_row(1u, CONTROL_WENT)] = units;
+            lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
+            // Not a store: invocations of this dispatch may be recording failures there.
+            atomicMin(&words[FAILURE + 1u], failure);
+        }
+    }
+    if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
+}
+
+// What is known of a row.
+struct Told {
+    known: vec4<u32>,
+    words: u32,
+    mails: u32,
+}
+
+fn look_told(row: u32) -> Told {
+    return Told(lps[dry_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
+}
+
+// Whether it holds.
+fn look_holds(told: Told, reach: vec2<u32>) -> bool {
+    let known = told.known;
+    // What was not looked at because it was out of reach may not be so now.
+    let near = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
+    // A run that ends by a number of events takes no guess at it (pdes/horizon/dry_earliest.wgsl), which another run may have left.
+    let counted = (known.z < run.budget) | all(run.event_limit == TIME_NEVER);
+    return ((told.words & DRY) != 0u) & near & counted & (told.mails == 0u);
+}
+
+// Looks at a row anew; returns what it leaves.
+fn look(row: u32, reach: vec2<u32>) -> Reduced {
+    let kept = lps[row];
+    // Asked for here, because nothing that comes below changes them, and it all takes its time.
+    let number = lps[run.rows + row].xy;
+    let state = states_get(row);
+    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+    if !mails_open(row, kept.zw, mails) { return IDLE; }
+    let earliest = mails_push(row, mails);
+    if (kept.z & STANDS) != 0u { answers_check(row, earliest); }
+    var first = TIME_NEVER;
+    if queue_size() > 0u { first = event_time(queue_first()); }
+    // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.
+    let next = answers_keep(row, number, state, first);
+    let found = dry_run(row, number, state, reach);
+    let words_kept = queue_close();
+    lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
+    lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));
+    return vec4<u32>(found.earliest, found.events, 0u);
+}

@@ -1,0 +1,18 @@
+// One horizon for all rows: pdes/horizon/horizon.wgsl. pdes/bounds/neighbours.wgsl has the same functions for a horizon of each.
+//
+// Functions: bounds_open, promise_broken; those of pdes/window/same_for_all.wgsl.
+//
+// import: pdes/window/same_for_all.wgsl
+// provides: bounds_open, promise_broken
+// needs: Horizon, time_less
+
+// Nothing is sent for a time before.
+var<private> horizon_promised: vec2<u32>;
+
+fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
+    horizon_promised = promised;
+}
+
+fn promise_broken(time: vec2<u32>) -> bool {
+    return time_less(time, horizon_promised);
+}

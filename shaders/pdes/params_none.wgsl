@@ -1,7 +1,0 @@
-// A model without parameters: pdes/params_of_replica.wgsl has the same function.
-//
-// Functions: params_open.
-//
-// provides: params_open
-
-fn params_open(point: u32) {}

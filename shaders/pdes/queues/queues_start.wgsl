@@ -1,0 +1,33 @@
+// How queues come to their first events: these are put unordered into the destination's queue, because no mailbox could hold a whole
+// population, and counted as its mails; then the queue is put in order. pdes/calendar/calendar_start.wgsl has the same functions.
+//
+// Functions: begin_put, begin_settle.
+//
+// import: pdes/engine.wgsl
+// provides: begin_put, begin_settle
+// needs: Item, event_time, queue_close, queue_first, queue_open, queue_place, queue_size
+// needs: queue_take, run
+
+// Puts an event for a row, if its queue is one of those that are bound.
+fn begin_put(row: u32, event: Item) {
+    let queue = row - run.part.queue_first;
+    if queue >= run.part.queue_rows { return; }
+    let index = atomicAdd(&words[mail_count(0u, row)], 1u);
+    if index >= run.queue_capacity {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
+        return;
+    }
+    queue_events[queue_place(queue, index)] = event;
+}
+
+// Puts the queue of a row in order; returns what the row leaves for the first window.
+fn begin_settle(row: u32) -> vec4<u32> {
+    let count = mail_count(0u, row);
+    queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));
+    queue_take(min(atomicLoad(&words[count]), run.queue_capacity));
+    atomicStore(&words[count], 0u);
+    var first = TIME_NEVER;
+    if queue_size() > 0u { first = event_time(queue_first()); }
+    lps[row] = vec4<u32>(first, queue_close());
+    return vec4<u32>(first, 0u, 0u);
+}

@@ -1,0 +1,9 @@
+// Replicas whose LPs hold their events themselves: pdes/replicas/thread_held.wgsl has the same function for others.
+//
+// Functions: held_apart.
+//
+// provides: held_apart
+
+fn held_apart(place: u32, lane: u32) -> vec2<u32> {
+    return vec2<u32>(0u);
+}

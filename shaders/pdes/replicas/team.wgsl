@@ -1,0 +1,84 @@
+// Replicas by teams: a workgroup serves a run, an invocation some of its LPs, and a dispatch makes windows one after the other, with barriers where a
+// run alone (pdes/window/window.wgsl) has dispatches (after Kunz et al., doi 10.1109/PADS.2012.30). Windows are those of YAWNS (pdes/window/yawns.wgsl).
+//
+//   lps      as ever, without partials; of a replica what pdes/replicas/run_of_replica.wgsl says
+//   store    the mailboxes of either parity (pdes/replicas/mailboxes_of_replica.wgsl)
+//
+// A dispatch ends for a replica when it has stopped, or after windows and events that make run.part.slice steps: a window is one step, and one more for
+// every 32 events, which may all be of one LP.
+//
+// import: pdes/window/execute.wgsl
+// import: pdes/window/cells.wgsl
+// import: pdes/window/cell_for_all.wgsl
+// import: pdes/replicas/team_open.wgsl
+// import: gpu/reduce.wgsl
+// provides: Horizon, IDLE, Reduced, merge
+// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, given, pending_see, replica_leave, replica_row
+// needs: replica_stop, run
+
+// Earliest time that is pending (2), events executed, whether an LP had something to do (1) or failed (FAILED).
+alias Reduced = vec4<u32>;
+
+const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
+const FAILED = 2u;
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, a.w | b.w);
+}
+
+struct Horizon {
+    until: vec2<u32>,
+    rounds: u32,
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn team(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let place = id.x;
+    team_open(place, lane);
+    let done = workgroupUniformLoad(&team_done);
+    let status = workgroupUniformLoad(&team_status);
+    var windows = done.xy;
+    var events = done.zw;
+    var now = status.xy;
+    var rounds = status.w;
+    var stop = status.z;
+    var executed = 0u;
+    var left = vec4<u32>(now, 0u, 0u);
+    let first = place * given.total;
+    // Bound: run.part.slice.
+    for (var step = 0u; step < given.part.slice; step += 1u + left.z / 32u) {
+        if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
+        if stop != STOP_NOT { break; }
+        rounds = select(0u, rounds, all(left.xy == now)) + 1u;
+        now = left.xy;
+        // A run that ends by a number of events ends with a cell; others have no need of cells.
+        var end = time_add(now, run.cell);
+        if any(given.event_limit != TIME_NEVER) { end = cell_end(now); }
+        let horizon = Horizon(time_min(end, given.until), rounds);
+        var mine = IDLE;
+        // Bound: so many rows of a replica for each invocation.
+        for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
+            mine = merge(mine, execute(first + lp, horizon, pending_see(first + lp)));
+        }
+        if failed { mine.w |= FAILED; }
+        run.part.parity = 1u - run.part.parity;
+        storageBarrier();
+        left = reduce_group(lane, mine);
+        windows = wide_add(windows, vec2<u32>(1u, 0u));
+        events = wide_add(events, vec2<u32>(left.z, 0u));
+        executed += left.z;
+        if (left.w & FAILED) != 0u { stop = STOP_FAILED; }
+    }
+    if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
+    if loops_cut(given.rows) { fail(first + min(lane, given.total - 1u), LOOPS_CUT); }
+    if lane == 0u && status.z == STOP_NOT {
+        let saved = vec4<u32>(run.part.parity, 0u, 0u, 0u);
+        let began = select(0u, rounds, all(left.xy == now));
+        replica_leave(place, vec4<u32>(windows, events), vec4<u32>(left.xy, stop, began), saved, executed);
+    } else if lane == 0u {
+        lps[replica_row(place, REPLICA_STATUS)].z = status.z;
+    }
+}

@@ -1,0 +1,281 @@
+// Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/sequential/engine.rs). No window, no mailbox:
+// all pending events are in one queue (pdes/replicas/thread_queue.wgsl).
+//
+// The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
+// there is up to the end. Where there is no lookahead, windows are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
+// Mostly a round is one event, which sends one for the next: that one is then executed at once, and is never in the queue.
+//
+//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the last round that its LP took note of (2), events of it, or one more than a
+//            budget where it had more, and the rounds in a row in which that was so. No note is needed of the LP that executes the first event of a round, as long as there is no other
+//            event, where nobody was put off in the round before. Of a replica what pdes/replicas/run_of_replica.wgsl says
+//
+// A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events that it executes or puts off.
+//
+// import: pdes/model.wgsl
+// import: pdes/memory/lp_memory.wgsl
+// import: pdes/results/fingerprint.wgsl
+// import: pdes/replicas/scheduled_lp.wgsl
+// import: pdes/replicas/thread_queue.wgsl
+// provides: keys_found, schedule
+// needs: Item, Payload, REPLICA_DONE, REPLICA_POINT, REPLICA_SAVED, REPLICA_STATUS, STOP_FAILED
+// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, given, handle, item_event
+// needs: keys_fetch, keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open
+// needs: replica_row, replica_stop, run
+
+// The first event that the present one scheduled, which takes its place in the queue.
+var<private> next_any: bool;
+var<private> next_lp: u32;
+var<private> next_event: Item;
+// Whether a slot is at hand for another one, because the present event has none that the first one could take (it was never in the queue).
+var<private> next_spare: bool;
+// The first one that it scheduled for another LP and the present time: it counts among those that are held back.
+var<private> soon_any: bool;
+var<private> soon_lp: u32;
+var<private> soon_event: Item;
+
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let from_lp = lp_row - first_row;
+    let to = scheduled_lp(from_lp, lp, time);
+    let event = event_item(time, payload);
+    let later = WITH_ROUNDS & (to != from_lp) & all(time == lp_now);
+    if !next_any & !later {
+        next_any = true;
+        next_lp = to;
+        next_event = event;
+        return;
+    }
+    // What has room by itself in the queue has it here, too, so that it makes no difference where slices end.
+    let spare = next_spare & !later;
+    next_spare = next_spare & later;
+    let needed = keys_needed(later | soon_any) + u32(soon_any) + u32(next_spare);
+    if !spare & (needed > run.queue_capacity) {
+        // (Not of an event that may not be.)
+        if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
+        return;
+    }
+    if !later {
+        keys_push(to, event);
+    } else if soon_any {
+        keys_hold(to, event);
+    } else {
+        soon_any = true;
+        soon_lp = to;
+        soon_event = event;
+    }
+}
+
+// Who executed the first event of the present round, where no note was taken of it; NO_ROW: nobody.
+var<private> noted: u32;
+
+fn round_note(windows: vec2<u32>) {
+    if noted != NO_ROW { lps[noted] = vec4<u32>(windows, 1u, 0u); }
+    noted = NO_ROW;
+}
+
+// Whether an LP may execute another event in the present round, of which it takes note. One that may not in so many rounds in a row does not
+// advance in time.
+fn round_allows(row: u32, windows: vec2<u32>) -> bool {
+    round_note(windows);
+    let kept = lps[row];
+    if any(kept.xy != windows) {
+        let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) & (kept.z > run.budget);
+        lps[row] = vec4<u32>(windows, 1u, select(0u, kept.w, stood));
+        return true;
+    }
+    if kept.z < run.budget {
+        lps[row] = vec4<u32>(windows, kept.z + 1u, kept.w);
+        return true;
+    }
+    if kept.z == run.budget {
+        lps[row] = vec4<u32>(windows, run.budget + 1u, kept.w + 1u);
+        if (kept.w + 1u) * run.budget > PATIENCE { fail(row, STUCK); }
+    }
+    return false;
+}
+
+// The first event, and what its LP has: asked for as soon as it is known which it is, because the answers take long.
+var<private> first_row: u32;   // of the first LP of the replica
+var<private> first_key: vec4<u32>;
+var<private> first_event: Item;
+var<private> first_counts: vec4<u32>;
+var<private> first_state: State;
+
+fn keys_found(key: vec4<u32>) {
+    first_key = key;
+    // Of a key that is free, what was in the slot, and some row or none at all: nothing is made of them, and to ask takes less time than not to. (See keys_sink.)
+    let row = first_row + key.z;
+    first_event = store[keys_pool + key.w];
+    first_counts = lps[run.rows + row];
+    first_state = states_get(row);
+}
+
+// Executes the first event; what it schedules first is in next_any, next_lp and next_event, and in soon_any, soon_lp and soon_event.
+fn execute_first() {
+    let key = first_key;
+    let row = first_row + key.z;
+    var state = first_state;
+    let number = wide_add(first_counts.xy, vec2<u32>(1u, 0u));
+    let digest = wide_add(first_counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), first_event));
+    lp_row = row;
+    lp_now = key.xy;
+    stream_open(run.seed, key.z, number);
+    handle(key.z, item_event(first_event), &state);
+    // Before the next event is asked for, which may be the same LP's.
+    states_set(row, state);
+    lps[run.rows + row] = vec4<u32>(number, digest);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn thread(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // As many runs to a workgroup as it takes for all of them: GROUP_SIZE at the most.
+    let together = (given.groups + groups.x - 1u) / groups.x;
+    let place = id.x * together + lane;
+    if lane >= together || place >= given.groups { return; }
+    let status = lps[replica_row(place, REPLICA_STATUS)];
+    if status.z != STOP_NOT { return; }
+    replica_open(place);
+    let point = lps[replica_row(place, REPLICA_POINT)];
+    let done = lps[replica_row(place, REPLICA_DONE)];
+    let saved = lps[replica_row(place, REPLICA_SAVED)];
+    keys_open(place, saved.x, saved.y);
+    keys_fetch(lane);
+    first_row = place * given.total;
+    var until = saved.zw;
+    var windows = done.xy;
+    var events = done.zw;
+    var rounds = status.w;
+    // The LP and the time of the last event, and how many of them came one after the other.
+    var last = vec3<u32>(status.xy, point.w);
+    var same = point.z;
+    var executed = 0u;
+    var stop = STOP_NOT;
+    failed = replica_failed();
+    let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
+    // How many rounds are to begin until it is sure that nobody was put off in the round before. (What was in the last slice is not known.)
+    var put_off = 2u;
+    noted = NO_ROW;
+    // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
+    var sinks = keys_get(0u);
+    // Bound: run.part.slice.
+    for (var step = 0u; true; step += 1u) {
+        var again = false;
+        // One branch for both.
+        if (WITH_ROUNDS & (keys_held > 0u)) | (step >= given.part.slice) {
+            if step >= given.part.slice { break; }
+            // Where nothing is left of this round, what was held back is the next one.
+            again = !time_less(keys_earliest(sinks).xy, until);
+            if again { sinks = keys_release(sinks); }
+        }
+        keys_sink(sinks);
+        // Whether this is the first event of a round, and no LP needs to know more.
+        var alone = false;
+        if !time_less(first_key.xy, until) | again {
+            // A window is over.
+            let key = first_key;
+            stop = select(replica_stop(key.xy, events), STOP_FAILED, failed);
+            if stop != STOP_NOT { break; }
+            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            rounds = select(0u, rounds, again) + 1u;
+            until = given.until;
+            if rounds_matter { until = time_min(time_add(key.xy, run.cell), until); }
+            put_off = max(put_off, 1u) - 1u;
+            alone = put_off == 0u;
+            if rounds > ROUNDS { fail(first_row + key.z, CYCLE); }
+        }
+        if rounds_matter {
+            let key = first_key;
+            let row = first_row + key.z;
+            if alone {
+                noted = row;
+            } else if !round_allows(row, windows) {
+                put_off = 2u;
+                // The margin that a way down reads.
+                let needed = keys_length + keys_held + 3u;
+                if needed > run.queue_capacity {
+                    fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
+                    until = TIME_ZERO;
+                    sinks = key;
+                } else {
+                    sinks = keys_put_off(key);
+                }
+                continue;
+            }
+        }
+        // The first event, and then what it sent for the next round, as long as that is all of it.
+        next_any = false;
+        var from_root = true;
+        var empty = false;
+        // Bound: run.part.slice.
+        while true {
+            soon_any = false;
+            next_spare = !from_root;
+            execute_first();
+            if from_root {
+                sinks = keys_next(first_key.w, next_any, next_lp, next_event);
+            } else if empty & (keys_length > 0u) {
+                sinks = keys_get(0u);
+            }
+            let at_one_time = select(0u, same, all(first_key.xyz == last)) + 1u;
+            // Of all that is rare, one branch.
+            if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
+                tell_wrong();
+                if at_one_time > PATIENCE { fail(first_row + first_key.z, STUCK); }
+                // It is made again for its fault to be told (src/pdes/run/replicas/driver.rs).
+                until = TIME_ZERO;
+            }
+            executed += 1u;
+            events = wide_add(events, vec2<u32>(1u, 0u));
+            same = at_one_time;
+            last = first_key.xyz;
+            if !WITH_ROUNDS | !soon_any { break; }
+            if failed | (keys_held > 0u) | (step + 1u >= given.part.slice) | time_less(keys_earliest(sinks).xy, until) {
+                keys_hold(soon_lp, soon_event);
+                break;
+            }
+            // The next round. It ends with the present one's tick (a cell is a tick long), and no run is over within a tick (threads have no ends by events).
+            step += 1u;
+            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            rounds += 1u;
+            put_off = max(put_off, 1u) - 1u;
+            let row = first_row + soon_lp;
+            if rounds > ROUNDS { fail(row, CYCLE); }
+            // Nobody was put off: he would be held back.
+            noted = row;
+            // It has no key whose place another could take.
+            next_any = true;
+            from_root = false;
+            empty = keys_length == 0u;
+            first_key = vec4<u32>(event_time(soon_event), soon_lp, 0u);
+            first_event = soon_event;
+            first_counts = lps[run.rows + row];
+            first_state = states_get(row);
+        }
+    }
+    round_note(windows);
+    if loops_cut(given.rows) {
+        fail(first_row + last.z, LOOPS_CUT);
+        stop = STOP_FAILED;
+    }
+    var first = first_key.xyz;
+    if stop == STOP_NOT {
+        // It goes down in the next slice.
+        keys_set(0u, sinks);
+        first = keys_earliest(sinks).xyz;
+    }
+    keys_keep();
+    if any(first != last) { same = 0u; }
+    // Where nothing is first, there is no LP.
+    let first_lp = select(first.z, 0u, all(first.xy == TIME_NEVER));
+    lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first_lp);
+    replica_leave(
+        place,
+        vec4<u32>(windows, events),
+        vec4<u32>(first.xy, stop, rounds),
+        vec4<u32>(keys_length, keys_held, until),
+        executed,
+    );
+}

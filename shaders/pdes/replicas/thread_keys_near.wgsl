@@ -1,0 +1,55 @@
+// Where the keys of a run by a thread are while a slice lasts: the first KEYS_NEAR, of which every way down passes some, in workgroup memory, and the others in
+// their buffer, as all are between slices.
+//
+//   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours read what is side by side
+//
+// Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep, as in pdes/replicas/thread_keys.wgsl.
+//
+// import: pdes/replicas/thread_queue.wgsl
+// provides: keys_fetch, keys_four_near, keys_get, keys_keep, keys_set, keys_set_near
+// needs: run
+
+// The first three levels of a heap.
+const KEYS_NEAR = 21u;
+
+var<workgroup> keys_near: array<vec4<u32>, KEYS_NEAR * GROUP_SIZE>;
+
+var<private> keys_lane: u32;
+
+fn keys_get(node: u32) -> vec4<u32> {
+    if node < KEYS_NEAR { return keys_near[node * GROUP_SIZE + keys_lane]; }
+    return keys[keys_base + node];
+}
+
+fn keys_set(node: u32, key: vec4<u32>) {
+    if node < KEYS_NEAR {
+        keys_near[node * GROUP_SIZE + keys_lane] = key;
+    } else {
+        keys_set_far(node, key);
+    }
+}
+
+fn keys_four_near(first: u32) -> FourKeys {
+    let at = first * GROUP_SIZE + keys_lane;
+    return FourKeys(
+        keys_near[at], keys_near[at + GROUP_SIZE], keys_near[at + 2u * GROUP_SIZE], keys_near[at + 3u * GROUP_SIZE]
+    );
+}
+
+fn keys_set_near(node: u32, key: vec4<u32>) {
+    keys_near[node * GROUP_SIZE + keys_lane] = key;
+}
+
+fn keys_fetch(lane: u32) {
+    keys_lane = lane;
+    // Bound: KEYS_NEAR. A queue has three places more than run.queue_capacity, which lie free.
+    for (var node = 0u; node < min(KEYS_NEAR, run.queue_capacity + 3u); node += 1u) {
+        keys_near[node * GROUP_SIZE + lane] = keys[keys_base + node];
+    }
+}
+
+fn keys_keep() {
+    for (var node = 0u; node < min(KEYS_NEAR, run.queue_capacity + 3u); node += 1u) {
+        keys[keys_base + node] = keys_near[node * GROUP_SIZE + keys_lane];
+    }
+}

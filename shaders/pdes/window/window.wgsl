@@ -1,0 +1,79 @@
+// One window of simulation: the horizon is found, every LP executes its events before it in order (up to a budget of them; the rest
+// runs in the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window
+// empties. Read this file first; its parts are files of their own, of which src/pdes/device/recipes.rs chooses:
+//
+//   synchronise  how far the window may go          window/yawns.wgsl, calendar/calendar_sync.wgsl
+//                                                   or horizon/horizon.wgsl
+//   execute      an LP's events, states, streams    window/execute.wgsl
+//   pending      where events wait until then       queues/queues.wgsl or calendar/calendar_window.wgsl
+//   deliver      what `schedule` does               window/deliver_mail.wgsl or calendar/calendar_window.wgsl
+//
+// import: pdes/window/execute.wgsl
+// import: pdes/window/pack.wgsl
+// needs: Horizon, IDLE, Seen, did_something, horizon_of, leave, merge, pending_look, pending_see
+// needs: pending_waits, reduce_group, run, synchronise
+//
+// pdes/window/yawns.wgsl describes synchronise, leave and what belongs to them.
+
+// One row for each invocation.
+@compute @workgroup_size(GROUP_SIZE)
+fn window(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let row = row_of(group, 0u, lane);
+    var seen: Seen;
+    if row < run.rows {
+        seen = pending_see(row);
+        pending_look(row);
+    }
+    let horizon = synchronise(lane);
+    var mine = IDLE;
+    if horizon.serve && row < run.rows {
+        mine = execute(row, horizon_of(row, horizon), seen);
+    }
+    let left = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        leave(group, horizon, left);
+    }
+    // A loop that the driver cut may be that of any LP that had something to do.
+    if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+}
+
+// What a window knows at its beginning and needs at its end: while rows are served it would take registers of each invocation.
+var<workgroup> window_found: Horizon;
+
+// The same with TILES rows for each, of which those that have something to do are served.
+@compute @workgroup_size(GROUP_SIZE)
+fn window_tiles(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let horizon = synchronise(lane);
+    if lane == 0u { window_found = horizon; }
+    var mine = IDLE;
+    var served = NO_ROW;
+    var chosen = 0u;
+    if horizon.serve {
+        for (var tile = 0u; tile < TILES; tile += 4u) {
+            let found = pending_waits(rows_of_four(group, tile, lane), horizon);
+            chosen |= found.rows << tile;
+            mine = merge(mine, found.idle);
+        }
+    }
+    let total = pack(group, lane, chosen);
+    for (var step = 0u; step < pack_steps(total); step += 1u) {
+        let row = pack_row(step, total, group, lane, chosen);
+        if row == NO_ROW { continue; }
+        let done = execute(row, horizon_of(row, horizon), pending_see(row));
+        if did_something(done) { served = min(served, row); }
+        mine = merge(mine, done);
+    }
+    let left = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        leave(group, window_found, left);
+    }
+    if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
+}

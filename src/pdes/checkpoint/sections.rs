@@ -1,0 +1,52 @@
+//! What the file of a run holds: its sections, and the numbers of the first.
+
+#[cfg(doc)]
+use super::Standing;
+use super::file::{RUN, Writer};
+use super::identity::Identity;
+
+/// The sections of [`RUN`].
+pub(super) const NUMBERS: usize = 0;
+pub(super) const NAME: usize = 1;
+pub(super) const PARAMS: usize = 2;
+pub(super) const STATES: usize = 3;
+pub(super) const MEMORY: usize = 4;
+pub(super) const EXECUTED: usize = 5;
+pub(super) const HELD: usize = 6;
+pub(super) const PENDING: usize = 7;
+
+/// The numbers of the first section, 8 bytes each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Numbers {
+    pub(super) lps: u64,
+    pub(super) state_bytes: u64,
+    pub(super) payload_words: u64,
+    pub(super) memory_rows: u64,
+    pub(super) lookahead: u64,
+    /// Of the model's WGSL: its bytes without carriage returns, and their CRC-32.
+    pub(super) source: [u64; 2],
+    /// Of its data: words, and their CRC-32.
+    pub(super) data: [u64; 2],
+    pub(super) seed: u64,
+    /// Point and number.
+    pub(super) replica: [u64; 2],
+    pub(super) windows: u64,
+    pub(super) events: u64,
+    /// The part of the fingerprint that is of executed events.
+    pub(super) digest: u64,
+    pub(super) done: u64,
+    /// Time and events.
+    pub(super) until: [u64; 2],
+    /// How far apart LPs may stand, and before which time all is that was executed: [`Standing`].
+    pub(super) standing: [u64; 2],
+}
+
+/// A file with the sections up to the parameters.
+pub(super) fn writer(numbers: &Numbers, identity: &Identity) -> Writer {
+    let mut file = Writer::new(&RUN);
+    file.numbers(numbers);
+    file.section(|bytes| bytes.extend(identity.name.as_bytes()));
+    file.section(|bytes| bytes.extend(&identity.params));
+    file
+}

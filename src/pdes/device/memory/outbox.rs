@@ -1,0 +1,80 @@
+//! What a part of a run tells, and what it sends to the others: for `run/simulation/part.rs`.
+
+use bytemuck::Pod;
+
+use crate::gpu::Download;
+
+use super::super::cut::{Outbox, ROW};
+use super::{COUNTS, Memory};
+use crate::pdes::{Event, Payload};
+
+impl<S: Pod, P: Payload> Memory<S, P> {
+    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
+    pub(in crate::pdes) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
+        let counts = 4 * mails.len() as u64;
+        [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
+    }
+
+    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
+    /// reductions; and of what goes to the others so many bytes for each.
+    pub(in crate::pdes) fn record_told(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        parity: u32,
+        mails: &[u64],
+    ) {
+        let [control, counts, partials, _] = self.told_bytes(mails);
+        let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
+        staging.record_part(encoder, self.words.raw(), 0, (0, control));
+        if counts > 0 {
+            staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));
+        }
+        staging.record_part(encoder, self.lps.raw(), ROW * half, (control + counts, partials));
+        let firsts: Vec<_> = mails.iter().map(|&bytes| (0, bytes)).collect();
+        self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
+    }
+
+    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
+    pub(in crate::pdes) fn record_mails(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mails: &[(u64, u64)],
+    ) {
+        self.record_mails_at(encoder, staging, 0, mails);
+    }
+
+    fn record_mails_at(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mut place: u64,
+        mails: &[(u64, u64)],
+    ) {
+        for (other, &(first, bytes)) in (0..).zip(mails).filter(|(_, (_, bytes))| *bytes > 0) {
+            let from = self.outbox_byte(other) + first;
+            staging.record_part(encoder, self.words.raw(), from, (place, bytes));
+            place += bytes;
+        }
+    }
+
+    /// Records that nothing is in the outbox for so many others.
+    pub(in crate::pdes) fn clear_outbox(&self, encoder: &mut wgpu::CommandEncoder, others: usize) {
+        if others > 0 {
+            encoder.clear_buffer(self.words.raw(), 4 * self.outbox_first(), Some(4 * others as u64));
+        }
+    }
+
+    /// Where the counts of what goes to other parts lie in `words`.
+    fn outbox_first(&self) -> u64 {
+        COUNTS as u64 + 3 * u64::from(self.cut.rows)
+    }
+
+    /// Where what goes to the other part of this number does, in bytes.
+    fn outbox_byte(&self, other: u64) -> u64 {
+        let outbox = self.cut.outbox.expect("it is a part of a run");
+        let entry = Outbox::entry(size_of::<Event<P>>()) as u64;
+        4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
+    }
+}

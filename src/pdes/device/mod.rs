@@ -1,0 +1,18 @@
+//! The engine on the device: what a model's file must hold, how memory is cut, which files are linked,
+//! what is dispatched.
+
+pub(super) mod check;
+pub(super) mod control;
+pub(super) mod cut;
+pub(super) mod declared;
+pub(super) mod dispatch;
+pub(super) mod fits;
+pub(super) mod growth;
+pub(super) mod lift;
+pub(super) mod memory;
+pub(super) mod plans;
+pub(super) mod recipes;
+pub(super) mod results;
+pub(super) mod schema;
+pub(super) mod strategy;
+pub(super) mod windows;

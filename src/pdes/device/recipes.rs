@@ -1,0 +1,330 @@
+//! The engine's kernels: which files are linked for a model, a queue design and a device.
+
+use crate::gpu::{Gpu, Recipe, Source, Subgroups};
+use crate::queue::QueueDesign;
+use crate::shaders;
+
+use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
+use super::declared::Declared;
+use super::strategy::{Strategy, usual};
+use super::windows::{Relax, Windows};
+use crate::pdes::contract::event::Payload;
+use crate::pdes::contract::model::Model;
+
+/// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
+struct Files {
+    synchronise: &'static str,
+    window: &'static [&'static str],
+    start: &'static str,
+    held: &'static [&'static str],
+}
+
+/// What kernels are told of a run alone.
+const RUN: &str = "pdes/run.wgsl";
+const MAILBOXES: &str = "pdes/queues/mailboxes.wgsl";
+/// How a workgroup reduces what its invocations leave: everywhere, and by subgroups of one size.
+const REDUCE: &str = "gpu/reduce.wgsl";
+const REDUCE_SUBGROUPS: &str = "gpu/reduce_subgroups.wgsl";
+/// What `schedule` does with events for LPs that are not here, where all are.
+pub(in crate::pdes) const NO_OUTBOX: &str = "pdes/parts/outbox_none.wgsl";
+
+const QUEUES: Files = Files {
+    synchronise: "pdes/window/yawns.wgsl",
+    window: &["pdes/queues/queues.wgsl", "pdes/window/deliver_mail.wgsl", MAILBOXES],
+    start: "pdes/queues/queues_start.wgsl",
+    held: &["pdes/queues/queues_held.wgsl", MAILBOXES],
+};
+
+const CALENDAR: Files = Files {
+    synchronise: "pdes/calendar/calendar_sync.wgsl",
+    window: &["pdes/calendar/calendar_window.wgsl", "pdes/calendar/calendar_step.wgsl"],
+    start: "pdes/calendar/calendar_start.wgsl",
+    held: &["pdes/calendar/calendar_held.wgsl"],
+};
+
+/// Rows that an invocation of relaxations serves.
+const RELAX_ROWS: u32 = 2;
+/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`, H100.)
+const RELAX_SIZE: u32 = 256;
+
+#[derive(Debug)]
+pub(in crate::pdes) struct Recipes {
+    pub(in crate::pdes) start: Recipe,
+    pub(in crate::pdes) settle: Recipe,
+    /// The first dispatch of windows that have two.
+    pub(in crate::pdes) look: Option<Recipe>,
+    /// What comes then, several times.
+    pub(in crate::pdes) relax: Option<Recipe>,
+    /// Its rows to a workgroup.
+    pub(in crate::pdes) relax_rows: u32,
+    /// As in [`Choice`].
+    pub(in crate::pdes) counted: bool,
+    pub(in crate::pdes) window: Recipe,
+    pub(in crate::pdes) gather: Recipe,
+    pub(in crate::pdes) digest: Recipe,
+    pub(in crate::pdes) digest_memory: Recipe,
+    pub(in crate::pdes) count_held: Recipe,
+    pub(in crate::pdes) lift: Recipe,
+    pub(in crate::pdes) lower: Recipe,
+    /// Of a calendar: the time of the first event, by workgroup and of all.
+    pub(in crate::pdes) first: Option<[Recipe; 2]>,
+    /// Sorts the buckets of a calendar.
+    pub(in crate::pdes) sort: Option<Recipe>,
+    /// Of a part of a run: takes in what others sent.
+    pub(in crate::pdes) arrive: Option<Recipe>,
+}
+
+/// What of a device, or of the sizes of a run, decides which files are linked.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::pdes) struct Choice {
+    pub(in crate::pdes) strategy: Strategy,
+    pub(in crate::pdes) int64: bool,
+    pub(in crate::pdes) group_size: u32,
+    pub(in crate::pdes) tiles: u32,
+    /// The invocations of every subgroup in a window's workgroups, where that is known and they lie in order.
+    pub(in crate::pdes) subgroup: Option<u32>,
+    /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
+    pub(in crate::pdes) gather_size: u32,
+    /// Of relaxations, likewise.
+    pub(in crate::pdes) relax_size: u32,
+    /// Rows in each binding of the store, and how many bindings, where it takes several.
+    pub(in crate::pdes) store: Option<(u32, u32)>,
+    /// Of a calendar.
+    pub(in crate::pdes) buckets: u32,
+    pub(in crate::pdes) sorted: Option<Sort>,
+    /// Events that the thread which executes a bucket picks from.
+    pub(in crate::pdes) picked: u32,
+    /// Whether windows count the loops of the library's files, too ([`Recipe::ending`]).
+    pub(in crate::pdes) counted: bool,
+    pub(in crate::pdes) outbox: Option<Outbox>,
+    pub(in crate::pdes) declared: Declared,
+}
+
+/// Whether windows count the loops of the library's files, too. They take 3 % less time without (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees
+/// they were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's and
+/// SwiftShader have right ones.)
+fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
+    !queue.is_bounded() || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
+}
+
+impl Choice {
+    /// The one by which a model's file is checked.
+    pub(in crate::pdes) fn plain(declared: Declared) -> Self {
+        let windows = Windows::YAWNS;
+        Self::usual(Strategy { queue: usual(windows), windows }, declared)
+    }
+
+    /// One for any device.
+    pub(in crate::pdes) fn usual(strategy: Strategy, declared: Declared) -> Self {
+        Self {
+            strategy,
+            int64: false,
+            group_size: 256,
+            tiles: 1,
+            subgroup: None,
+            gather_size: 256,
+            relax_size: RELAX_SIZE,
+            store: None,
+            buckets: 0,
+            sorted: None,
+            picked: 32,
+            counted: false,
+            outbox: None,
+            declared,
+        }
+    }
+
+    pub(in crate::pdes) fn new(gpu: &Gpu, strategy: Strategy, declared: Declared, cut: &Cut) -> Self {
+        Self {
+            strategy,
+            int64: gpu.has(wgpu::Features::SHADER_INT64),
+            group_size: cut.group_size,
+            tiles: cut.tiles,
+            subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| strategy.queue.lanes() == 1),
+            gather_size: group_size_at_most(gpu, 256),
+            relax_size: group_size_at_most(gpu, RELAX_SIZE),
+            store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
+            buckets: cut.buckets,
+            sorted: cut.sort,
+            picked: cut.picked(),
+            counted: counted(gpu, strategy.queue),
+            outbox: cut.outbox,
+            declared,
+        }
+    }
+}
+
+impl Recipes {
+    /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
+    pub(in crate::pdes) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
+        let Choice {
+            strategy,
+            int64,
+            group_size,
+            tiles,
+            subgroup,
+            gather_size,
+            relax_size,
+            store: stores,
+            buckets,
+            sorted,
+            picked,
+            counted,
+            outbox,
+            declared,
+        } = choice;
+        let queue = strategy.queue;
+        let files = if buckets > 0 { CALENDAR } else { QUEUES };
+        let product = product(int64);
+        let store =
+            if stores.is_some() { "pdes/memory/store_many.wgsl" } else { "pdes/memory/store_one.wgsl" };
+        // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
+        let at_once = at_once(group_size, queue.lanes());
+        let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
+        let chunk = ("CALENDAR_CHUNK", f64::from(CALENDAR_CHUNK));
+        let calendar = (buckets > 0).then_some([("CALENDAR_BUCKETS", f64::from(buckets)), chunk]);
+        let cut = stores.map(|(rows, bindings)| {
+            [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
+        });
+        // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue consists of.
+        let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
+            // (The product is for cells of time, and for draws.)
+            let mut paths = vec![kernel, RUN, product];
+            paths.extend(more);
+            paths.push(P::FILE);
+            let stored = stored || calendar.is_some();
+            paths.extend(stored.then_some(store));
+            let mut sources: Vec<_> = paths.into_iter().map(shaders::file).collect();
+            sources.extend(queue.source());
+            let recipe = Recipe::new(name, entry, sources).with(queue.constants()).with(sizes);
+            recipe.with(calendar.into_iter().flatten()).with(cut.into_iter().flatten().filter(|_| stored))
+        };
+        let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
+            with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
+        };
+        let begin = [files.synchronise, files.start, REDUCE];
+        let reduce = if subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
+        let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
+        let look = strategy.windows.look.as_ref();
+        let relax = look.and_then(|look| look.relax.as_ref());
+        let synchronise = look.map_or(std::slice::from_ref(&files.synchronise), |look| look.reach);
+        let defaults = |&Relax { answer, next, .. }: &Relax| {
+            [(!declared.answer).then_some(answer), (!declared.next).then_some(next)].into_iter().flatten()
+        };
+        let dry =
+            if declared.earliest { "pdes/horizon/dry_earliest.wgsl" } else { "pdes/horizon/dry_run.wgsl" };
+        let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
+        let gather = |entry, kernel| {
+            with_pending(entry, kernel, &[REDUCE], false, kernel)
+                .with([("GROUP_SIZE", f64::from(gather_size))])
+        };
+        let (window, window_file) = match (queue.lanes(), tiles) {
+            (1, 1) => ("window", "pdes/window/window.wgsl"),
+            (1, _) => ("window_tiles", "pdes/window/window.wgsl"),
+            _ => ("window_team", "pdes/window/window_team.wgsl"),
+        };
+        let away = if outbox.is_some() { "pdes/parts/outbox.wgsl" } else { NO_OUTBOX };
+        let parts = outbox.map(|Outbox { parts, own, room }| {
+            [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room)]
+                .map(|(name, value)| (name, f64::from(value)))
+        });
+        let lifting = [("GROUP_SIZE", f64::from(group_size))];
+        let first = "pdes/calendar/calendar_first.wgsl";
+        Self {
+            start: with_model("start_lps", "pdes/window/start.wgsl", &begin, false),
+            settle: with_pending(
+                "settle_lps",
+                "pdes/window/settle.wgsl",
+                &begin,
+                false,
+                "pdes/window/settle.wgsl",
+            ),
+            look: look.map(|look| {
+                let mut files = vec![dry, MAILBOXES, reduce, look.answers];
+                files.extend(relax.into_iter().flat_map(defaults));
+                let overrides = look.overrides.iter().map(|&(name, value)| (name, f64::from(value)));
+                with_model("look_ahead", look.file, &files, false).with(subgroup).with(overrides)
+            }),
+            relax: relax.map(|relax| {
+                with_model("relax", relax.file, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
+            }),
+            relax_rows: RELAX_ROWS * relax_size,
+            counted,
+            window: with_model(
+                window,
+                window_file,
+                &[synchronise, files.window, &[away, reduce]].concat(),
+                true,
+            )
+            .with(subgroup)
+            .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
+            .with((buckets > 0).then_some(("PICK_MOST", f64::from(picked))))
+            .with(parts.into_iter().flatten()),
+            gather: gather("gather", files.synchronise),
+            digest: held("digest", "pdes/results/digest.wgsl"),
+            digest_memory: Recipe::new(
+                "pdes/results/digest_memory.wgsl",
+                "digest_memory",
+                ["pdes/results/digest_memory.wgsl", RUN, P::FILE].map(shaders::file),
+            )
+            .with([("GROUP_SIZE", f64::from(gather_size))]),
+            count_held: held("count_held", "pdes/memory/lift.wgsl").with(lifting),
+            lift: held("lift", "pdes/memory/lift.wgsl").with(lifting),
+            lower: with_pending("lower", "pdes/memory/lower.wgsl", &begin, false, "pdes/memory/lower.wgsl")
+                .with(lifting),
+            sort: sorted.map(|sort| {
+                let file = "pdes/calendar/calendar_sort.wgsl";
+                let ranks = match sort.bins {
+                    0 => "pdes/calendar/calendar_sort_all.wgsl",
+                    _ => "pdes/calendar/calendar_sort_bins.wgsl",
+                };
+                let reduce = if sort.subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
+                with_pending("sort_buckets", file, &[ranks, reduce], false, file)
+                    .with([("GROUP_SIZE", f64::from(sort.group_size)), ("SORT_TEAM", f64::from(sort.team))])
+                    .with((sort.bins > 0).then_some(("SORT_BINS", f64::from(sort.bins))))
+                    .with(sort.subgroup.map(|size| ("SUBGROUP", f64::from(size))))
+            }),
+            arrive: parts.map(|_| {
+                let file = "pdes/parts/arrive.wgsl";
+                with_pending("arrive", file, &[MAILBOXES], true, file)
+                    .with([("GROUP_SIZE", f64::from(gather_size))])
+            }),
+            first: calendar.map(|_| {
+                [with_pending("first_rows", first, &[REDUCE], false, first), gather("first_of_all", first)]
+            }),
+        }
+    }
+}
+
+impl Recipes {
+    /// All but those of windows, and what is for parts of a run.
+    pub(in crate::pdes) fn others(self) -> impl Iterator<Item = Recipe> {
+        let Self {
+            start, settle, gather, digest, digest_memory, count_held, lift, lower, first, sort, ..
+        } = self;
+        let all = [start, settle, gather, digest, digest_memory, count_held, lift, lower];
+        all.into_iter().chain(first.into_iter().flatten()).chain(sort)
+    }
+}
+
+pub(in crate::pdes) fn product(int64: bool) -> &'static str {
+    if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" }
+}
+
+/// The kernel that calls the model's `output`.
+pub(in crate::pdes) fn output<M: Model>(model: &M, int64: bool, group_size: u32) -> Recipe {
+    let files = ["pdes/results/output.wgsl", RUN, product(int64), M::Payload::FILE];
+    Recipe::new(
+        format!("{} pdes/results/output.wgsl", model.name()),
+        "write_outputs",
+        files.map(shaders::file),
+    )
+    .with([("GROUP_SIZE", f64::from(group_size))])
+    .and(model.source())
+}
+
+/// What works on results of any model: entry point `totals` or `classify`.
+pub(in crate::pdes) fn totals(entry: &'static str, group_size: u32) -> Recipe {
+    Recipe::new("pdes/results/totals.wgsl", entry, [shaders::file("pdes/results/totals.wgsl")])
+        .with([("GROUP_SIZE", f64::from(group_size))])
+}

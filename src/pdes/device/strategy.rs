@@ -1,0 +1,26 @@
+//! A queue design with a synchronisation.
+
+use crate::queue::{QueueDesign, Usual};
+
+use super::windows::Windows;
+
+/// What a run may change without changing results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pdes) struct Strategy {
+    pub(in crate::pdes) queue: QueueDesign,
+    pub(in crate::pdes) windows: Windows,
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} with {}", self.queue, self.windows.name)
+    }
+}
+
+/// The queue of each LP's own in windows of YAWNS.
+pub(in crate::pdes) const USUAL: QueueDesign = QueueDesign::usual_for(Usual::Epochs);
+
+/// The queue of each LP's own, where nobody chooses one.
+pub(in crate::pdes) fn usual(windows: Windows) -> QueueDesign {
+    QueueDesign::usual_for(windows.queue)
+}

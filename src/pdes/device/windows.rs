@@ -1,0 +1,164 @@
+//! The table of synchronisations: a row is all that the host knows of one.
+
+use crate::queue::Usual;
+
+use crate::pdes::contract::sync::{Sync, UnknownSync};
+
+/// A row of the table. All that depends on how windows find their ends reads its fields.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pdes) struct Rule {
+    pub(in crate::pdes) sync: Sync,
+    /// The name on a command line.
+    pub(in crate::pdes) name: &'static str,
+    /// The dispatches before a window executes. None where windows are epochs, whose ends the file
+    /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`): calendars go with
+    /// these alone.
+    pub(in crate::pdes) look: Option<Look>,
+    /// Rows in `lps` kept for each LP.
+    pub(in crate::pdes) found_rows: u64,
+    /// What it takes a queue design for.
+    pub(in crate::pdes) queue: Usual,
+    /// Whether so much is executed in a window that more LPs are served at once.
+    pub(in crate::pdes) is_busy: bool,
+    /// Whether it needs a lookahead of at least a tick and a model that says who may send to whom.
+    pub(in crate::pdes) needs_senders: bool,
+    /// Whether a run may be cut over devices.
+    pub(in crate::pdes) serves_parts: bool,
+    /// Whether teams of replicas with queues in buffers have it.
+    pub(in crate::pdes) serves_teams: bool,
+    /// Whether near teams of replicas have it; where it looks ahead, with a lookahead only.
+    pub(in crate::pdes) serves_near_teams: bool,
+}
+
+/// What is dispatched before a window executes.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pdes) struct Look {
+    /// The file of the first dispatch.
+    pub(in crate::pdes) file: &'static str,
+    pub(in crate::pdes) overrides: &'static [(&'static str, u32)],
+    /// What it keeps for relaxations.
+    pub(in crate::pdes) answers: &'static str,
+    /// The relaxations between the first dispatch and the window.
+    pub(in crate::pdes) relax: Option<Relax>,
+    /// Files that say how far the window goes, linked with the kernel that executes it.
+    pub(in crate::pdes) reach: &'static [&'static str],
+}
+
+/// What is dispatched several times between the two.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pdes) struct Relax {
+    pub(in crate::pdes) file: &'static str,
+    /// Stands in for a model's `answer`.
+    pub(in crate::pdes) answer: &'static str,
+    /// Stands in for a model's `next_to` and `next_gap`.
+    pub(in crate::pdes) next: &'static str,
+}
+
+/// How far windows go: [`Sync`], decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::pdes) struct Windows(&'static Rule);
+
+/// Every one of them.
+pub(in crate::pdes) const TABLE: [Windows; 3] = [Windows::YAWNS, Windows::HORIZON, Windows::NEIGHBOURS];
+
+const LOOK: Look = Look {
+    file: "pdes/horizon/horizon_look.wgsl",
+    overrides: &[],
+    answers: "pdes/bounds/answers_none.wgsl",
+    relax: None,
+    reach: &["pdes/horizon/horizon.wgsl", "pdes/horizon/reach_for_all.wgsl"],
+};
+
+impl Windows {
+    pub(in crate::pdes) const YAWNS: Self = Self(&Rule {
+        sync: Sync::Yawns,
+        name: "yawns",
+        look: None,
+        found_rows: 0,
+        queue: Usual::Epochs,
+        is_busy: false,
+        needs_senders: false,
+        serves_parts: true,
+        serves_teams: true,
+        serves_near_teams: true,
+    });
+    pub(in crate::pdes) const HORIZON: Self = Self(&Rule {
+        sync: Sync::Horizon,
+        name: "horizon",
+        look: Some(LOOK),
+        found_rows: 1,
+        queue: Usual::Wide,
+        is_busy: false,
+        needs_senders: false,
+        serves_parts: true,
+        serves_teams: false,
+        serves_near_teams: true,
+    });
+    pub(in crate::pdes) const NEIGHBOURS: Self = Self(&Rule {
+        sync: Sync::Neighbours,
+        name: "neighbours",
+        look: Some(Look {
+            overrides: &[("LOOK_FAR", 1)],
+            answers: "pdes/bounds/answers.wgsl",
+            relax: Some(Relax {
+                file: "pdes/bounds/neighbours_relax.wgsl",
+                answer: "pdes/bounds/answer_default.wgsl",
+                next: "pdes/bounds/next_default.wgsl",
+            }),
+            reach: &["pdes/horizon/horizon.wgsl", "pdes/bounds/neighbours.wgsl"],
+            ..LOOK
+        }),
+        found_rows: 5,
+        queue: Usual::Wide,
+        is_busy: true,
+        needs_senders: true,
+        serves_parts: false,
+        serves_teams: false,
+        serves_near_teams: false,
+    });
+
+    /// Those that somebody chose; none where the library chooses.
+    pub(in crate::pdes) fn chosen(sync: Sync) -> Option<Self> {
+        TABLE.into_iter().find(|windows| windows.sync == sync)
+    }
+
+    /// Whether a dispatch finds how far windows go before they execute. Others are epochs.
+    pub(in crate::pdes) fn looks(self) -> bool {
+        self.look.is_some()
+    }
+}
+
+impl std::ops::Deref for Windows {
+    type Target = Rule;
+
+    fn deref(&self) -> &Rule {
+        self.0
+    }
+}
+
+impl std::fmt::Debug for Windows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Sync {
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        Windows::chosen(self).map_or("auto", |windows| windows.name)
+    }
+}
+
+impl std::fmt::Display for Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Sync {
+    type Err = UnknownSync;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSync> {
+        Self::ALL.into_iter().find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
+    }
+}

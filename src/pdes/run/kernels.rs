@@ -1,0 +1,84 @@
+//! Lists every kernel that the library may link for a model: for tests, and for programs that
+//! compile them ahead.
+
+use crate::gpu::Recipe;
+use crate::queue::QueueDesign;
+
+use super::replicas;
+use crate::pdes::contract::model::Model;
+use crate::pdes::device::check;
+use crate::pdes::device::cut::{Outbox, Sort};
+use crate::pdes::device::declared::Declared;
+use crate::pdes::device::recipes::{Choice, Recipes, output, totals};
+use crate::pdes::device::strategy::{Strategy, usual};
+use crate::pdes::device::windows::{TABLE, Windows};
+
+/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's
+/// queue designs in one form each.
+#[doc(hidden)]
+pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let mut kernels = output_kernels(model);
+    kernels.extend(replicas::kernels(model));
+    let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+    let start = recipes(Choice::plain(Declared::default())).start;
+    let declared = check::declared(model, &start).expect("a model that links");
+    let usual_choice = |queue, windows| Choice::usual(Strategy { queue, windows }, declared);
+    for queue in QueueDesign::PRODUCTION {
+        let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::HORIZON));
+        let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
+        let (buckets, sorted) = if calendar { (8, Some(sort)) } else { (0, None) };
+        let goes = |windows: &Windows| !windows.looks() || !calendar;
+        let asked = |windows: &Windows| goes(windows) && (!windows.needs_senders || wide && declared.senders);
+        for int64 in [false, true] {
+            for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
+                let of =
+                    |windows| Choice { int64, tiles, store, buckets, sorted, ..usual_choice(queue, windows) };
+                for windows in TABLE.into_iter().filter(asked) {
+                    let Recipes { look, relax, window, .. } = recipes(of(windows));
+                    kernels.extend(look.into_iter().chain(relax).chain([window]));
+                }
+                // What is sent away is the same for all queues.
+                if !int64 && wide {
+                    let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
+                    let part = recipes(Choice { outbox, ..of(Windows::YAWNS) });
+                    kernels.extend([part.window].into_iter().chain(part.arrive));
+                }
+                // How workgroups reduce is the same for all queues: once with each of what reduces.
+                if !int64 && (wide || calendar) {
+                    for windows in [Windows::YAWNS, Windows::HORIZON].into_iter().filter(goes) {
+                        let sorted =
+                            sorted.map(|_| Sort { group_size: 64, team: 16, bins: 64, subgroup: Some(32) });
+                        let choice = Choice { sorted, picked: 0, subgroup: Some(32), ..of(windows) };
+                        let Recipes { look, window, sort, .. } = recipes(choice);
+                        kernels.extend(look.into_iter().chain([window]).chain(sort));
+                    }
+                }
+                let plain = of(Windows::YAWNS);
+                if calendar {
+                    let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
+                    let Recipes { window, sort, .. } = recipes(Choice { sorted, picked: 24, ..plain });
+                    kernels.extend([window].into_iter().chain(sort));
+                }
+                if tiles > 1 || calendar {
+                    kernels.extend(recipes(plain).others());
+                }
+            }
+        }
+    }
+    for queue in QueueDesign::ALL.into_iter().filter(|queue| queue.row().paper) {
+        let plain = recipes(usual_choice(queue, Windows::YAWNS));
+        kernels.push(plain.window.clone());
+        kernels.extend(plain.others());
+    }
+    kernels
+}
+
+/// Those of them for its results.
+#[doc(hidden)]
+pub fn output_kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let mut kernels = vec![totals("totals", 64), totals("classify", 64)];
+    if size_of::<M::Output>() > 0 {
+        kernels.extend([false, true].map(|int64| output(model, int64, 256)));
+    }
+    kernels
+}

@@ -1,0 +1,410 @@
+//! Many runs of a model at once: an experiment over points of a design, each run many times with
+//! other random numbers, mapped to the device as [`Mapping`] says.
+//!
+//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a batch
+//! of runs that are on the device together; `driver.rs` makes batches and takes them to their ends,
+//! `results.rs` is what comes out. Here are the engines that users call.
+
+mod driver;
+mod ground;
+mod maker;
+mod mapping;
+mod memory;
+mod prepared;
+mod results;
+mod spread;
+
+use std::ops::ControlFlow;
+
+use crate::gpu::{Gpu, Verdict};
+use crate::statistics::{
+    AnalysisError, Design, Experiment, Made, Pairing, Point, Sequential, Stopping, check_room,
+};
+
+use crate::pdes::contract::error::SimulationError;
+use crate::pdes::{CpuModel, Model, Replica, Until};
+use maker::{Driver, Fastest};
+pub(super) use mapping::kernels;
+pub use mapping::{Mapping, UnknownMapping};
+use memory::Job;
+pub use prepared::EngineOptions;
+use prepared::{Build, Prepared, check_contract};
+pub use results::{Ran, Results};
+
+/// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine) does over a replication model: the points of a
+/// design, each with as many runs as the [`Experiment`] says, all with streams of their own ([`Replica`]).
+pub struct Engine<M> {
+    gpu: Gpu,
+    build: Build<M>,
+    options: EngineOptions,
+    /// The models of the design that was run last.
+    prepared: Option<(Design, Prepared<M>)>,
+    fastest: Fastest,
+}
+
+/// The same on the host, one run after the other on every core: what [`Engine`] means.
+pub struct CpuEngine<M> {
+    build: Build<M>,
+    outputs: bool,
+}
+
+/// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
+fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<Vec<Job>, SimulationError> {
+    let count = replications.end.saturating_sub(replications.start);
+    Experiment { replications: count, ..experiment.clone() }.check()?;
+    if experiment.pairing != Pairing::Independent {
+        return Err(SimulationError::Antithetic);
+    }
+    let points = experiment.design.len();
+    if (points as u64).checked_mul(count.into()).is_none_or(|runs| runs > u32::MAX.into()) {
+        return Err(AnalysisError::TooMany { points, replications: count }.into());
+    }
+    // What is kept of a run: its job, and what it came to with the totals of some columns.
+    check_room(points, count, size_of::<Job>() + size_of::<Ran>() + 512)?;
+    let point = |point: usize| u32::try_from(point).expect("the points were counted");
+    Ok(replications
+        .clone()
+        .flat_map(|replication| (0..points).map(move |number| (point(number), replication)))
+        .map(|(point, replication)| {
+            let key = experiment.stream(point, replication);
+            Job { point, replica: Replica { point: key.point, number: key.replication } }
+        })
+        .collect())
+}
+
+impl<M: Model> Engine<M> {
+    /// An engine for the models that `build` makes of the points of a design. They may differ in their parameters, lookaheads and capacities.
+    pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
+        gpu: &Gpu,
+        build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
+        options: EngineOptions,
+    ) -> Self {
+        Self {
+            gpu: gpu.clone(),
+            build: Box::new(move |point| build(point).map_err(Into::into)),
+            options,
+            prepared: None,
+            fastest: Fastest::default(),
+        }
+    }
+
+    /// Makes the runs of an experiment, each up to the end that `until` names. Results are those at [`Until::time`].
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](crate::pdes::Fault) is in the results.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        self.run_range(experiment, 0..experiment.replications, until)
+    }
+
+    /// Makes some of the runs of each point: the same as these are in any other range.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_range(
+        &mut self,
+        experiment: &Experiment,
+        replications: std::ops::Range<u32>,
+        until: Until,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
+    }
+
+    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (One that
+    /// found too little room is among them until all that were on the device beside it have ended. It is made again then, and its events count again: so
+    /// the number of runs may go down.)
+    ///
+    /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications: the same of all points, up to the first that had not come
+    /// to its end with all that were on the device beside it. (Of those, the short ones would end first, and say something else than all.)
+    ///
+    /// # Errors
+    /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had come to its end.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
+    }
+
+    /// Makes more and more runs of each point until the `columns` are as precise as `stopping` asks for, or its budget ends. Of `experiment`, the
+    /// number of replications does not count.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_until(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, SimulationError> {
+        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
+    }
+
+    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and of all that was run so far. Where that stops it, the decisions are
+    /// [`Decision::Stopped`](crate::statistics::Decision::Stopped).
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_until_watched<V: Verdict>(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Sequential, SimulationError> {
+        pollster::block_on(self.run_until_async(experiment, until, stopping, columns, watch))
+    }
+
+    /// [`Engine::run_until_watched`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub async fn run_until_async<V: Verdict>(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Sequential, SimulationError> {
+        let (mut ended, mut events) = (0, 0);
+        Sequential::run(stopping, experiment.pairing, columns, async |range: std::ops::Range<u32>| {
+            let mut last = (ended, events);
+            let told = |more: usize, executed: u64| {
+                last = (ended + more, events + executed);
+                watch(last.0, last.1)
+            };
+            let results = self.run_async(experiment, range.clone(), until, told).await;
+            (ended, events) = last;
+            some(results, range.start)
+        })
+        .await
+    }
+
+    /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what [`Engine::run_watched`] tells.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub async fn run_async<V: Verdict>(
+        &mut self,
+        experiment: &Experiment,
+        replications: std::ops::Range<u32>,
+        until: Until,
+        mut watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        let jobs = jobs(experiment, &replications)?;
+        let max = self.gpu.limits().max_compute_invocations_per_workgroup;
+        if let Some(group_size) = self.options.group_size
+            && (!group_size.is_power_of_two() || group_size > max)
+        {
+            return Err(SimulationError::GroupSize { group_size, max });
+        }
+        if self.prepared.as_ref().is_none_or(|(design, _)| *design != experiment.design) {
+            let mut prepared = Prepared::new(&experiment.design, &self.build)?;
+            prepared.room.state_bytes = check_contract(&prepared.models[0])?;
+            self.prepared = Some((experiment.design.clone(), prepared));
+            self.fastest.clear();
+        }
+        let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was made") };
+        prepared.check_end(until)?;
+        let mut driver = Driver {
+            gpu: &self.gpu,
+            options: self.options,
+            prepared,
+            fastest: &mut self.fastest,
+            seed: experiment.seed,
+            until,
+            shorter: 1,
+        };
+        let (runs, mapping) = driver.run(&jobs, &mut |ended, events| watch(ended, events).flow()).await?;
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, mapping)
+    }
+}
+
+impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
+    /// An engine for the models that `build` makes of the points of a design.
+    pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
+        build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
+    ) -> Self {
+        Self { build: Box::new(move |point| build(point).map_err(Into::into)), outputs: false }
+    }
+
+    /// The same engine, which tells the results of each LP: [`EngineOptions::outputs`].
+    #[must_use]
+    pub fn with_outputs(self) -> Self {
+        Self { outputs: true, ..self }
+    }
+
+    /// Makes the runs of an experiment: see [`Engine::run`].
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run(&self, experiment: &Experiment, until: Until) -> Result<Results<M::Output>, SimulationError> {
+        self.run_range(experiment, 0..experiment.replications, until)
+    }
+
+    /// Makes some of the runs of each point: see [`Engine::run_range`].
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_range(
+        &self,
+        experiment: &Experiment,
+        replications: std::ops::Range<u32>,
+        until: Until,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        self.make(experiment, replications, until, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`CpuEngine::run`], telling `watch` after each run how many have ended, and how many events were executed: see [`Engine::run_watched`].
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub fn run_watched<V: Verdict>(
+        &self,
+        experiment: &Experiment,
+        until: Until,
+        mut watch: impl FnMut(usize, u64) -> V + Send,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        let watch = &mut |ended, events| watch(ended, events).flow();
+        self.make(experiment, 0..experiment.replications, until, watch)
+    }
+
+    fn make(
+        &self,
+        experiment: &Experiment,
+        replications: std::ops::Range<u32>,
+        until: Until,
+        watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
+    ) -> Result<Results<M::Output>, SimulationError> {
+        let jobs = jobs(experiment, &replications)?;
+        let prepared = Prepared::new(&experiment.design, &self.build)?;
+        prepared.check_end(until)?;
+        let columns = prepared.columns.as_ref();
+        let runs =
+            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.outputs, watch)?;
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
+    }
+
+    /// Makes more and more runs: see [`Engine::run_until`].
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_until(
+        &self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, SimulationError> {
+        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
+    }
+
+    /// Makes more and more runs, and tells of them: see [`Engine::run_until_watched`].
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub fn run_until_watched<V: Verdict>(
+        &self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(usize, u64) -> V + Send,
+    ) -> Result<Sequential, SimulationError> {
+        let (mut ended, mut events) = (0, 0);
+        // Nothing in it waits.
+        pollster::block_on(Sequential::run(
+            stopping,
+            experiment.pairing,
+            columns,
+            async |range: std::ops::Range<u32>| {
+                let mut last = (ended, events);
+                let told = &mut |more: usize, executed: u64| {
+                    last = (ended + more, events + executed);
+                    watch(last.0, last.1).flow()
+                };
+                let results = self.make(experiment, range.clone(), until, told);
+                (ended, events) = last;
+                some(results, range.start)
+            },
+        ))
+    }
+}
+
+/// Of the runs from `first` on, those that were made until a watcher stopped them. There are none yet if that is an error.
+fn some<O>(
+    results: Result<Results<O>, SimulationError>,
+    first: u32,
+) -> Result<Option<Made>, SimulationError> {
+    match results {
+        Ok(Results { runs, observations, fingerprint, .. }) => {
+            let events = runs.iter().flatten().flatten().map(|ran| ran.progress.events).sum();
+            Ok(Some(Made { observations, fingerprint, events }))
+        }
+        Err(SimulationError::Stopped) if first > 0 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl<M> std::fmt::Debug for Engine<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine")
+            .field("gpu", &self.gpu)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M> std::fmt::Debug for CpuEngine<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuEngine").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prepared::events;
+    use super::*;
+    use crate::models::{Phold, Torus};
+    use crate::pdes::Capacity;
+    use crate::time::Resolution;
+
+    #[test]
+    fn runs_have_room_for_what_their_models_say_that_they_hold() {
+        let units = Resolution::default();
+        let phold = |population| Phold::new(64, population, 0.1, 10.0, units).unwrap();
+        // A slot for each event, and four to spare; the most that any point of the design has.
+        assert_eq!(events(&[phold(1), phold(5), phold(4)]), 64 * 5 + 4);
+        let tiny = Capacity { queue: 1, mailbox: 1 };
+        assert!(events(&[phold(4).with_capacity(tiny)]) < 64 * 4);
+    }
+
+    /// An LP of a torus schedules two events at one, or none: slots of a near team go back and forth between its lists, in one place more than in another.
+    #[test]
+    fn near_teams_do_not_run_short_of_slots_that_are_free() {
+        let gpu = Gpu::for_test();
+        for travel in [2.0, 10.0, 80.0] {
+            let torus = move |_: &Point<'_>| Torus::new(8, 8, 64, 0.1, travel, Resolution::default());
+            let options = EngineOptions { mapping: Mapping::Team, ..EngineOptions::default() };
+            let mut engine = Engine::new(&gpu, torus, options);
+            let end = Resolution::default().ticks(100.0 * travel.max(10.0)).unwrap();
+            engine.run(&Experiment::new(Design::default(), 10, 42), Until::time(end)).unwrap();
+            // Or runs would have been made again, with more.
+            let prepared = &engine.prepared.as_ref().unwrap().1;
+            assert_eq!(prepared.room.events, events(&prepared.models), "{travel}");
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where a run found too little.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use web_time::Instant;
+
+use crate::gpu::tune::{Budget, Order, Score, Tuner};
+use crate::gpu::{Download, GpuError, Plan};
+use crate::time::Ticks;
+
+use super::ground::{Ground, TRIAL, slice_kernel};
+use super::maker::{Driver, Found, about};
+use super::mapping::{Crowd, Mapping, plain_group};
+use super::memory::{Job, Points, Room};
+use super::prepared::EngineOptions;
+use super::results::{self, Ran, Runs};
+use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::device::dispatch::Part;
+use crate::pdes::device::memory::Run;
+use crate::pdes::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
+
+/// Where slices are shorter by that, they do not get any shorter.
+const SHORTEST: u32 = 1024;
+
+/// A batch of runs under way.
+struct Flight {
+    run: Run,
+    /// A slice, by [`Crowd::ways`]: made when it is needed, because kernels are compiled then.
+    slices: Vec<Option<Plan>>,
+    replicas: u32,
+    running: u32,
+    /// In all of its slices.
+    took: Duration,
+}
+
+impl<M: Model> Driver<'_, M> {
+    /// What the jobs came to; of the first of them, if `watch` stopped it.
+    pub(super) async fn run(
+        &mut self,
+        jobs: &[Job],
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
+        let counted = self.until.events != Until::EMPTY.events;
+        let mapping = match self.options.mapping {
+            Mapping::Auto if self.fills_the_device(jobs.len()) => Mapping::Grid,
+            mapping => mapping,
+        };
+        match mapping {
+            Mapping::Grid => {
+                let mut runs = self.grid(jobs, self.options.sync, watch).await?;
+                if !counted {
+                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                }
+                Ok((runs, mapping))
+            }
+            Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
+            // Threads have no ends by events, and one queue for a run.
+            Mapping::Auto if counted || self.options.fixed => self.crowds(Mapping::Team, jobs, watch).await,
+            chosen => {
+                let (mut runs, mapping) = self.crowds(chosen, jobs, watch).await?;
+                if !counted {
+                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                }
+                Ok((runs, mapping))
+            }
+        }
+    }
+
+    /// Makes those runs again that broke a rule, with the windows of the sequential engine: of what is broken in a window, the fault at the first LP is
+    /// told, whatever a mapping comes upon first.
+    async fn tell_faults(
+        &mut self,
+        mapping: Mapping,
+        jobs: &[Job],
+        runs: &mut Runs<M::Output>,
+    ) -> Result<(), SimulationError> {
+        let broke = |run: &Result<Ran<M::Output>, Fault>| {
+            run.as_ref()
+                .is_err_and(|fault| !matches!(fault.kind, FaultKind::QueueFull | FaultKind::MailboxFull))
+        };
+        let failed: Vec<usize> = (0..runs.len()).filter(|&number| broke(&runs[number])).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
+        // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
+        let options = EngineOptions { outputs: self.options.outputs, ..EngineOptions::default() };
+        let until = Until { events: u64::MAX - 1, ..self.until };
+        let (options, until) =
+            (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
+        let watch = &mut |_, _| ControlFlow::Continue(());
+        let told = match mapping {
+            Mapping::Grid => self.grid(&again, Sync::Yawns, watch).await,
+            _ => self.crowds(Mapping::Team, &again, watch).await.map(|(told, _)| told),
+        };
+        (self.options, self.until) = (options, until);
+        match told {
+            Ok(told) => {
+                for (number, told) in failed.into_iter().zip(told) {
+                    let own = |fault: &Fault| matches!(fault.kind, FaultKind::LoopsCut | FaultKind::Stuck);
+                    debug_assert!(
+                        told.is_err() || runs[number].as_ref().is_err_and(own),
+                        "run {number} fails by {mapping} only: {:?}",
+                        runs[number]
+                    );
+                    runs[number] = told;
+                }
+                Ok(())
+            }
+            // Then it is what was found.
+            Err(SimulationError::ReplicaTooLarge { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn model(&self) -> &M {
+        &self.prepared.models[0]
+    }
+
+    /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A guess.)
+    fn fills_the_device(&self, jobs: usize) -> bool {
+        self.model().lps() > 4096 && jobs < 64
+    }
+
+    /// One run after the other.
+    async fn grid(
+        &mut self,
+        jobs: &[Job],
+        sync: Sync,
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<Runs<M::Output>, SimulationError> {
+        let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
+        for job in jobs {
+            let options = Options {
+                seed: self.seed,
+                replica: job.replica,
+                queue: self.options.queue,
+                group_size: self.options.group_size,
+                fixed: self.options.fixed,
+                sync,
+                ..Options::default()
+            };
+            let model = &self.prepared.models[job.point as usize];
+            let made = match Simulation::new_async(self.gpu, model, options).await {
+                Ok(mut simulation) => match simulation
+                    .run_async(self.until, |progress| watch(runs.len(), events + progress.events))
+                    .await
+                {
+                    Ok(Progress { stop: Some(Stop::Watcher), .. }) => return Ok(runs),
+                    Ok(progress) => {
+                        let fingerprint = simulation.fingerprint_async().await?;
+                        let (totals, outputs) = match self.prepared.columns {
+                            Some(_) if self.options.outputs => {
+                                (None, Some(simulation.outputs_async(results::at(self.until)?).await?))
+                            }
+                            Some(_) => {
+                                (Some(simulation.totals_async(results::at(self.until)?, None).await?), None)
+                            }
+                            None => (None, None),
+                        };
+                        Ok(Ran { progress, fingerprint, totals, outputs })
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            runs.push(results::fault_apart(made)?);
+            events += runs.last().and_then(|run| run.as_ref().ok()).map_or(0, |ran| ran.progress.events);
+            if watch(runs.len(), events).is_break() {
+                break;
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Batches of runs, and then those again that found too little room. Returns how most of them were mapped.
+    async fn crowds(
+        &mut self,
+        mapping: Mapping,
+        jobs: &[Job],
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
+        let points = Points::new(self.gpu, &self.prepared.models)?;
+        let known = self.fastest.found.get(&about(jobs.len())).and_then(|found| found.mapping);
+        // Without a lookahead windows are the rounds of a time, and hold an event or two in most models. (10,000 runs of the network `jackson.toml` on an H200: threads 3.1 s, teams and
+        // then threads 14 s: teams are compiled, and run for twice that time before threads are tried.)
+        let rounds = self.prepared.models.iter().all(|model| model.lookahead() == Ticks::ZERO);
+        let [first, other] = match rounds && self.options.queue.is_none() {
+            true => [Mapping::Thread, Mapping::Team],
+            false => [Mapping::Team, Mapping::Thread],
+        };
+        let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.on_processor();
+        undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
+        let mut mapping = match (mapping, known) {
+            // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
+            (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
+            (Mapping::Auto, Some(known)) => known,
+            (Mapping::Auto, None) => first,
+            (chosen, _) => chosen,
+        };
+        let mut runs: Vec<Option<Result<Ran<M::Output>, Fault>>> = vec![None; jobs.len()];
+        let (mut ended, mut events) = (0, 0);
+        let mut waiting: Vec<usize> = (0..jobs.len()).collect();
+        // Whether a run has come to its end, by job.
+        let (mut done, mut stopped) = (vec![false; jobs.len()], false);
+        while !waiting.is_empty() && !stopped {
+            let ground = self.ground(mapping, waiting.len());
+            // Those that found too little room, and for which there is no more, have a fault.
+            let mut ground = match ground {
+                Err(SimulationError::ReplicaTooLarge { .. } | SimulationError::TeamSync { .. })
+                    if ended > 0 =>
+                {
+                    break;
+                }
+                ground => ground?,
+            };
+            let (mut again, mut needed, mut cut) = (Vec::new(), self.prepared.room, false);
+            let mut rest = &waiting[..];
+            while !rest.is_empty() && !stopped {
+                let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
+                rest = others;
+                let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
+                let mut flight = self.begin(&mut ground, &points, &batch_jobs)?;
+                while flight.running > 0 && !stopped {
+                    events += self.slice(&mut ground, &mut flight, &points).await?;
+                    stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
+                    let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
+                    if undecided
+                        && goes_on
+                        && flight.took >= TRIAL
+                        && let Some(rate) = ground.spread.rate()
+                    {
+                        undecided = false;
+                        let share = ground.memory.share_done(self.gpu, &flight.run).await?;
+                        if !self.may_pay(&ground, &flight, rate, share) {
+                            continue;
+                        }
+                        let mut fastest = mapping;
+                        if let Some((tried, rival)) = self.rival(other, &points, &batch_jobs, rate).await? {
+                            let found = tried.spread.rate().unwrap_or(0.0);
+                            let mappings = [(mapping, 1.0), (other, 1.0)];
+                            let mut tuner = Tuner::new(mappings, Order::Rounds, Score::Total, ONCE);
+                            for rate in [rate, found] {
+                                tuner.record(Some((rate, 1.0)));
+                            }
+                            tuner.log(&"replicas", "events");
+                            if tuner.best() == Some(1) {
+                                fastest = other;
+                            }
+                            // It begins at the start: the present one may be there first.
+                            if rival.running == 0 || found * (1.0 - share) > rate {
+                                (ground, flight, mapping) = (tried, rival, other);
+                            }
+                        }
+                        self.found(jobs.len()).mapping = Some(fastest);
+                    }
+                }
+                if flight.running > 0 {
+                    break;
+                }
+                let found = self.finish(&ground, &flight, &points).await?;
+                for (&number, found) in batch.iter().zip(found) {
+                    match found {
+                        Err(fault) if !self.options.fixed && takes_room(&mut needed, fault, ground.crowd) => {
+                            again.push(number);
+                            runs[number] = Some(Err(fault));
+                        }
+                        // The driver cut the loops of a slice that was too long for it.
+                        Err(fault) if fault.kind == FaultKind::LoopsCut && self.shorter < SHORTEST => {
+                            cut = true;
+                            again.push(number);
+                            runs[number] = Some(Err(fault));
+                        }
+                        found => {
+                            ended += 1;
+                            done[number] = true;
+                            runs[number] = Some(found);
+                        }
+                    }
+                }
+            }
+            if !again.is_empty() {
+                log::info!(
+                    "{} of {} runs found too little room, or had loops cut, and are made again: {needed:?}",
+                    again.len(),
+                    jobs.len()
+                );
+            }
+            if let Some(known) = ground.spread.known() {
+                *self.found(waiting.len()).known(ground.crowd) = Some(known);
+            }
+            self.prepared.room = needed;
+            self.shorter *= if cut { 8 } else { 1 };
+            waiting = again;
+            // A trial of those would say nothing of all.
+            undecided = false;
+        }
+        let made = if stopped { done.iter().take_while(|&&done| done).count() } else { jobs.len() };
+        Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
+    }
+
+    /// Whether it may pay to try another mapping for a batch that executes `rate` events per second and has simulated that `share` of its time.
+    fn may_pay(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64, share: f64) -> bool {
+        // What threads would make as long as none waits for another. (It says when they are tried, and not which mapping is taken.)
+        let threads = f64::from(flight.replicas) * THREAD_RATE;
+        let least = match ground.crowd {
+            Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => return false,
+            Crowd::Near { .. } | Crowd::Team { .. } if rate < threads / CLEAR => 0.0,
+            _ => UNSURE,
+        };
+        let cost = TRIAL + self.fastest.cost.max(COMPILATION);
+        // What it will have taken as it is.
+        let whole = flight.took.as_secs_f64() / share;
+        share < 0.5 && whole >= least * cost.as_secs_f64()
+    }
+
+    /// The same batch by another mapping, until it is known how fast that is beside `rate` events per second. None where there is no room for it beside the other one.
+    async fn rival(
+        &mut self,
+        mapping: Mapping,
+        points: &Points,
+        jobs: &[Job],
+        rate: f64,
+    ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
+        // (Nobody needs it.)
+        let Ok(mut ground) = self.ground(mapping, jobs.len()) else { return Ok(None) };
+        if (ground.most as usize) < jobs.len() {
+            return Ok(None);
+        }
+        let mut rival = self.begin(&mut ground, points, jobs)?;
+        while rival.running > 0 {
+            self.slice(&mut ground, &mut rival, points).await?;
+            // Where it is close, how many runs should share a workgroup may decide.
+            let close = |found: f64| found < CLOSE * rate && rate < CLOSE * found && ground.spread.is_open();
+            // What is not known after twice the usual time is too short to tell.
+            if !ground.spread.rate().map_or(rival.took < 2 * TRIAL, close) {
+                break;
+            }
+        }
+        Ok(Some((ground, rival)))
+    }
+
+    /// What trials found for so many runs.
+    fn found(&mut self, runs: usize) -> &mut Found {
+        self.fastest.found.entry(about(runs)).or_default()
+    }
+
+    /// Starts the runs of a batch.
+    fn begin(
+        &self,
+        ground: &mut Ground<M::State, M::Payload>,
+        points: &Points,
+        jobs: &[Job],
+    ) -> Result<Flight, GpuError> {
+        ground.spread.begin();
+        let (gpu, memory) = (self.gpu, &ground.memory);
+        let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
+        // Capacities that are fixed are those of windows that lie in cells; so are windows of runs that end by a number of events.
+        let events = if self.options.fixed { self.until.events.min(u64::MAX - 1) } else { self.until.events };
+        let run = memory.run(self.model(), replicas, Until { events, ..self.until });
+        memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
+        memory.tell(gpu, &run)?;
+        let bound = memory.bindings(points);
+        let mut start = Plan::new("replicas: start");
+        start.dispatch(gpu, &ground.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
+        start.dispatch(gpu, &ground.settle, replicas, &bound)?;
+        start.submit(gpu)?;
+        let slices = ground.slices.iter().map(|_| None).collect();
+        Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO })
+    }
+
+    /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
+    async fn slice(
+        &self,
+        ground: &mut Ground<M::State, M::Payload>,
+        flight: &mut Flight,
+        points: &Points,
+    ) -> Result<u64, SimulationError> {
+        let (gpu, memory) = (self.gpu, &ground.memory);
+        let (choice, steps) = (ground.spread.next(), ground.spread.steps());
+        if flight.slices[choice].is_none() {
+            let kernel = slice_kernel(gpu, ground.crowd, &ground.slices[choice])?;
+            let mut slice = Plan::new("replicas: slice");
+            let groups = flight.replicas.div_ceil(ground.spread.runs(choice));
+            slice.dispatch(gpu, &kernel, groups, &memory.bindings(points))?;
+            flight.slices[choice] = Some(slice);
+        }
+        flight.run.part = Part { slice: steps, ..flight.run.part };
+        memory.tell(gpu, &flight.run)?;
+        let begin = Instant::now();
+        let mut encoder = gpu.encoder("replicas: slice");
+        encoder.clear_buffer(memory.words().raw(), 0, Some(16));
+        flight.slices[choice].as_ref().expect("it was made above").record(&mut encoder);
+        let download = Download::new(gpu, "replicas: progress", 16)?;
+        download.record(&mut encoder, memory.words().raw(), 0);
+        let submission = gpu.submit(encoder)?;
+        let words = download.finish(gpu, submission).await?;
+        let took = begin.elapsed();
+        let [running, executed, windows, halted] =
+            [0, 4, 8, 12].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
+        flight.running = running;
+        flight.took += took;
+        // (Windows are tried before another mapping is.)
+        ground.spread.allow([flight.took >= ground.patience, flight.took >= TRIAL]);
+        if running > 0 {
+            ground.spread.record(choice, steps, took, executed, running == flight.replicas);
+            ground.spread.windows(self.model().lps(), executed, windows);
+            if halted != 0 {
+                ground.spread.halt();
+            }
+        }
+        Ok(executed.into())
+    }
+
+    /// What the runs of a batch gave, which have come to their ends.
+    async fn finish(
+        &self,
+        ground: &Ground<M::State, M::Payload>,
+        flight: &Flight,
+        points: &Points,
+    ) -> Result<Runs<M::Output>, SimulationError> {
+        let (gpu, memory, run) = (self.gpu, &ground.memory, &flight.run);
+        let bound = memory.bindings(points);
+        let mut digest = Plan::new("replicas: fingerprints");
+        digest.dispatch(gpu, &ground.digest, flight.replicas, &bound)?;
+        digest.submit(gpu)?;
+        let ended = memory.ended(gpu, run).await?;
+        let digests = memory.digests(gpu, run).await?;
+        if let Some(row) = memory.digest_cut(gpu).await? {
+            // A fingerprint that means nothing must not be told, and LP memory is too large for this driver's loops.
+            let window = ended[(row / run.total) as usize].as_ref().map_or(0, |progress| progress.windows);
+            let lp = row % run.total;
+            return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
+        }
+        let told = match (&ground.output, &self.prepared.columns) {
+            (Some(output), Some(columns)) => {
+                let at = results::at(self.until)?;
+                let rows = self.options.outputs;
+                let told = results::totals::<M>(gpu, memory, output, &bound, run, columns, at, rows).await?;
+                // What `output` fails in is in the words of the run, too.
+                let after = memory.ended(gpu, run).await?;
+                for (before, after) in ended.iter().zip(after) {
+                    if let (Ok(_), Err(Fault { kind, lp, .. })) = (before, after) {
+                        return Err(SimulationError::Output { kind, lp });
+                    }
+                }
+                told
+            }
+            _ => vec![(None, None); ended.len()],
+        };
+        let ran = |((ended, digest), told): ((Result<Progress, Fault>, _), results::Told<_>)| {
+            let (totals, outputs) = told;
+            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals, outputs })
+        };
+        Ok(ended.into_iter().zip(digests).zip(told).map(ran).collect())
+    }
+}
+
+/// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead do not even try teams then. (A guess.)
+const MANY_RUNS: usize = 1024;
+
+/// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of PHOLD on an H200.
+const THREAD_RATE: f64 = 0.8e6;
+
+/// The mapping that a batch began with and the other one are measured by their best slices, once each.
+const ONCE: Budget = Budget { samples: 1, rounds: 1 };
+
+/// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as the driver knows the kernels from before or not.)
+const COMPILATION: Duration = Duration::from_millis(300);
+
+/// Teams that make so many times as many events as threads might are not to be beaten, and where it is the other way around threads are tried at once. (In the table of docs/replicas.md it tells all
+/// cells apart in which one mapping is twice as fast as the other.)
+const CLEAR: f64 = 2.0;
+
+/// Where nothing says which mapping is faster, the other one is tried in batches that take so many times what that may cost, perhaps in vain.
+const UNSURE: f64 = 8.0;
+
+/// Mappings are close where neither is so many times as fast as the other.
+const CLOSE: f64 = 1.5;
+
+/// Takes in that a run failed for want of room, and says whether that is so.
+fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {
+    let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
+    match (fault.kind, crowd) {
+        (FaultKind::QueueFull, Crowd::Near { .. } | Crowd::Thread { .. }) => larger(&mut needed.events),
+        (FaultKind::QueueFull, Crowd::Team { .. }) => larger(&mut needed.capacity.queue),
+        (FaultKind::MailboxFull, Crowd::Team { .. }) => larger(&mut needed.capacity.mailbox),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,313 @@
+//! How runs are mapped to invocations, and the kernels of it.
+
+use crate::gpu::{Gpu, Recipe};
+use crate::queue::QueueDesign;
+use crate::shaders;
+
+use crate::pdes::device::cut::group_size_at_most;
+use crate::pdes::device::recipes::{NO_OUTBOX, product};
+use crate::pdes::{Model, Payload};
+
+/// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Mapping {
+    /// One of the others, chosen by a trial.
+    #[default]
+    Auto,
+    /// One replica after the other, each as a [`Simulation`](crate::pdes::Simulation) of its own: its LPs fill the device.
+    Grid,
+    /// A replica to a workgroup, an LP to an invocation, as long as there are enough: windows follow each other in one dispatch.
+    Team,
+    /// A replica to an invocation, which executes one event after the other.
+    Thread,
+}
+
+impl Mapping {
+    /// Every one of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Grid, Self::Team, Self::Thread];
+
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Grid => "grid",
+            Self::Team => "team",
+            Self::Thread => "thread",
+        }
+    }
+}
+
+impl std::fmt::Display for Mapping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Mapping {
+    type Err = UnknownMapping;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMapping> {
+        let found = Self::ALL.into_iter().find(|mapping| mapping.name() == name);
+        found.ok_or_else(|| UnknownMapping(name.to_owned()))
+    }
+}
+
+/// No mapping of replicas has this name.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no mapping of replicas: there are {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
+pub struct UnknownMapping(pub String);
+
+crate::text::debug_is_display!(UnknownMapping);
+
+/// Those that put many replicas into a dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Crowd {
+    /// Its workgroups, and the queues of its LPs.
+    Team { group_size: u32, queue: QueueDesign },
+    /// Teams that have all pending events of a run in workgroup memory, so many of them; how many of these teams share a workgroup; and whether windows may go to the event horizon.
+    Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
+    /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie in workgroup memory, where they fit; and whether some have no lookahead, so that their
+    /// windows are rounds of a time.
+    Thread { group_size: Option<u32>, near: bool, rounds: bool },
+}
+
+impl Crowd {
+    /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is told, so that it need not be compiled for each.)
+    fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
+        let constants = match self {
+            Self::Near { pool, teams, .. } => {
+                vec![("POOL", pool), ("LISTS", group_size / teams), ("TEAMS", teams)]
+            }
+            Self::Team { .. } | Self::Thread { .. } => vec![],
+        };
+        constants.into_iter().map(|(name, value)| (name, f64::from(value)))
+    }
+
+    /// In what ways a slice may be made: by choice, as [`Spread`](super::spread::Spread) has them.
+    pub(super) fn ways(self) -> Vec<Way> {
+        let way = |runs, group_size| Way { runs, group_size, horizon: false };
+        match self {
+            Self::Team { group_size, .. } => vec![way(1, group_size)],
+            Self::Near { group_size, teams, horizon, .. } => {
+                let ways = [false, true].map(|horizon| Way { horizon, ..way(teams, group_size) });
+                ways[..1 + usize::from(horizon)].to_vec()
+            }
+            Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
+            Self::Thread { group_size: None, .. } => THREADS.map(|(runs, size)| way(runs, size)).to_vec(),
+        }
+    }
+}
+
+/// A way to make a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// How many runs share a workgroup.
+    pub(super) runs: u32,
+    /// Its invocations.
+    pub(super) group_size: u32,
+    /// Whether windows go to the event horizon.
+    pub(super) horizon: bool,
+}
+
+impl Way {
+    /// Whether it is another kernel than another way has.
+    pub(super) fn has_another_kernel(self, other: Self) -> bool {
+        Self { runs: 0, ..self } != Self { runs: 0, ..other }
+    }
+}
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let windows = if self.horizon { ", windows to the event horizon" } else { "" };
+        write!(f, "{} runs to a workgroup of {}{windows}", self.runs, self.group_size)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Recipes {
+    pub(super) start: Recipe,
+    pub(super) settle: Recipe,
+    /// By [`Crowd::ways`].
+    pub(super) slices: Vec<Recipe>,
+    pub(super) digest: Recipe,
+    pub(super) output: Option<Recipe>,
+}
+
+/// Invocations of the workgroups that start LPs and make results of them.
+pub(super) fn plain_group(gpu: &Gpu) -> u32 {
+    group_size_at_most(gpu, 256)
+}
+
+impl Recipes {
+    pub(super) fn new<M: Model>(model: &M, crowd: Crowd, int64: bool, plain: u32) -> Self {
+        const RUN: &str = "pdes/replicas/run_of_replica.wgsl";
+        const NO_PARAMS: &str = "pdes/replicas/params_none.wgsl";
+        const MAILBOXES: &str = "pdes/replicas/mailboxes_of_replica.wgsl";
+        // That of a replica is declared in `shaders/pdes/replicas/params_of_replica.wgsl`.
+        let source = model.source().without_uniform("params");
+        let params =
+            if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/replicas/params_of_replica.wgsl" };
+        let queue = match crowd {
+            Crowd::Team { queue, .. } => Some(queue),
+            Crowd::Near { .. } | Crowd::Thread { .. } => None,
+        };
+        let with = |entry, files: &[&'static str], size: u32, name: &str| {
+            let mut sources: Vec<_> =
+                [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
+            let constants = queue.into_iter().flat_map(QueueDesign::constants);
+            sources.extend(queue.and_then(QueueDesign::source));
+            let size = [("GROUP_SIZE", f64::from(size))];
+            Recipe::new(name, entry, sources).with(constants).with(size)
+        };
+        let with_model = |entry, files: &[&'static str], size| {
+            let files = [files, &[params, product(int64)]].concat();
+            with(entry, &files, size, &format!("{} {}", model.name(), files[0])).and(source.clone())
+        };
+        let alone = |entry, files: &[&'static str], size| {
+            with(entry, &[files, &[NO_PARAMS]].concat(), size, files[0])
+        };
+        let (begin, settle, slice, held): (_, _, &[_], &[_]) = match crowd {
+            Crowd::Team { .. } => (
+                "pdes/queues/queues_start.wgsl",
+                ("settle_team", &["pdes/replicas/team_settle.wgsl", "pdes/queues/queues_start.wgsl"][..]),
+                &[
+                    "pdes/replicas/team.wgsl",
+                    "pdes/queues/queues.wgsl",
+                    "pdes/window/deliver_mail.wgsl",
+                    MAILBOXES,
+                    NO_OUTBOX,
+                ],
+                &[
+                    "pdes/replicas/replica_digest.wgsl",
+                    "pdes/queues/queues_held.wgsl",
+                    "pdes/replicas/held_apart_none.wgsl",
+                    MAILBOXES,
+                ],
+            ),
+            Crowd::Near { .. } => (
+                "pdes/replicas/near_start.wgsl",
+                ("settle_near", &["pdes/replicas/near_start.wgsl"][..]),
+                &[],
+                &[
+                    "pdes/replicas/replica_digest.wgsl",
+                    "pdes/replicas/near_held.wgsl",
+                    "pdes/replicas/held_apart_none.wgsl",
+                ],
+            ),
+            Crowd::Thread { rounds, .. } => (
+                "pdes/replicas/thread_start.wgsl",
+                ("settle_thread", &["pdes/replicas/thread_start.wgsl"][..]),
+                match rounds {
+                    true => &["pdes/replicas/thread.wgsl", "pdes/replicas/thread_rounds.wgsl"],
+                    false => &["pdes/replicas/thread.wgsl", "pdes/replicas/thread_rounds_none.wgsl"],
+                },
+                &["pdes/replicas/replica_digest.wgsl", "pdes/replicas/thread_held.wgsl"],
+            ),
+        };
+        let entry = |way: Way| match crowd {
+            Crowd::Team { .. } => "team",
+            Crowd::Near { .. } if way.horizon => "near_horizon",
+            Crowd::Near { .. } => "near",
+            Crowd::Thread { .. } => "thread",
+        };
+        let of_way = |way: Way| match crowd {
+            Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => {
+                &["pdes/replicas/thread_keys_near.wgsl"][..]
+            }
+            Crowd::Thread { .. } => &["pdes/replicas/thread_keys.wgsl"],
+            Crowd::Near { .. } if way.horizon => &["pdes/replicas/near_horizon.wgsl"],
+            Crowd::Near { .. } => &["pdes/replicas/near.wgsl"],
+            Crowd::Team { .. } => &[],
+        };
+        let output = (size_of::<M::Output>() > 0)
+            .then(|| with_model("write_outputs", &["pdes/results/output.wgsl"], plain));
+        Self {
+            start: with_model("start_lps", &["pdes/window/start.wgsl", begin], plain),
+            settle: alone(settle.0, settle.1, settle_group(plain)),
+            slices: crowd
+                .ways()
+                .into_iter()
+                .map(|way| {
+                    let size = way.group_size;
+                    with_model(entry(way), &[slice, of_way(way)].concat(), size).with(crowd.constants(size))
+                })
+                .collect(),
+            digest: alone("digest_replica", held, settle_group(plain)),
+            output,
+        }
+    }
+}
+
+/// Every kernel that the replicas of `model` may link, but for the queue designs, which are those of runs alone.
+pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let crowds = [
+        Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
+        Crowd::Near { group_size: 64, pool: 256, teams: 1, horizon: true },
+        Crowd::Near { group_size: 32, pool: 64, teams: 4, horizon: true },
+    ];
+    let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, near)| {
+        [false, true].map(|rounds| Crowd::Thread { group_size, near, rounds })
+    });
+    let all = crowds.into_iter().chain(threads).flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
+    all.flat_map(|(crowd, int64)| {
+        let Recipes { start, settle, mut slices, digest, output } = Recipes::new(model, crowd, int64, 256);
+        slices.dedup();
+        [start, settle, digest].into_iter().chain(slices).chain(output)
+    })
+    .collect()
+}
+
+/// `KEYS_NEAR` in `shaders/pdes/replicas/thread_keys_near.wgsl`.
+const KEYS_NEAR: u32 = 21;
+
+/// Whether the keys that so many runs have near fit what WebGPU promises of workgroup memory.
+fn keys_fit(group_size: u32) -> bool {
+    16 * KEYS_NEAR * group_size <= 16 << 10
+}
+
+/// Invocations of the workgroups that serve a replica between slices.
+fn settle_group(plain: u32) -> u32 {
+    plain.min(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS_NEAR, kernels};
+    use crate::models::{FifoTorus, Phold};
+    use crate::pdes::Model;
+    use crate::time::Resolution;
+
+    #[test]
+    fn as_many_keys_are_near_as_the_kernel_says() {
+        assert_eq!(
+            crate::shaders::constant("pdes/replicas/thread_keys_near.wgsl", "KEYS_NEAR"),
+            Some(KEYS_NEAR)
+        );
+    }
+
+    // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as they are.
+    fn states_go_by<M: Model>(model: &M, row: &str) {
+        let with_states: Vec<_> = kernels(model)
+            .iter()
+            .map(|recipe| recipe.link().unwrap())
+            .filter(|program| program.text().contains("fn states_set("))
+            .collect();
+        assert!(!with_states.is_empty());
+        for program in with_states {
+            let declared = format!("> states: array<{row}>;");
+            assert!(program.device_text().contains(&declared), "{}", program.device_text());
+        }
+    }
+
+    #[test]
+    fn states_of_models_go_by_rows() {
+        let units = Resolution::default();
+        states_go_by(&Phold::new(4, 4, 0.1, 10.0, units).unwrap(), "vec2<u32>");
+        states_go_by(&FifoTorus::new(4, 4, 1, 1.0, units).unwrap(), "vec4<u32>");
+    }
+}
+
+/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
+pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];

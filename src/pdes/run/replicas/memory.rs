@@ -1,0 +1,330 @@
+//! The memory of a batch of replicas, and what its dispatches see of it: `shaders/pdes/replicas/run_of_replica.wgsl` says what lies where.
+
+use bytemuck::Pod;
+
+use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::time::Ticks;
+
+use super::mapping::Crowd;
+use crate::pdes::contract::bounds::cell;
+use crate::pdes::contract::capacity::Capacity;
+use crate::pdes::contract::error::{Fault, SimulationError};
+use crate::pdes::device::control::{COUNTS, DIGEST_CUT};
+use crate::pdes::device::dispatch::Part;
+use crate::pdes::device::memory::Run;
+use crate::pdes::{Event, Model, Payload, Progress, Replica, Stop, Until};
+
+/// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/replicas/run_of_replica.wgsl`.
+const REPLICA_ROWS: u32 = 6;
+const REPLICA_WORDS: u32 = 8;
+/// Rows of these.
+const DONE: usize = 3;
+const STATUS: usize = 4;
+
+/// What the runs of a batch need room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    /// Of the queue and the mailbox of an LP.
+    pub(super) capacity: Capacity,
+    /// Of all events of a run, for threads and near teams.
+    pub(super) events: u32,
+    /// Of a state.
+    pub(super) state_bytes: u32,
+}
+
+/// A run to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    /// Which of the models.
+    pub(super) point: u32,
+    pub(super) replica: Replica,
+}
+
+/// Bytes of the buffers of a replica, by buffer.
+pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
+    let lps = u64::from(model.lps());
+    let event = size_of::<Event<M::Payload>>() as u64;
+    let (counts, pending, store) = match crowd {
+        Crowd::Team { queue, .. } => (
+            3 * lps,
+            event * queue.slots(model.lps(), room.capacity.queue),
+            2 * lps * event * u64::from(room.capacity.mailbox),
+        ),
+        Crowd::Near { group_size, pool, teams, .. } => {
+            // Whole events. And while a run begins, a word for each LP.
+            let links = 4 * u64::from(pool + group_size / teams);
+            (lps, event * u64::from(pool), links.next_multiple_of(event))
+        }
+        Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
+    };
+    [
+        4 * (counts + u64::from(REPLICA_WORDS)),
+        16 * (2 * lps + u64::from(REPLICA_ROWS)),
+        pending,
+        store,
+        u64::from(room.state_bytes) * lps,
+        16 * u64::from(model.memory_rows()) * lps,
+    ]
+}
+
+/// The slots of the queue of a run that holds so many events (`shaders/pdes/replicas/thread_queue.wgsl`).
+fn stride(events: u32) -> u32 {
+    events.saturating_add(9) / 4 * 4
+}
+
+/// The buffers of a batch.
+#[derive(Debug)]
+pub(super) struct Memory<S, P> {
+    crowd: Crowd,
+    pub(super) room: Room,
+    words: Buffer<u32>,
+    lps: Buffer<[u32; 4]>,
+    queue: Buffer<u32>,
+    store: Buffer<Event<P>>,
+    pub(super) states: Buffer<S>,
+    memory: Buffer<[u32; 4]>,
+    digests: Buffer<u64>,
+    given: Buffer<Run>,
+}
+
+impl<S: Pod, P: Payload> Memory<S, P> {
+    /// For so many replicas.
+    pub(super) fn new<M: Model<State = S, Payload = P>>(
+        gpu: &Gpu,
+        model: &M,
+        crowd: Crowd,
+        room: Room,
+        most: u32,
+    ) -> Result<Self, GpuError> {
+        let [words, lps, queue, store, states, memory] =
+            bytes(model, crowd, room).map(|bytes| bytes * u64::from(most));
+        let state = (size_of::<S>() as u64).max(1);
+        Ok(Self {
+            crowd,
+            room,
+            words: Buffer::storage(gpu, "replicas: counts", COUNTS as u64 + words / 4)?,
+            lps: Buffer::storage(gpu, "replicas: LPs", lps / 16)?,
+            queue: Buffer::storage(gpu, "replicas: queues", queue / 4)?,
+            store: Buffer::storage(gpu, "replicas: mailboxes", store / size_of::<Event<P>>() as u64)?,
+            states: Buffer::storage(gpu, "replicas: states", states / state)?,
+            memory: Buffer::storage(gpu, "replicas: LP memory", memory / 16)?,
+            digests: Buffer::storage(gpu, "replicas: digests", most.into())?,
+            given: Buffer::uniform(gpu, "replicas: run", &bytemuck::Zeroable::zeroed())?,
+        })
+    }
+
+    /// What its dispatches are told of a batch of so many replicas.
+    pub(super) fn run<M: Model<State = S, Payload = P>>(
+        &self,
+        model: &M,
+        replicas: u32,
+        until: Until,
+    ) -> Run {
+        let (lps, rows) = (model.lps(), model.lps() * replicas);
+        let queue = match self.crowd {
+            Crowd::Team { .. } => self.room.capacity.queue,
+            Crowd::Near { pool, .. } => pool,
+            Crowd::Thread { .. } => self.room.events,
+        };
+        Run {
+            until: until.time,
+            event_limit: until.events,
+            rows,
+            total: lps,
+            groups: replicas,
+            queue_capacity: queue,
+            queue_stride: match self.crowd {
+                Crowd::Team { queue: design, .. } => u32::try_from(design.stride(queue)).unwrap_or(u32::MAX),
+                Crowd::Near { group_size, teams, .. } => group_size / teams,
+                Crowd::Thread { .. } => stride(queue),
+            },
+            mail_capacity: self.room.capacity.mailbox,
+            state_words: self.room.state_bytes / 4,
+            memory_rows: model.memory_rows(),
+            addresses: lps,
+            failures: self.failures(rows),
+            part: Part { queue_rows: rows, ..Part::default() },
+            ..Run::of_none(lps)
+        }
+    }
+
+    fn failures(&self, rows: u32) -> u32 {
+        let counts = match self.crowd {
+            Crowd::Team { .. } => 3 * rows,
+            Crowd::Near { .. } | Crowd::Thread { .. } => 0,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "a small number")]
+        let first = COUNTS as u32;
+        first + counts
+    }
+
+    /// Tells dispatches from now on.
+    pub(super) fn tell(&self, gpu: &Gpu, run: &Run) -> Result<(), GpuError> {
+        self.given.write(gpu, 0, std::slice::from_ref(run))
+    }
+
+    /// Prepares the start of some runs, of models by point.
+    pub(super) fn begin<M: Model>(
+        &self,
+        gpu: &Gpu,
+        run: &Run,
+        points: &[M],
+        jobs: &[Job],
+        seed: u64,
+    ) -> Result<(), GpuError> {
+        let mut clear = crate::gpu::Plan::new("replicas: start");
+        clear.clear("counts", self.words.raw());
+        clear.clear("LP memory", self.memory.raw());
+        clear.submit(gpu)?;
+        let words = jobs.iter().flat_map(|_| {
+            let mut words = [0; REPLICA_WORDS as usize];
+            words[..2].fill(u32::MAX); // NO_FAILURE
+            words
+        });
+        self.words.write(gpu, run.failures.into(), &words.collect::<Vec<_>>())?;
+        let rows = jobs.iter().flat_map(|job| {
+            let lookahead = points[job.point as usize].lookahead();
+            let cell = cell(lookahead);
+            let pair = |a: Ticks, b: Ticks| {
+                let ([a, b], [c, d]) = (a.to_words(), b.to_words());
+                [a, b, c, d]
+            };
+            [
+                pair(Ticks::new(job.replica.key(seed)), lookahead),
+                pair(cell, Ticks::new(u64::MAX / cell.get())),
+                [job.replica.number, job.point, 0, 0],
+                [0; 4],
+                [0; 4],
+                [0; 4],
+            ]
+        });
+        self.lps.write(gpu, 2 * u64::from(run.rows), &rows.collect::<Vec<_>>())
+    }
+
+    /// What a dispatch sees, by the names of WGSL variables.
+    pub(super) fn bindings<'m>(
+        &'m self,
+        points: &'m Points,
+    ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
+        vec![
+            ("given", self.given.binding()),
+            ("words", self.words.binding()),
+            ("lps", self.lps.binding()),
+            ("queue_events", self.queue.binding()),
+            ("keys", self.queue.binding()),
+            ("store", self.store.binding()),
+            ("links", self.store.binding()),
+            ("states", self.states.binding()),
+            ("state_rows", self.states.binding()),
+            ("memory", self.memory.binding()),
+            ("digests", self.digests.binding()),
+            ("params_rows", points.params.as_entire_binding()),
+            ("data", points.data()),
+        ]
+    }
+
+    /// Where the words lie that tell how many replicas go on, and how many events a dispatch executed.
+    pub(super) fn words(&self) -> &Buffer<u32> {
+        &self.words
+    }
+
+    /// The rows of all replicas.
+    async fn rows(&self, gpu: &Gpu, run: &Run) -> Result<Vec<[u32; 4]>, GpuError> {
+        let rows = u64::from(REPLICA_ROWS) * u64::from(run.groups);
+        self.lps.read_range(gpu, 2 * u64::from(run.rows), rows).await
+    }
+
+    /// How much of their time to the end the replicas have simulated, on average: 0 to 1.
+    pub(super) async fn share_done(&self, gpu: &Gpu, run: &Run) -> Result<f64, GpuError> {
+        let rows = self.rows(gpu, run).await?;
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = |rows: &[[u32; 4]]| {
+            let [low, high, ..] = rows[STATUS];
+            (Ticks::from_words([low, high]).get() as f64 / run.until.get() as f64).min(1.0)
+        };
+        Ok(rows.chunks_exact(REPLICA_ROWS as usize).map(share).sum::<f64>() / f64::from(run.groups))
+    }
+
+    /// How each replica ended.
+    pub(super) async fn ended(
+        &self,
+        gpu: &Gpu,
+        run: &Run,
+    ) -> Result<Vec<Result<Progress, Fault>>, SimulationError> {
+        let replicas = u64::from(run.groups);
+        let rows = self.rows(gpu, run).await?;
+        let words =
+            self.words.read_range(gpu, run.failures.into(), u64::from(REPLICA_WORDS) * replicas).await?;
+        let rows = rows.chunks_exact(REPLICA_ROWS as usize);
+        let words = words.chunks_exact(REPLICA_WORDS as usize);
+        rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
+    }
+
+    /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.
+    pub(super) async fn digest_cut(&self, gpu: &Gpu) -> Result<Option<u32>, GpuError> {
+        let word = self.words.read_range(gpu, DIGEST_CUT as u64, 1).await?[0];
+        Ok(word.checked_sub(1))
+    }
+
+    /// Their fingerprints.
+    pub(super) async fn digests(&self, gpu: &Gpu, run: &Run) -> Result<Vec<u64>, GpuError> {
+        self.digests.read_range(gpu, 0, run.groups.into()).await
+    }
+}
+
+/// How a replica ended, by its rows and words.
+fn ended(rows: &[[u32; 4]], words: &[u32]) -> Result<Result<Progress, Fault>, SimulationError> {
+    let [windows, _, events, ..] = [rows[DONE][0], 0, rows[DONE][2], 0];
+    let wide = |low, high| Ticks::from_words([low, high]);
+    let (windows, events) = (wide(windows, rows[DONE][1]).get(), wide(events, rows[DONE][3]).get());
+    let now = wide(rows[STATUS][0], rows[STATUS][1]);
+    match Fault::decode(words[0].min(words[1]), [words[2], words[3], 0], 0, windows) {
+        Ok(()) => {}
+        Err(SimulationError::Fault(fault)) => return Ok(Err(fault)),
+        Err(other) => return Err(other),
+    }
+    // STOP_ in the shader.
+    let stop = match rows[STATUS][2] {
+        2 => Some(Stop::Time),
+        3 => Some(Stop::Events),
+        4 => Some(Stop::Empty),
+        _ => None,
+    };
+    Ok(Ok(Progress { now, events, windows, stop }))
+}
+
+/// What is the same for all batches: the parameters of the points, and the data.
+#[derive(Debug)]
+pub(super) struct Points {
+    params: wgpu::Buffer,
+    data: Buffer<u32>,
+}
+
+impl Points {
+    pub(super) fn new<M: Model>(gpu: &Gpu, points: &[M]) -> Result<Self, GpuError> {
+        let params: Vec<u8> = points.iter().flat_map(Model::params_bytes).collect();
+        let params = Buffer::storage_from(gpu, "replicas: parameters", &params)?.raw().clone();
+        Ok(Self { params, data: Buffer::storage_from(gpu, "model data", points[0].data())? })
+    }
+
+    /// As long as they are: `arrayLength` says so.
+    fn data(&self) -> wgpu::BindingResource<'_> {
+        let size = std::num::NonZero::new(4 * self.data.len());
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DONE, REPLICA_ROWS, REPLICA_WORDS, STATUS};
+
+    #[test]
+    fn replicas_have_the_rows_and_words_of_the_kernels() {
+        let of = |name| {
+            crate::shaders::constant("pdes/replicas/run_of_replica.wgsl", name).map(|value| value as usize)
+        };
+        assert_eq!(of("REPLICA_ROWS"), Some(REPLICA_ROWS as usize));
+        assert_eq!(of("REPLICA_WORDS"), Some(REPLICA_WORDS as usize));
+        assert_eq!((of("REPLICA_DONE"), of("REPLICA_STATUS")), (Some(DONE), Some(STATUS)));
+    }
+}

@@ -1,0 +1,570 @@
+//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
+//! finds room for it, `read.rs` returns its results, `saved.rs` saves and resumes it.
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod part;
+mod read;
+mod rebuild;
+mod room;
+mod saved;
+mod telling;
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use web_time::{Duration, Instant};
+
+use crate::gpu::{Download, Gpu, GpuError, Pace, Source, Submission, Verdict};
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::auto::{self, Auto};
+use crate::pdes::checkpoint::{Apart, Course, Identity};
+#[cfg(doc)]
+use crate::pdes::contract::error::Fault;
+use crate::pdes::contract::error::{FaultKind, SimulationError};
+use crate::pdes::contract::limits::check_lps;
+use crate::pdes::device::check;
+use crate::pdes::device::cut::{Cut, Needs, Place, usual_group_size};
+use crate::pdes::device::declared::Declared;
+use crate::pdes::device::growth::{self, Snapshot};
+use crate::pdes::device::memory::Memory;
+use crate::pdes::device::plans::{self, Plans};
+use crate::pdes::device::recipes::{Choice, Recipes};
+use crate::pdes::device::results::Results;
+use crate::pdes::device::strategy::Strategy;
+use crate::pdes::{Capacity, Checkpoint, Model, Options, Progress, Replica, Stop, Sync, Until};
+use room::{cannot_grow, new_snapshot, of_design, tiles_for};
+pub use telling::Telling;
+
+/// A simulation on the GPU.
+///
+/// The LPs' states stay on the device between calls, where an application's own passes can bind them
+/// ([`Simulation::states_buffer`]).
+pub struct Simulation<M: Model> {
+    gpu: Gpu,
+    strategy: Strategy,
+    /// As it was chosen.
+    sync: Sync,
+    memory: Memory<M::State, M::Payload>,
+    plans: Plans,
+    name: String,
+    /// None for a model without.
+    results: Option<Results>,
+    pace: Pace,
+    /// The same for events, of which windows to come may execute far more than those before.
+    load: Pace,
+    /// The events that were known to be executed when anybody looked last.
+    seen: u64,
+    /// None where capacities are fixed, or the device has no room for one.
+    snapshot: Option<Snapshot>,
+    rebuild: Rebuild<M>,
+    auto: Auto,
+    /// Whether the plans are those for runs that end by a number of events.
+    counted: bool,
+    /// What runs came to that came to their ends.
+    course: Course,
+    /// Whether there were windows with horizons, of a strategy that was changed since, in a run that has not come to its end: LPs may stand where those left them.
+    further: bool,
+    /// Names its streams.
+    seed: (u64, Replica),
+    /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `course` says, and yet is not
+    /// what the snapshot goes to: that is `unsaved`.)
+    recorded: AtomicBool,
+    /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
+    /// dropped or refused.
+    unsaved: AtomicBool,
+}
+
+/// What it takes to build the same run again, with other capacities.
+struct Rebuild<M> {
+    source: Source,
+    identity: Identity,
+    declared: Declared,
+    /// With the capacity of the start.
+    needs: Needs,
+    tiles: Option<u32>,
+    model: PhantomData<M>,
+}
+
+/// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
+const MAX_WINDOWS: u32 = 4096;
+
+/// Submissions stop at this many times the events that fit one: twice for the two that are under way, and loads vary.
+const SLACK: u64 = 8;
+
+impl<M: Model> Simulation<M> {
+    /// Prepares the kernels and buffers of `model` and initialises its LPs.
+    ///
+    /// # Errors
+    /// Everything that [`SimulationError`] names.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
+        pollster::block_on(Self::new_async(gpu, model, options))
+    }
+
+    /// [`Simulation::new`] without blocking.
+    ///
+    /// # Errors
+    /// Everything that [`SimulationError`] names.
+    pub async fn new_async(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
+        Self::begin(gpu, model, (0..model.lps(), None), options, None).await
+    }
+
+    /// The LPs of a range alone, as a part of the run of all. What they send to others is
+    /// [`FaultKind::Destination`]: they stand alone. The fingerprints of ranges add up to that of the whole.
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn of_range(
+        gpu: &Gpu,
+        model: &M,
+        lps: Range<u32>,
+        options: Options,
+    ) -> Result<Self, SimulationError> {
+        pollster::block_on(Self::begin(gpu, model, (lps, None), options, None))
+    }
+
+    /// At the start, or where a run was saved. `part` says which part of a run this is, and of how many, if they talk to each other.
+    async fn begin(
+        gpu: &Gpu,
+        model: &M,
+        (lps, part): (Range<u32>, Option<Place>),
+        options: Options,
+        saved: Option<&Checkpoint>,
+    ) -> Result<Self, SimulationError> {
+        check_lps(model)?;
+        assert!(lps.start < lps.end && lps.end <= model.lps(), "{lps:?} of {} LPs", model.lps());
+        let rows = lps.end - lps.start;
+        let capacity = model.capacity();
+        for (what, size) in [("queue", capacity.queue), ("mailbox", capacity.mailbox)] {
+            if size == 0 {
+                return Err(SimulationError::NoCapacity { what });
+            }
+        }
+        let mut candidates = auto::candidates(gpu, model, &options)?;
+        let group_size =
+            options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows, candidates[0].queue));
+        let max = gpu.limits().max_compute_invocations_per_workgroup;
+        if !group_size.is_power_of_two() || group_size > max {
+            return Err(SimulationError::GroupSize { group_size, max });
+        }
+        let mut before = None;
+        loop {
+            let begin = Instant::now();
+            match Self::build(gpu, model, (lps.clone(), part), options, (candidates[0], group_size), saved)
+                .await
+            {
+                // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
+                Err(error) if candidates.len() > 1 && of_design(&error) => {
+                    log::info!("{}: {error}", candidates[0]);
+                    candidates.remove(0);
+                    before = Some(error);
+                }
+                Ok(simulation) => {
+                    let declared = Some(simulation.rebuild.declared);
+                    candidates.retain(|strategy| check::keeps(strategy.windows, model, declared).is_ok());
+                    let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
+                    return Ok(Self { auto, ..simulation });
+                }
+                // Nobody asked for that.
+                Err(SimulationError::Neighbours { problem }) => {
+                    return Err(before.unwrap_or(SimulationError::Neighbours { problem }));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A simulation that begins with some strategy.
+    async fn build(
+        gpu: &Gpu,
+        model: &M,
+        (lps, part): (Range<u32>, Option<Place>),
+        options: Options,
+        (strategy, group_size): (Strategy, u32),
+        saved: Option<&Checkpoint>,
+    ) -> Result<Self, SimulationError> {
+        let queue = strategy.queue;
+        let rows = lps.end - lps.start;
+        let mut needs = Needs { part, ..Needs::of(model) };
+        let most = saved.and_then(|saved| saved.held(lps.clone()).max());
+        if let Some(most) = most.filter(|_| !options.fixed) {
+            needs.capacity.queue = needs.capacity.queue.max(most);
+        }
+        let results = check::columns(model)?;
+        let (name, source) = (model.name().to_owned(), model.source());
+        // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's. (Parts of a run go back together, and for want of room alone.)
+        let on_processor = gpu.on_processor();
+        let cautious = on_processor && (options.fixed || part.is_some());
+        let mut tiles = options.tiles.or(cautious.then_some(1));
+        if strategy.windows.looks() && !options.fixed {
+            let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
+            let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, roomy.capacity));
+            if Cut::new(gpu, rows, shape, queue, roomy).is_ok() {
+                needs = roomy;
+            }
+        }
+        loop {
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, needs.capacity));
+            let cut = Cut::new(gpu, rows, shape, queue, needs)?;
+            let recipes_of = |declared| {
+                Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, strategy, declared, &cut))
+            };
+            let declared = check::declared(model, &recipes_of(Declared::default()).start)?;
+            check::keeps(strategy.windows, model, Some(declared))?;
+            let recipes = recipes_of(declared);
+            let state_bytes = check::check(&recipes, model, declared)?;
+            let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
+            let memory = Memory::new(
+                gpu,
+                model,
+                (options.seed, options.replica),
+                lps.start,
+                cut,
+                strategy,
+                state_bytes,
+            )?;
+            match saved {
+                None => plans::start(gpu, &recipes, &memory).await?,
+                Some(saved) => room::put(gpu, &recipes, &memory, saved)?,
+            }
+            let plans = plans::windows(gpu, &recipes, &memory)?;
+            // What a browser refuses later is not the snapshot, up to here.
+            gpu.settle().await?;
+            let snapshot = match (!options.fixed).then(|| new_snapshot(gpu, &memory)) {
+                Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
+                None => None,
+            };
+            if snapshot.is_none() && on_processor && memory.cut.tiles > 1 && tiles.is_none() {
+                tiles = Some(1);
+                continue;
+            }
+            let identity = Identity::of(model);
+            let rebuild =
+                Rebuild { source: source.clone(), identity, declared, needs, tiles, model: PhantomData };
+            let (gpu, name) = (gpu.clone(), name.clone());
+            let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
+            let (unsaved, counted) = (AtomicBool::new(false), false);
+            let course = saved.map_or(Course::BEGUN, Checkpoint::course);
+            let auto = Auto::new(&[strategy], rows, None, Duration::ZERO);
+            let simulation = Self {
+                gpu,
+                strategy,
+                sync: options.sync,
+                memory,
+                plans,
+                name,
+                results,
+                pace,
+                load,
+                seen: 0,
+                snapshot,
+                rebuild,
+                auto,
+                counted,
+                further: false,
+                course,
+                seed: (options.seed, options.replica),
+                recorded: AtomicBool::new(false),
+                unsaved,
+            };
+            match simulation.progress_async().await {
+                Ok(_) => return Ok(simulation),
+                Err(SimulationError::Fault(fault)) if simulation.has_long_loops(fault) => tiles = Some(1),
+                Err(SimulationError::Fault(fault)) if !options.fixed => {
+                    let fits = |capacity: &Capacity| {
+                        let needs = Needs { capacity: *capacity, ..needs };
+                        Cut::new(&simulation.gpu, rows, shape, queue, needs).is_ok()
+                    };
+                    let larger = growth::larger(needs.capacity, fault);
+                    let last = *larger.last().ok_or(SimulationError::Fault(fault))?;
+                    needs.capacity = larger.into_iter().find(fits).unwrap_or(last);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Runs to the end that `until` names.
+    ///
+    /// # Errors
+    /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device does. The run cannot
+    /// go on after either. [`SimulationError::TooLarge`] where a queue or a mailbox would have to hold more than the device binds: then the run
+    /// is where it was before the call, or at a snapshot since, and can be read, or go on to an earlier end.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second. Where that answers [`ControlFlow::Break`](std::ops::ControlFlow), the run
+    /// ends after the windows that are under way, by [`Stop::Watcher`]: its LPs have then executed what lies before some window, as in every
+    /// run that goes on from there.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Until,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        pollster::block_on(self.run_async(until, watch))
+    }
+
+    /// [`Simulation::run_watched`] for browsers, where nothing may block.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub async fn run_async<V: Verdict>(
+        &mut self,
+        until: Until,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.course = self.course();
+        // Until it comes to its end.
+        *self.recorded.get_mut() = true;
+        let ended = self.run_paced(until, watch).await;
+        // What an application records is its own to bound.
+        let freed = self.set_pause(u64::MAX);
+        let ended = ended?;
+        freed?;
+        self.ended(ended.stop, until);
+        Ok(ended)
+    }
+
+    /// A run came to its end.
+    fn ended(&mut self, stop: Option<Stop>, until: Until) {
+        self.course.ended(stop, until, self.apart());
+        *self.recorded.get_mut() = false;
+        self.further &= stop == Some(Stop::Watcher);
+    }
+
+    /// What runs came to, and what was recorded since.
+    fn course(&self) -> Course {
+        let mut course = self.course;
+        if self.recorded.load(Ordering::Relaxed) {
+            let until = Until { time: self.memory.run.until, events: self.memory.run.event_limit };
+            course.ended(Some(Stop::Watcher), until, self.apart());
+        }
+        course
+    }
+
+    /// How far apart LPs may stand after any window.
+    fn apart(&self) -> Apart {
+        if self.further || self.strategy.windows.looks() { Apart::Further } else { Apart::Cell }
+    }
+
+    async fn run_paced<V: Verdict>(
+        &mut self,
+        until: Until,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.course.heads(until);
+        self.set_until(until)?;
+        if let Some(snapshot) = &mut self.snapshot {
+            if *self.unsaved.get_mut() {
+                snapshot.forget();
+            }
+            snapshot.begin(until);
+        }
+        // Until it comes to its end.
+        *self.unsaved.get_mut() = true;
+        // The ends to go to: more than one after a growth, which goes back to where runs before this one may have been.
+        let (mut ends, mut refused) = (VecDeque::from([until]), None);
+        // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
+        // submitted beyond the end do nothing.
+        let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
+        let (mut last, mut before) = (Instant::now(), None::<Progress>);
+        let mut stopped = false;
+        self.auto.pause();
+        loop {
+            // Not while it goes through runs again that had come to their ends.
+            let halt = stopped && ends.len() == 1 && refused.is_none();
+            if halt && flying.is_empty() {
+                return self.halt(until).await;
+            }
+            let change = self.auto.wanted().filter(|_| refused.is_none());
+            if let Some(strategy) = change.filter(|_| flying.is_empty()) {
+                self.change(strategy, ends.make_contiguous()).await?;
+                (last, before) = (Instant::now(), None);
+                continue;
+            }
+            let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
+            while !halt && flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
+                let mut encoder = self.gpu.encoder("windows");
+                if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
+                    snapshot.save(&mut encoder, ends.iter().copied());
+                }
+                let ahead = u64::from(self.load.units()).saturating_mul(SLACK);
+                self.set_pause(self.seen.saturating_add(ahead))?;
+                self.plans.record(&mut encoder, self.pace.units());
+                let download = self.record_progress(&mut encoder)?;
+                flying.push_back((download, self.gpu.submit(encoder)?));
+            }
+            let Some((download, submission)) = flying.pop_front() else { unreachable!("one was submitted") };
+            let words = download.finish(&self.gpu, submission).await?;
+            let progress = match self.progress_from(&words) {
+                Err(SimulationError::Fault(fault)) if fault.kind == FaultKind::Cycle => {
+                    return Err(self.cycle(fault).await?);
+                }
+                Err(SimulationError::Fault(fault)) if refused.is_none() => {
+                    ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends).into();
+                    refused = self.grow(fault).await?;
+                    self.auto.pause();
+                    if refused.is_some() {
+                        // To where this run began, and no further.
+                        ends.pop_back();
+                    }
+                    None
+                }
+                other => Some(other?),
+            };
+            let stop = progress.and_then(|progress| progress.stop);
+            if let Some(progress) = &progress {
+                // Windows beyond the end, or a pause, take no time and say nothing of those to come.
+                if let (None, Some(before)) =
+                    (stop, before.filter(|before| before.windows < progress.windows))
+                {
+                    let units = |now, before| u32::try_from(now - before).unwrap_or(u32::MAX);
+                    self.pace.record(units(progress.windows, before.windows), last.elapsed());
+                    self.load.record(units(progress.events, before.events), last.elapsed());
+                }
+                if stop.is_none() && refused.is_none() {
+                    self.auto.record(self.strategy, *progress, Instant::now());
+                }
+                stopped |= watch(progress).flow().is_break();
+            }
+            (last, before) = (Instant::now(), progress);
+            self.seen = progress.map_or(0, |progress| progress.events);
+            if stop.is_some() {
+                ends.pop_front();
+            }
+            match (ends.front(), refused.take(), progress) {
+                (None, Some(error), _) => return Err(error),
+                (None, None, Some(progress)) => {
+                    *self.unsaved.get_mut() = false;
+                    return Ok(progress);
+                }
+                (None, None, None) => unreachable!("a snapshot knows where the run goes"),
+                (Some(&next), error, _) => {
+                    refused = error;
+                    if stop.is_some() || progress.is_none() {
+                        // What is under way goes to another end.
+                        flying.clear();
+                        before = None;
+                        self.set_until(next)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it executed is not counted; so it is brought to an end, which lies
+    /// before all that is pending.
+    async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.set_until(Until { time: Ticks::ZERO, ..until })?;
+        let mut encoder = self.gpu.encoder("the last windows");
+        self.plans.record(&mut encoder, 1);
+        let download = self.record_progress(&mut encoder)?;
+        let submission = self.gpu.submit(encoder)?;
+        let progress = self.progress_from(&download.finish(&self.gpu, submission).await?)?;
+        let stop = if progress.stop == Some(Stop::Empty) { Stop::Empty } else { Stop::Watcher };
+        Ok(Progress { stop: Some(stop), ..progress })
+    }
+
+    /// The room that queues and mailboxes have now.
+    pub fn capacity(&self) -> Capacity {
+        self.memory.capacity()
+    }
+
+    /// Sets the end for windows that are submitted from now on: submit what was recorded for another end before.
+    ///
+    /// # Errors
+    /// The device's error.
+    pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
+        self.memory.run.until = until.time;
+        self.memory.run.event_limit = until.events;
+        // That of a run that was dropped.
+        self.memory.run.pause = u64::MAX;
+        self.count(until.events != Until::EMPTY.events)?;
+        for (part, buffer) in &self.plans.runs {
+            buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
+        }
+        Ok(())
+    }
+
+    /// Has windows that are submitted from now on wait for later submissions, from so many events on.
+    fn set_pause(&mut self, events: u64) -> Result<(), SimulationError> {
+        self.memory.run.pause = events;
+        // Pairs of windows pause before the first.
+        for (part, buffer) in self.plans.runs.iter().filter(|(part, _)| part.parity == 0 && part.turn == 0) {
+            buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
+        }
+        Ok(())
+    }
+
+    /// Records windows into an application's own encoder, up to the end that [`Simulation::set_until`] set: `windows` of
+    /// them, and one more if that is odd, so that an encoder that is never submitted does no harm.
+    ///
+    /// Submit them before the next run or change of the queue design: what was recorded before those may do nothing.
+    ///
+    /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
+    /// takes: it is that one which finds nothing left to do.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
+        self.unsaved.store(true, Ordering::Relaxed);
+        self.recorded.store(true, Ordering::Relaxed);
+        self.plans.record(encoder, windows);
+    }
+
+    /// How far the windows that were submitted so far have come.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn progress(&self) -> Result<Progress, SimulationError> {
+        pollster::block_on(self.progress_async())
+    }
+
+    /// [`Simulation::progress`] without blocking, for browsers and frames that must not wait.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub async fn progress_async(&self) -> Result<Progress, SimulationError> {
+        let mut encoder = self.gpu.encoder("progress");
+        let download = self.record_progress(&mut encoder)?;
+        let submission = self.gpu.submit(encoder)?;
+        self.progress_from(&download.finish(&self.gpu, submission).await?)
+    }
+
+    /// The queue design in use now.
+    pub fn queue(&self) -> QueueDesign {
+        self.strategy.queue
+    }
+
+    /// How far windows go now: never [`Sync::Auto`].
+    pub fn sync(&self) -> Sync {
+        self.strategy.windows.sync
+    }
+
+    fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
+        self.plans.progress.record(encoder);
+        self.memory.record_progress(&self.gpu, encoder)
+    }
+
+    fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
+        self.memory.progress(bytes)
+    }
+}
+
+impl<M: Model> std::fmt::Debug for Simulation<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation")
+            .field("gpu", &self.gpu)
+            .field("strategy", &self.strategy)
+            .field("run", &self.memory.run)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,417 @@
+//! A part of a run that is cut over devices, from one exchange with the others to the next. `src/hybrid/devices.rs` drives it, and says how all of it works.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::Simulation;
+use crate::pdes::checkpoint::Contents;
+use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::device::control::FAILURE;
+use crate::pdes::device::cut::{Outbox, Place, group_size_at_most};
+use crate::pdes::device::memory::{Run, needed};
+use crate::pdes::device::strategy::usual;
+use crate::pdes::device::windows::Windows;
+use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
+
+/// One of the parts.
+pub(crate) struct PartOf<M: Model> {
+    simulation: Simulation<M>,
+    outbox: Outbox,
+    arrive: Kernel,
+    /// What `arrive` is told.
+    run: Buffer<Run>,
+    arrivals: Buffer<u8>,
+    /// Its dispatches, by the parity of the window after them and by their workgroups.
+    arrives: BTreeMap<(u32, u32), Plan>,
+    /// What others sent came in these, and what this part sends goes in them.
+    lists: Vec<Vec<u8>>,
+    /// What is read back comes through it.
+    staging: Option<Download>,
+    /// For each of the others the events that are read with the rest: as many as the last window of that parity sent, and something to spare. (Of two windows the second is often of what
+    /// budgets left over, and sends little.)
+    ahead: [Vec<u32>; 2],
+}
+
+/// What a part tells after a dispatch of all its rows.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// What its rows left: the earliest time that is pending or was sent; after the first dispatch of a window that has two, the earliest that will be sent.
+    pub(crate) earliest: Ticks,
+    /// Events executed.
+    pub(crate) events: u64,
+    /// For `Fault::decode`, by names.
+    pub(crate) failure: u32,
+    pub(crate) needed: [u32; 3],
+    /// What goes to each of the others, in their order, behind so many bytes as were asked for.
+    pub(crate) mails: Vec<Vec<u8>>,
+}
+
+/// The LPs of a part: as in `part_of` of `shaders/pdes/parts/outbox.wgsl`.
+pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
+    let (least, longer) = (lps / parts, lps % parts);
+    let first = |part: u32| part * least + part.min(longer);
+    first(own)..first(own + 1)
+}
+
+impl<M: Model> PartOf<M> {
+    /// The part of this number among so many, at the start or where a run was saved.
+    pub(crate) fn new(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        (own, parts): (u32, u32),
+        saved: Option<&Checkpoint>,
+    ) -> Result<Self, SimulationError> {
+        let refused = |problem| Err(SimulationError::Parts { problem });
+        if options.queue.is_some_and(QueueDesign::is_calendar) {
+            return refused("has no calendar: choose another queue design, or leave it to the library");
+        }
+        let windows = match Windows::chosen(options.sync) {
+            Some(windows) if !windows.serves_parts => {
+                return refused("has one horizon for all: choose `Sync::Yawns` or `Sync::Horizon`");
+            }
+            Some(windows) => windows,
+            None if model.lookahead() == Ticks::ZERO => Windows::HORIZON,
+            None => Windows::YAWNS,
+        };
+        if model.lps() < parts {
+            return refused("takes an LP for each of them at least: take fewer devices");
+        }
+        let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
+        let options = Options { queue, sync: windows.sync, ..options };
+        let lps = range(model.lps(), (own, parts));
+        let place = Place { own, parts, room: 0 };
+        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
+        let simulation = pollster::block_on(begun)?;
+        let memory = &simulation.memory;
+        let recipes = simulation.recipes(simulation.strategy, &memory.cut);
+        let arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
+        Ok(Self {
+            run: Buffer::uniform(gpu, "run", &memory.run)?,
+            arrive,
+            outbox: memory.cut.outbox.expect("it is a part of a run"),
+            arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
+            arrives: BTreeMap::new(),
+            lists: Vec::new(),
+            staging: None,
+            ahead: [(); 2].map(|()| vec![0; parts as usize - 1]),
+            simulation,
+        })
+    }
+
+    /// All LPs of the run.
+    pub(crate) fn lps(&self) -> u32 {
+        self.simulation.memory.run.total
+    }
+
+    /// The part itself, to be read.
+    pub(crate) fn simulation(&self) -> &Simulation<M> {
+        &self.simulation
+    }
+
+    /// Whether a window is two dispatches, between which the horizon is agreed on.
+    pub(crate) fn looks(&self) -> bool {
+        self.simulation.strategy.windows.looks()
+    }
+
+    /// Bytes of an event on its way.
+    pub(crate) fn entry() -> usize {
+        Outbox::entry(size_of::<Event<M::Payload>>())
+    }
+
+    /// What is known of all before the first window, without a dispatch.
+    pub(crate) fn begun(&mut self, spare: usize) -> Result<Told, SimulationError> {
+        // The start was a dispatch of parity 1.
+        self.told(1, None, spare)
+    }
+
+    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on its way, is before `earliest`. It finds what other parts have sent, each behind so many bytes. The
+    /// lists serve again for what this part sends.
+    pub(crate) fn step(
+        &mut self,
+        parity: u32,
+        (until, earliest): (Ticks, Ticks),
+        came: Vec<Vec<u8>>,
+        spare: usize,
+    ) -> Result<Told, SimulationError> {
+        let run = &mut self.simulation.memory.run;
+        (run.until, run.earliest) = (until, earliest);
+        (run.event_limit, run.pause) = (u64::MAX, u64::MAX);
+        let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
+        let gpu = self.simulation.gpu.clone();
+        let mut encoder = gpu.encoder("a window of a part");
+        while self.take(&mut encoder, parity, &mut rest)? {
+            // All but the last that fits a binding goes ahead.
+            let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
+            gpu.submit(full)?;
+        }
+        self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
+        let Simulation { memory, plans, .. } = &self.simulation;
+        memory.clear_outbox(&mut encoder, self.ahead[0].len());
+        plans.halves[parity as usize].record(&mut encoder);
+        self.told(parity, Some(encoder), spare)
+    }
+
+    /// Records what a dispatch of this parity is told, and that as much of what has come as fits a binding goes into mailboxes. Whether there is more.
+    fn take(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        parity: u32,
+        rest: &mut [&[u8]],
+    ) -> Result<bool, SimulationError> {
+        let Simulation { gpu, memory, plans, .. } = &self.simulation;
+        // Of the parity of the window before: it fills the same mailboxes.
+        let arrive = memory.cut.part(0, memory.cut.rows, 1 - parity);
+        let windows = plans.runs.iter().filter(|(part, _)| part.parity == parity);
+        let all = windows.map(|(part, buffer)| (part, buffer)).chain([(&arrive, &self.run)]);
+        let (blocks, buffers): (Vec<_>, Vec<_>) =
+            all.map(|(part, buffer)| (memory.run_for(*part), buffer.raw().clone())).unzip();
+        let blocks: &[u8] = bytemuck::cast_slice(&blocks);
+        let entry = Self::entry();
+        let most = usize::try_from(gpu.max_buffer_bytes()).unwrap_or(usize::MAX) - 16 - blocks.len();
+        let most = most / entry * entry;
+        let (mut pieces, mut bytes) = (vec![blocks, &[][..]], 0);
+        for rest in &mut *rest {
+            let (now, later) = rest.split_at(rest.len().min(most - bytes));
+            pieces.push(now);
+            bytes += now.len();
+            *rest = later;
+        }
+        let count = u32::try_from(bytes / entry).expect("what fits a binding");
+        let head = count.to_le_bytes();
+        pieces[1] = &head;
+        let (first, bytes) = (blocks.len() as u64, 4 + bytes as u64);
+        if bytes > self.arrivals.len() {
+            let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
+            self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
+            self.arrives.clear();
+        }
+        let upload = Upload::new(gpu, "arrivals", first + bytes)?;
+        upload.fill(gpu, &pieces)?;
+        let each = size_of::<Run>() as u64;
+        let runs = (0..).zip(buffers).map(|(place, buffer)| (place * each, (buffer, 0), each));
+        let came = (count > 0).then(|| (first, (self.arrivals.raw().clone(), 0), bytes));
+        upload.record(gpu, encoder, runs.chain(came))?;
+        if count > 0 {
+            let groups = count.div_ceil(group_size_at_most(gpu, 256)).next_power_of_two();
+            let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
+            let plan = match self.arrives.entry((parity, groups)) {
+                Entry::Occupied(made) => made.into_mut(),
+                Entry::Vacant(none) => {
+                    let mut bound = memory.bindings(&arrive, &self.run);
+                    bound.push(("arrivals", self.arrivals.binding()));
+                    let mut plan = Plan::new("arrivals");
+                    plan.dispatch(gpu, &self.arrive, groups, &bound)?;
+                    none.insert(plan)
+                }
+            };
+            plan.record(encoder);
+        }
+        Ok(rest.iter().any(|rest| !rest.is_empty()))
+    }
+
+    /// Whether there is a copy of the memory to go back to.
+    pub(crate) fn can_go_back(&self) -> bool {
+        self.simulation.snapshot.is_some()
+    }
+
+    /// Copies the memory as it is before a window of parity 0, without what has arrived. Where there is no room for a copy, nothing grows.
+    pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
+        let Simulation { gpu, snapshot, .. } = &mut self.simulation;
+        if let Some(snapshot) = snapshot {
+            let mut encoder = gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, std::iter::once(Until::EMPTY));
+            gpu.submit(encoder)?;
+        }
+        Ok(())
+    }
+
+    /// Goes back to the copy; with more room, where a fault says that this part had too little.
+    pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
+        let Some(snapshot) = &self.simulation.snapshot else {
+            return fault.map_or(Ok(()), |fault| Err(fault.into()));
+        };
+        let Some(fault) = fault else { return Ok(snapshot.restore(&self.simulation.gpu)?) };
+        if fault.kind == FaultKind::OutboxFull {
+            snapshot.restore(&self.simulation.gpu)?;
+            let before = self.outbox.room;
+            if let Some(part) = &mut self.simulation.rebuild.needs.part {
+                part.room = fault.needed.max(before.saturating_mul(2));
+            }
+            let (strategy, capacity) = (self.simulation.strategy, self.simulation.memory.capacity());
+            pollster::block_on(self.simulation.rebuild(strategy, capacity, &[Until::EMPTY]))?;
+            if self.simulation.memory.cut.outbox.is_none_or(|outbox| outbox.room < fault.needed) {
+                return Err(fault.into());
+            }
+        } else if let Some(refused) = pollster::block_on(self.simulation.grow(fault))? {
+            return Err(refused);
+        }
+        let Simulation { gpu, memory, strategy, .. } = &self.simulation;
+        let recipes = self.simulation.recipes(*strategy, &memory.cut);
+        self.arrives.clear();
+        self.arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
+        self.outbox = memory.cut.outbox.expect("it is a part of a run");
+        Ok(())
+    }
+
+    /// After the closing windows of a run that ended.
+    pub(crate) fn closed(&mut self, stop: Stop, until: Until) {
+        self.simulation.course.heads(until);
+        self.simulation.ended(Some(stop), until);
+    }
+
+    /// What its LPs hold, between runs.
+    pub(crate) fn contents(&self) -> Result<Contents, SimulationError> {
+        pollster::block_on(self.simulation.contents())
+    }
+
+    /// The run of all parts, which hold this.
+    pub(crate) fn checkpoint(
+        &self,
+        &Progress { windows, events, .. }: &Progress,
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Checkpoint, SimulationError> {
+        self.simulation.checkpoint_with((windows, events), parts, order)
+    }
+
+    /// Submits the dispatches of a parity, if any, and reads what they left.
+    fn told(
+        &mut self,
+        parity: u32,
+        window: Option<wgpu::CommandEncoder>,
+        spare: usize,
+    ) -> Result<Told, SimulationError> {
+        let Simulation { gpu, memory, .. } = &self.simulation;
+        let (entry, ran) = (Self::entry() as u64, window.is_some());
+        // The first of the two dispatches of a window with an event horizon sends nothing.
+        let sends = !(self.looks() && ran && parity == 0);
+        let ahead: Vec<u64> = self.ahead[parity as usize]
+            .iter()
+            .map(|&events| if sends { u64::from(events) * entry } else { 0 })
+            .collect();
+        let lengths = memory.told_bytes(&ahead);
+        let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
+        let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
+        memory.record_told(&mut encoder, staging, parity, &ahead);
+        let submission = gpu.submit(encoder)?;
+        let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
+        let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
+            let mut next = |length: u64| {
+                let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
+                bytes = rest;
+                these
+            };
+            let words = |bytes: &[u8]| -> Vec<u32> {
+                bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+            };
+            let (control, counts, partials) =
+                (words(next(lengths[0])), words(next(lengths[1])), words(next(lengths[2])));
+            let counts: Vec<u32> = counts.iter().map(|&count| count.min(outbox.room)).collect();
+            let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
+                let bytes = (u64::from(count) * entry).min(ahead);
+                let held = usize::try_from(u64::from(count) * entry).expect("it is in memory");
+                let mut mails = fitting(lists, spare + held, many);
+                mails.resize(spare + held, 0);
+                let these = &next(ahead)[..usize::try_from(bytes).expect("less than the rest")];
+                copy(&mut mails[spare..][..these.len()], these);
+                mails
+            });
+            let mails: Vec<_> = mails.collect();
+            (control, counts, partials, mails)
+        });
+        let (control, counts, partials, mut mails) = pollster::block_on(read)?;
+        // What was not asked for.
+        let rest: Vec<(u64, u64)> = counts
+            .iter()
+            .zip(&ahead)
+            .map(|(&count, &ahead)| (ahead, (u64::from(count) * entry).saturating_sub(ahead)))
+            .collect();
+        let more = rest.iter().map(|(_, bytes)| bytes).sum();
+        if more > 0 {
+            let staging = staged(gpu, &mut self.staging, more)?;
+            let mut encoder = gpu.encoder("what a part sent");
+            memory.record_mails(&mut encoder, staging, &rest);
+            let submission = gpu.submit(encoder)?;
+            let read = staging.read(gpu, submission, more, |mut bytes| {
+                for (mails, &(_, length)) in mails.iter_mut().zip(&rest) {
+                    let (these, others) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
+                    let end = mails.len();
+                    copy(&mut mails[end - these.len()..], these);
+                    bytes = others;
+                }
+            });
+            pollster::block_on(read)?;
+        }
+        if ran && sends {
+            for (ahead, count) in self.ahead[parity as usize].iter_mut().zip(&counts) {
+                *ahead = count.saturating_add(count / 4).min(outbox.room);
+            }
+        }
+        let (mut earliest, mut events) = (Ticks::NEVER, 0);
+        for partial in partials.chunks_exact(4) {
+            earliest = earliest.min(Ticks::from_words([partial[0], partial[1]]));
+            events += u64::from(partial[2]);
+        }
+        let failure = control[FAILURE + 1 - parity as usize];
+        Ok(Told { earliest, events, failure, needed: needed(&control), mails })
+    }
+}
+
+/// A list for so many bytes: the one of the nearest length, because what it is longer than it was has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
+/// windows that send much and little by turns then have lists for both.
+fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
+    let apart = |list: &Vec<u8>| list.len().abs_diff(bytes);
+    let nearest = (0..lists.len()).min_by_key(|&place| apart(&lists[place]));
+    let near = nearest.filter(|&place| lists.len() >= many || apart(&lists[place]) <= bytes / 2);
+    near.map(|place| lists.swap_remove(place)).unwrap_or_default()
+}
+
+/// Staging memory for so many bytes: what there is, or new with some to spare. What windows send may be more than the device keeps for all readbacks, and differs from window to window.
+fn staged<'s>(
+    gpu: &Gpu,
+    staging: &'s mut Option<Download>,
+    bytes: u64,
+) -> Result<&'s Download, SimulationError> {
+    if staging.as_ref().is_none_or(|staging| staging.bytes() < bytes) {
+        *staging = None;
+        let room = (bytes + bytes / 4).next_multiple_of(16).max(4096);
+        let room = room.min(gpu.limits().max_buffer_size / 16 * 16).max(bytes);
+        *staging = Some(Download::new(gpu, "a part of a run", room)?);
+    }
+    Ok(staging.as_ref().expect("it was just made"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_those_of_the_nearest_length() {
+        let mut lists = Vec::new();
+        for (bytes, was) in [(1000, 0), (10, 0), (1100, 1000), (12, 10), (3, 12), (900, 1100)] {
+            let mut list = fitting(&mut lists, bytes, 2);
+            assert_eq!(list.len(), was, "{bytes}");
+            list.resize(bytes, 1);
+            lists.push(list);
+        }
+        assert_eq!(lists.len(), 2);
+    }
+
+    #[test]
+    fn parts_are_all_lps_and_as_even_as_can_be() {
+        for lps in 1..40 {
+            for parts in 1..=lps {
+                let ranges: Vec<_> = (0..parts).map(|own| range(lps, (own, parts))).collect();
+                assert_eq!((ranges[0].start, ranges.last().unwrap().end), (0, lps));
+                assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert!(ranges.iter().all(|range| range.len().abs_diff((lps / parts) as usize) <= 1));
+            }
+        }
+    }
+}

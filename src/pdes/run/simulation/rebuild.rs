@@ -1,0 +1,256 @@
+//! The same run in another memory: with more room after an overflow, or with another queue design.
+
+use web_time::{Duration, Instant};
+
+use crate::gpu::GpuError;
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::super::auto::Auto;
+use super::room::{cannot_grow, new_snapshot, of_design, tiles_for};
+use super::{Rebuild, Simulation};
+use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::device::cut::{Cut, Needs};
+use crate::pdes::device::recipes::{Choice, Recipes};
+use crate::pdes::device::strategy::Strategy;
+use crate::pdes::device::windows::Windows;
+use crate::pdes::device::{growth, lift, plans};
+use crate::pdes::{Capacity, Event, Model, Until};
+
+impl<M: Model> Simulation<M> {
+    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in the results.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        pollster::block_on(self.set_queue_async(queue))
+    }
+
+    /// [`Simulation::set_queue`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_queue`].
+    pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        self.progress_async().await?;
+        let (calendar, chosen) = (queue.is_calendar(), Windows::chosen(self.sync));
+        let epochs = !chosen.is_some_and(Windows::looks) && self.memory.run.lookahead > Ticks::ZERO;
+        if calendar && !epochs {
+            return Err(SimulationError::Calendar);
+        }
+        // What was only tried is no choice.
+        let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.strategy).windows };
+        let strategy = Strategy { queue, windows };
+        self.rebuild(strategy, self.memory.capacity(), &[]).await?;
+        self.auto = Auto::new(&[strategy], self.memory.cut.rows, None, Duration::ZERO);
+        self.pace = self.pace.clone().slower(64);
+        Ok(())
+    }
+
+    /// Whether a driver has cut the loops of an invocation that serves several LPs because the library so chose.
+    pub(super) fn has_long_loops(&self, fault: Fault) -> bool {
+        fault.kind == FaultKind::LoopsCut && self.memory.cut.tiles > 1 && self.rebuild.tiles.is_none()
+    }
+
+    /// Goes back to the snapshot, with more room, or with an LP to an invocation; or without, and tells why. Its errors are faults that neither mends, and the device's.
+    pub(super) async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
+        let mut larger = growth::larger(self.memory.capacity(), fault);
+        if self.has_long_loops(fault) {
+            larger.push(self.memory.capacity());
+        }
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
+            return Err(fault.into());
+        };
+        snapshot.restore(&self.gpu)?;
+        // Windows that an application recorded may have failed before.
+        self.progress_async().await?;
+        let tiles = self.rebuild.tiles;
+        if self.has_long_loops(fault) {
+            self.rebuild.tiles = Some(1);
+        }
+        let ends = snapshot.ends();
+        let mut refused = None;
+        for capacity in larger {
+            match self.rebuild(self.strategy, capacity, &ends).await {
+                Ok(()) => {
+                    log::info!(
+                        "{fault}: the run goes on with room for {capacity:?}, {} LPs to an invocation",
+                        self.memory.cut.tiles
+                    );
+                    return Ok(None);
+                }
+                Err(error) if of_design(&error) => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        self.rebuild.tiles = tiles;
+        Ok(Some(refused.unwrap_or(fault.into())))
+    }
+
+    /// Continues with another strategy, if the device has room for it.
+    pub(super) async fn change(&mut self, strategy: Strategy, ends: &[Until]) -> Result<(), SimulationError> {
+        let (before, begin) = (self.strategy, Instant::now());
+        // (Not what the memory has room for: after windows to the event horizon, what relaxations ask of LPs whose dry runs hold is of long before.)
+        let changed =
+            if strategy.queue == before.queue && strategy.windows.found_rows <= before.windows.found_rows {
+                self.change_windows(strategy)
+            } else {
+                self.rebuild(strategy, self.memory.capacity(), ends).await
+            };
+        match changed {
+            Ok(()) => {
+                log::info!("{strategy} instead of {before}");
+                self.further |= before.windows.looks();
+                // Windows may take far longer with it.
+                self.pace = self.pace.clone().slower(64);
+            }
+            Err(error) if of_design(&error) => log::info!("{strategy}: {error}"),
+            Err(error) => return Err(error),
+        }
+        self.auto.changed(begin.elapsed());
+        Ok(())
+    }
+
+    /// Takes the plans for runs that end by a number of events, or for others, where they differ.
+    pub(super) fn count(&mut self, counted: bool) -> Result<(), SimulationError> {
+        let declared = self.rebuild.declared;
+        let differ = declared.for_run(counted) != declared.for_run(self.counted);
+        self.counted = counted;
+        if differ && self.strategy.windows.looks() { self.change_windows(self.strategy) } else { Ok(()) }
+    }
+
+    /// The same run in the same memory, with other windows.
+    fn change_windows(&mut self, strategy: Strategy) -> Result<(), SimulationError> {
+        let plans = plans::windows(&self.gpu, &self.recipes(strategy, &self.memory.cut), &self.memory)?;
+        self.forget_recorded()?;
+        (self.plans, self.strategy) = (plans, strategy);
+        Ok(())
+    }
+
+    /// The same run with another queue design or other capacities, which hold what it holds.
+    pub(super) async fn rebuild(
+        &mut self,
+        strategy: Strategy,
+        capacity: Capacity,
+        ends: &[Until],
+    ) -> Result<(), SimulationError> {
+        let Rebuild { needs, tiles, .. } = &self.rebuild;
+        let (gpu, old) = (&self.gpu, &self.memory);
+        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
+        // The driver may have cut the loops of that.
+        self.progress_async().await?;
+        // What is sent is held, too, at the latest when it is taken in.
+        let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
+        let needs = Needs { capacity, ..*needs };
+        let Cut { rows, group_size, .. } = old.cut;
+        let queue = strategy.queue;
+        let tiles = tiles_for(gpu, rows, group_size, *tiles, strategy, capacity);
+        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
+        let recipes = self.recipes(strategy, &cut);
+        let memory = old.with_room(gpu, cut, strategy)?;
+        memory.take_memory(gpu, old)?;
+        memory.put_control(gpu, old.control_of(gpu).await?, lifted.first())?;
+        lifted.lower(gpu, &recipes, &memory)?;
+        plans::settle(gpu, &recipes, &memory)?;
+        memory.keep_counts(gpu, old)?;
+        let plans = plans::windows(gpu, &recipes, &memory)?;
+        // One at a time: each is as large as the run.
+        let snapshots = self.snapshot.take().is_some();
+        self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
+            // Not at the price of growth.
+            Some(Err(error)) if queue != self.strategy.queue => {
+                self.snapshot = new_snapshot(gpu, old).ok();
+                return Err(error.into());
+            }
+            Some(snapshot) => snapshot.inspect_err(cannot_grow).ok(),
+            None => None,
+        };
+        self.forget_recorded()?;
+        (self.memory, self.plans, self.strategy) = (memory, plans, strategy);
+        if let Some(snapshot) = &mut self.snapshot {
+            let mut encoder = self.gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, ends.iter().copied());
+            self.gpu.submit(encoder)?;
+        }
+        Ok(())
+    }
+
+    /// What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
+    /// the states, or knows nothing of later ends.
+    fn forget_recorded(&self) -> Result<(), GpuError> {
+        for (part, buffer) in &self.plans.runs {
+            let mut run = self.memory.run_for(*part);
+            run.until = Ticks::ZERO;
+            buffer.write(&self.gpu, 0, &[run])?;
+        }
+        Ok(())
+    }
+
+    /// What to tell of a fault that is a cycle.
+    pub(super) async fn cycle(&self, fault: Fault) -> Result<SimulationError, SimulationError> {
+        let lifted =
+            lift::lift(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
+        let pending = lifted.read(&self.gpu, self.memory.run.first_lp).await?;
+        let time = pending.iter().map(|(_, event): &(u32, Event<M::Payload>)| event.time).min();
+        Ok(SimulationError::cycle(fault, time.unwrap_or(Ticks::NEVER), pending.into_iter()))
+    }
+
+    pub(super) fn recipes(&self, strategy: Strategy, cut: &Cut) -> Recipes {
+        Recipes::new::<M::Payload>(
+            &self.name,
+            &self.rebuild.source,
+            Choice::new(&self.gpu, strategy, self.rebuild.declared.for_run(self.counted), cut),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Gpu;
+    use crate::models::FifoTorus;
+    use crate::pdes::checkpoint::Apart;
+    use crate::pdes::{CpuSimulation, Options};
+    use crate::time::Resolution;
+
+    /// What Auto does, at any window: LPs may have come to different times by then.
+    #[test]
+    fn a_run_goes_on_with_other_windows() {
+        let gpu = Gpu::new().unwrap();
+        // NVIDIA's driver deadlocks where a device is destroyed while threads end.
+        std::mem::forget(gpu.clone());
+        let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
+        let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
+        let strategies = [
+            (Windows::NEIGHBOURS, heap),
+            (Windows::HORIZON, heap),
+            (Windows::NEIGHBOURS, heap),
+            (Windows::YAWNS, heap),
+            (Windows::YAWNS, QueueDesign::Calendar),
+            (Windows::NEIGHBOURS, heap_4),
+            (Windows::HORIZON, heap),
+            (Windows::NEIGHBOURS, heap_4),
+        ];
+        for (i, (windows, queue)) in (1..).zip(strategies) {
+            let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
+            simulation.set_until(end).unwrap();
+            let mut encoder = gpu.encoder("some windows");
+            simulation.record(&mut encoder, 4);
+            gpu.submit(encoder).unwrap();
+            let strategy = Strategy { queue, windows };
+            let looked = simulation.strategy.windows.looks();
+            pollster::block_on(simulation.change(strategy, &[end])).unwrap();
+            assert_eq!(simulation.strategy, strategy);
+            assert_eq!(simulation.apart() == Apart::Further, looked || windows.looks(), "{strategy}");
+            let more = Until::events(cpu.run(end).unwrap().events + 9);
+            for end in [end, more] {
+                let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
+                assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
+                assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
+                assert_eq!(simulation.apart() == Apart::Further, windows.looks(), "{strategy}");
+            }
+        }
+    }
+}

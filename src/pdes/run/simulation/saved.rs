@@ -1,0 +1,169 @@
+//! Runs that are saved, and gone on with.
+
+// In browsers, where there are no files, nothing saves by itself.
+#[cfg(not(target_arch = "wasm32"))]
+use std::{ops::ControlFlow, path::Path};
+
+use crate::gpu::Gpu;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::Verdict;
+
+use super::Simulation;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::pdes::Until;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::pdes::checkpoint::{Autosave, Saves, reason};
+use crate::pdes::checkpoint::{CheckpointError, Contents, Identity, Told};
+#[cfg(doc)]
+use crate::pdes::contract::error::Fault;
+use crate::pdes::contract::error::SimulationError;
+use crate::pdes::device::control::Control;
+use crate::pdes::device::lift;
+use crate::pdes::{Checkpoint, Model, Options, Progress};
+
+impl<M: Model> Simulation<M> {
+    /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say of speed and capacity holds; seed and replica are
+    /// the checkpoint's.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::new`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn resume(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, SimulationError> {
+        pollster::block_on(Self::resume_async(gpu, model, options, checkpoint))
+    }
+
+    /// [`Simulation::resume`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::resume`].
+    pub async fn resume_async(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, SimulationError> {
+        checkpoint.check(&Identity::of(model))?;
+        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        Self::begin(gpu, model, (0..model.lps(), None), options, Some(checkpoint)).await
+    }
+
+    /// The run as it is, to go on from there later, on whichever engine: between two runs, or after windows that an application submitted.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run, or the device's error; [`CheckpointError::Part`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
+        pollster::block_on(self.checkpoint_async())
+    }
+
+    /// [`Simulation::checkpoint`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::checkpoint`].
+    pub async fn checkpoint_async(&self) -> Result<Checkpoint, SimulationError> {
+        if self.memory.run.rows != self.memory.run.total {
+            return Err(CheckpointError::Part.into());
+        }
+        let contents = self.contents().await?;
+        let Control { windows, events, .. } = self.memory.control_of(&self.gpu).await?;
+        self.checkpoint_with((windows, events), &[contents], &[(0, self.memory.run.rows as usize)])
+    }
+
+    /// What the LPs hold that this is a run of: all, or those of a part.
+    pub(super) async fn contents(&self) -> Result<Contents, SimulationError> {
+        let (gpu, memory) = (&self.gpu, &self.memory);
+        let lps = memory.lps();
+        self.progress_async().await?;
+        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &memory.cut), memory).await?;
+        // The driver may have cut the loops of that.
+        self.progress_async().await?;
+        let (executed, digest) = memory.executed(gpu).await?;
+        Ok(Contents::of(
+            lps.clone(),
+            &memory.states.read_range(gpu, 0, memory.states.len()).await?,
+            &memory.lp_memory(gpu).await?,
+            (&executed, digest),
+            &lifted.read(gpu, lps.start).await?,
+        ))
+    }
+
+    /// Whether a checkpoint is of this run.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn is_saved_in(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&self.rebuild.identity, self.seed)
+    }
+
+    /// The run of which all LPs hold this, after so many windows and events: [`Checkpoint::new`].
+    pub(super) fn checkpoint_with(
+        &self,
+        (windows, events): (u64, u64),
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Checkpoint, SimulationError> {
+        let told = Told {
+            identity: &self.rebuild.identity,
+            seed: self.seed.0,
+            replica: self.seed.1,
+            course: self.course(),
+            windows,
+            events,
+        };
+        Ok(Checkpoint::new(&told, parts, order)?)
+    }
+
+    /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at
+    /// `until`, or where `watch` stops it. The file is written by [`Checkpoint::save`], so there is
+    /// a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is
+    /// the last that was written.
+    ///
+    /// For each, the run is brought to a halt between two windows, and read: choose an interval far
+    /// longer than that takes.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] where nothing can be written there,
+    /// before the run, and where the last file could not be written: then the simulation is at its
+    /// end all the same, and can be read, saved elsewhere and run on.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Until,
+        autosave: Autosave<'_>,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.run_and_save(until, autosave, watch)
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl<M: Model> Saves for Simulation<M> {
+    type Error = SimulationError;
+
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, SimulationError> {
+        self.run_watched(until, watch)
+    }
+
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        self.is_saved_in(saved)
+    }
+
+    fn executed(&mut self) -> Result<u64, SimulationError> {
+        Ok(self.progress()?.events)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
+        Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
+    }
+
+    fn reason(error: &SimulationError) -> Option<&CheckpointError> {
+        reason(error)
+    }
+}

@@ -1,0 +1,588 @@
+//! The sequential engine: what a simulation means. A textbook event loop on an event list (`event_list.rs`), written for reading.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use web_time::Instant;
+
+use crate::gpu::{SLICE, Verdict, is_words};
+use crate::random::Stream;
+use crate::statistics::fits_host;
+use crate::time::Ticks;
+
+use super::event_list::EventList;
+use crate::pdes::checkpoint::{
+    Apart, Autosave, CheckpointError, Contents, Course, Identity, Saves, Told, reason,
+};
+use crate::pdes::contract::bounds::{budget, cell};
+use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::limits::{check_lps, check_time};
+use crate::pdes::contract::output::Columns;
+use crate::pdes::device::check;
+use crate::pdes::{
+    Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
+    Until,
+};
+
+/// `PATIENCE` in `shaders/pdes/engine.wgsl`.
+const PATIENCE: u32 = 1 << 20;
+
+/// `ROUNDS` in `shaders/pdes/engine.wgsl`.
+const ROUNDS: u32 = 1 << 16;
+
+/// What an LP did in the last window in which it executed events.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    window: u64,
+    events: u32,
+    /// The time of the first of them.
+    begin: Ticks,
+    /// Whether its budget was not enough for those of that time.
+    stood: bool,
+    /// Whether one of them failed: then the LP does nothing more.
+    failed: bool,
+    /// The windows in a row, up to this one, in which it used up its budget and was not done with one time.
+    stands: u32,
+}
+
+/// Events and windows after which a run looks at the clock.
+const LOOK: u64 = 64;
+
+/// Events whose fingerprints are made together: a multiple of eight.
+const RECENT: usize = 8;
+
+/// A simulation on the CPU, one event after the other.
+pub struct CpuSimulation<'m, M: CpuModel> {
+    model: &'m M,
+    /// Names its streams.
+    run: (u64, Replica),
+    /// Their key.
+    seed: u64,
+    replica: u32,
+    states: Vec<M::State>,
+    /// LP by LP.
+    memory: Vec<[u32; 4]>,
+    executed: Vec<u64>,
+    pending: EventList<M::Payload>,
+    events: u64,
+    windows: u64,
+    /// That of what was executed, but for what is in `recent`.
+    fingerprint: Fingerprint,
+    /// Fewer than [`RECENT`] events.
+    recent: Vec<(u32, Event<M::Payload>)>,
+    fault: Option<Fault>,
+    /// By LP.
+    turns: Vec<Turn>,
+    /// What runs came to.
+    course: Course,
+    /// What the present window sent to other LPs: they hold it from the next one on.
+    mail: Vec<(u32, Event<M::Payload>)>,
+    /// Memory for what an event sends; empty between events.
+    sent: Vec<(u32, Event<M::Payload>)>,
+    /// The time of the first event of the last window, and how many windows in a row began there.
+    rounds: (Ticks, u32),
+    /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
+    aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
+}
+
+impl<'m, M: CpuModel> CpuSimulation<'m, M> {
+    /// Initialises the model's LPs.
+    ///
+    /// # Errors
+    /// As the engine on the GPU, except for capacities: there are none here but that of LP memory.
+    pub fn new(model: &'m M, seed: u64) -> Result<Self, SimulationError> {
+        Self::of_replica(model, seed, Replica::default())
+    }
+
+    /// The same for one of an experiment's runs: [`Options::replica`](crate::pdes::Options::replica).
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::new`].
+    pub fn of_replica(model: &'m M, seed: u64, replica: Replica) -> Result<Self, SimulationError> {
+        let mut simulation = Self::of_none(model, (seed, replica))?;
+        for lp in 0..model.lps() {
+            simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
+        }
+        simulation.faultless()?;
+        simulation.deliver();
+        Ok(simulation)
+    }
+
+    /// Goes on where a run was saved, by whichever engine.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for another model's; as [`CpuSimulation::new`].
+    pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
+        checkpoint.check(&Identity::of(model))?;
+        let (progress, all) = (checkpoint.progress(), checkpoint.lps());
+        let lps = (0..).zip(checkpoint.held(all.clone()));
+        let lps = lps.flat_map(|(lp, held)| std::iter::repeat_n(lp, held as usize));
+        Ok(Self {
+            states: checkpoint.states(&all),
+            memory: checkpoint.memory(&all),
+            executed: checkpoint.executed(all.clone()).collect(),
+            pending: lps.zip(checkpoint.events(all)).collect(),
+            events: progress.events,
+            windows: progress.windows,
+            fingerprint: Fingerprint(checkpoint.digest()),
+            course: checkpoint.course(),
+            ..Self::of_none(model, (checkpoint.seed(), checkpoint.replica()))?
+        })
+    }
+
+    /// The run as it is, to go on from there later, on whichever engine.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run.
+    pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
+        self.faultless()?;
+        let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.of_executed().0));
+        let contents = Contents::of(all.clone(), &self.states, &self.memory, executed, &self.pending());
+        let told = Told {
+            identity: &Identity::of(self.model),
+            seed: self.run.0,
+            replica: self.run.1,
+            course: self.course,
+            windows: self.windows,
+            events: self.events,
+        };
+        Ok(Checkpoint::new(&told, &[contents], &[(0, all.len())])?)
+    }
+
+    /// One that holds nothing, and no LP of which is initialised.
+    fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
+        check_lps(model)?;
+        if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
+            return Err(SimulationError::NoTwin { model: model.name().to_owned() });
+        }
+        let (seed, replica) = (run.1.key(run.0), run.1);
+        let lps = model.lps();
+        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
+        let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
+        if !fits_host(bytes) {
+            return Err(SimulationError::HostMemory { lps, bytes });
+        }
+        Ok(Self {
+            model,
+            run,
+            seed,
+            replica: replica.number,
+            states: vec![M::State::zeroed(); lps as usize],
+            memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
+            executed: vec![0; lps as usize],
+            pending: EventList::new(),
+            events: 0,
+            windows: 0,
+            fingerprint: Fingerprint::default(),
+            recent: Vec::with_capacity(RECENT),
+            fault: None,
+            turns: vec![Turn::default(); lps as usize],
+            course: Course::BEGUN,
+            mail: Vec::new(),
+            sent: Vec::new(),
+            rounds: (Ticks::ZERO, 0),
+            aside: BTreeMap::new(),
+        })
+    }
+
+    /// Executes events until the end that `until` names.
+    ///
+    /// # Errors
+    /// A [`Fault`], after which the simulation cannot go on.
+    pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// [`CpuSimulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends there, by [`Stop::Watcher`].
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::run`].
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Until,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.course.heads(until);
+        let (mut told, mut looked) = (Instant::now(), self.events + self.windows);
+        loop {
+            self.faultless()?;
+            let now = self.pending.first().unwrap_or(Ticks::NEVER);
+            if let Some(stop) = until.reached(now, self.events) {
+                self.course.ended(Some(stop), until, Apart::Cell);
+                return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
+            }
+            // (To look at the clock takes as long as a short window.)
+            let done = self.events + self.windows;
+            if done - looked >= LOOK {
+                looked = done;
+                if told.elapsed() >= SLICE {
+                    let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
+                    if watch(&progress).flow().is_break() {
+                        self.course.ended(Some(Stop::Watcher), until, Apart::Cell);
+                        return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
+                    }
+                    told = Instant::now();
+                }
+            }
+            self.begin_window(now);
+            if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
+                let there = self.held().filter(|(_, event)| event.time == now).map(|(lp, _)| lp);
+                let lp = there.min().expect("something is pending");
+                self.fail(FaultKind::Cycle, lp);
+                continue;
+            }
+            self.window(self.cell_end(now).min(until.time), until.events);
+        }
+    }
+
+    /// [`Simulation::run_saving`](crate::pdes::Simulation::run_saving) on this engine.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] as there.
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Until,
+        autosave: Autosave<'_>,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.run_and_save(until, autosave, watch)
+    }
+
+    /// Counts a window, whose first event is at a time.
+    fn begin_window(&mut self, first: Ticks) {
+        self.windows += 1;
+        self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
+    }
+
+    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
+    /// lies in one.
+    fn cell_end(&self, time: Ticks) -> Ticks {
+        let cell = cell(self.model.lookahead());
+        Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
+    }
+
+    /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
+    /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
+    ///
+    /// Without a lookahead, the next window is mostly one event that this one sent: then that window follows at once, without what is done between windows, unless `most` events were executed.
+    fn window(&mut self, until: Ticks, most: u64) {
+        let budget = budget(self.model.lps());
+        loop {
+            self.events_of_window(until, budget);
+            // (Windows without a lookahead hold an event or two, and all that follows takes its time, too.)
+            if !self.aside.is_empty() {
+                self.take_from_aside(budget);
+                break;
+            }
+            let [(lp, event)] = self.mail[..] else { break };
+            let alone = event.time < until && self.pending.first().is_none_or(|first| first >= until);
+            if !alone || self.fault.is_some() || self.events >= most || self.rounds.1 >= ROUNDS {
+                break;
+            }
+            self.mail.clear();
+            self.begin_window(event.time);
+            self.turn(lp, event.time).events = 1;
+            self.execute(lp, event);
+        }
+        self.deliver();
+    }
+
+    /// What an LP did in this window, in which it has an event at a time.
+    fn turn(&mut self, lp: u32, time: Ticks) -> &mut Turn {
+        let turn = &mut self.turns[lp as usize];
+        if turn.window != self.windows {
+            let stands = if turn.stood { turn.stands } else { 0 };
+            *turn = Turn { window: self.windows, begin: time, stands, ..Turn::default() };
+        }
+        turn
+    }
+
+    /// The events of a window, of which those beyond budgets are put aside.
+    fn events_of_window(&mut self, until: Ticks, budget: u32) {
+        while let Some((lp, event)) = self.pending.pop_before(until) {
+            let turn = self.turn(lp, event.time);
+            if turn.failed {
+                continue;
+            }
+            if turn.events < budget {
+                turn.events += 1;
+                self.execute(lp, event);
+                continue;
+            }
+            self.aside.entry(lp).or_default().push(Reverse(event));
+        }
+    }
+
+    /// What budgets left: who is stuck, and what may be executed in the next window.
+    fn take_from_aside(&mut self, budget: u32) {
+        let mut stuck = Vec::new();
+        for (&lp, aside) in &self.aside {
+            let turn = &mut self.turns[lp as usize];
+            if turn.window != self.windows || turn.failed || turn.events < budget {
+                continue;
+            }
+            // What it did not come to in this window: here is all of it that is before `until`.
+            turn.stood = aside.peek().is_some_and(|Reverse(event)| event.time == turn.begin);
+            turn.stands = if turn.stood { turn.stands + 1 } else { 0 };
+            if turn.stands * budget > PATIENCE {
+                stuck.push(lp);
+            }
+        }
+        stuck.into_iter().for_each(|lp| self.fail(FaultKind::Stuck, lp));
+        for (&lp, aside) in &mut self.aside {
+            let next = (0..budget).map_while(|_| aside.pop());
+            next.for_each(|Reverse(event)| self.pending.push(lp, event));
+        }
+        self.aside.retain(|_, aside| !aside.is_empty());
+    }
+
+    /// What was sent arrives.
+    fn deliver(&mut self) {
+        self.mail.drain(..).for_each(|(lp, event)| self.pending.push(lp, event));
+    }
+
+    fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
+        self.events += 1;
+        self.executed[lp as usize] += 1;
+        self.recent.push((lp, event));
+        if self.recent.len() == RECENT {
+            self.fingerprint.executed(&self.recent);
+            self.recent.clear();
+        }
+        let model = self.model;
+        self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
+    }
+
+    /// The states, by LP.
+    pub fn states(&self) -> &[M::State] {
+        &self.states
+    }
+
+    /// The rows of LP memory, LP by LP: [`Model::memory_rows`](crate::pdes::Model::memory_rows) of each.
+    pub fn memory(&self) -> &[[u32; 4]] {
+        &self.memory
+    }
+
+    /// The events still pending, by LP and then in order.
+    pub fn pending(&self) -> Pending<M::Payload> {
+        let mut pending: Vec<_> = self.held().collect();
+        pending.sort_unstable();
+        pending
+    }
+
+    fn held(&self) -> impl Iterator<Item = (u32, Event<M::Payload>)> {
+        let aside =
+            self.aside.iter().flat_map(|(&lp, events)| events.iter().map(move |Reverse(event)| (lp, *event)));
+        self.pending.iter().chain(aside)
+    }
+
+    fn of_executed(&self) -> Fingerprint {
+        let mut fingerprint = self.fingerprint;
+        fingerprint.executed(&self.recent);
+        fingerprint
+    }
+
+    /// The fingerprint of what was executed, of the states, and of what is pending.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut fingerprint = self.of_executed();
+        for (lp, state) in (0..).zip(&self.states) {
+            fingerprint.state(lp, &state_words(state));
+        }
+        if !self.memory.is_empty() {
+            for (lp, rows) in (0..).zip(self.memory.chunks(self.model.memory_rows() as usize)) {
+                fingerprint.memory(lp, rows);
+            }
+        }
+        for (lp, event) in self.held() {
+            fingerprint.pending(lp, &event);
+        }
+        fingerprint
+    }
+
+    /// What every LP has to tell at the time `at`: [`CpuModel::output`]. Equal to
+    /// [`Simulation::outputs`](crate::pdes::Simulation::outputs) after the same run.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run; what is wrong with the WGSL's `struct Output`, after which the columns are named;
+    /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
+    ///
+    /// # Panics
+    /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
+    pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
+        self.faultless()?;
+        check_time(at, self.course.done)?;
+        let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
+        self.outputs_in(at, check::columns(self.model)?.ok_or_else(none)?)
+    }
+
+    /// The same where the columns are known, which takes linking the model's WGSL.
+    pub(in crate::pdes) fn outputs_in(
+        &self,
+        at: Ticks,
+        columns: Arc<Columns>,
+    ) -> Result<Outputs<M::Output>, SimulationError> {
+        self.faultless()?;
+        check_time(at, self.course.done)?;
+        let rows = self.model.memory_rows() as usize;
+        let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
+        for (lp, state) in (0..).zip(&self.states) {
+            let kept = &self.memory[lp as usize * rows..][..rows];
+            let mut memory = kept.to_vec();
+            let mut context = Context {
+                stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
+                lps: self.model.lps(),
+                replica: self.replica,
+                lookahead: self.model.lookahead(),
+                now: at,
+                sent: &mut sent,
+                memory: &mut memory,
+                memory_full: false,
+            };
+            outputs.push(self.model.output(lp, state, &mut context));
+            if context.memory_full {
+                return Err(SimulationError::Output { kind: FaultKind::MemoryFull, lp });
+            }
+            assert!(
+                context.stream.position() == 0 && sent.is_empty() && memory == kept,
+                "`CpuModel::output` may not schedule, draw, or write LP memory: it did, at LP {lp}"
+            );
+        }
+        Ok(Outputs { at, first_lp: 0, rows: outputs, columns })
+    }
+
+    /// The sums, minima and maxima of their columns: [`Outputs::totals`]. Equal to
+    /// [`Simulation::totals`](crate::pdes::Simulation::totals) after the same run.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::outputs`] and [`Outputs::totals`].
+    ///
+    /// # Panics
+    /// As [`CpuSimulation::outputs`].
+    pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
+        self.outputs(at)?.totals(classes)
+    }
+
+    /// Calls a function of the model for an LP at a time, and makes what it sent pending.
+    fn call(
+        &mut self,
+        lp: u32,
+        now: Ticks,
+        function: impl FnOnce(&mut M::State, &mut Context<'_, M::Payload>),
+    ) {
+        let rows = self.model.memory_rows() as usize;
+        let mut sent = std::mem::take(&mut self.sent);
+        let mut context = Context {
+            stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
+            lps: self.model.lps(),
+            replica: self.replica,
+            lookahead: self.model.lookahead(),
+            now,
+            sent: &mut sent,
+            memory: &mut self.memory[lp as usize * rows..][..rows],
+            memory_full: false,
+        };
+        function(&mut self.states[lp as usize], &mut context);
+        if context.memory_full {
+            self.fail(FaultKind::MemoryFull, lp);
+        }
+        for (destination, event) in sent.drain(..) {
+            // There is no lookahead to keep before the first window.
+            let least =
+                if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(self.model.lookahead()) };
+            if destination >= self.model.lps() {
+                self.fail(FaultKind::Destination, lp);
+            } else if event.time == Ticks::NEVER {
+                self.fail(FaultKind::TimeOverflow, lp);
+            } else if destination == lp && event.time < now {
+                self.fail(FaultKind::Past, lp);
+            } else if destination != lp && event.time < least {
+                self.fail(FaultKind::Lookahead, lp);
+            } else if destination == lp {
+                self.pending.push(destination, event);
+            } else {
+                self.mail.push((destination, event));
+            }
+        }
+        self.sent = sent;
+    }
+
+    /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is told.
+    fn fail(&mut self, kind: FaultKind, lp: u32) {
+        let fault = Fault { kind, lp, window: self.windows, needed: 0 };
+        self.turns[lp as usize].failed = true;
+        if self.fault.is_none_or(|first| (lp, kind.number()) < (first.lp, first.kind.number())) {
+            self.fault = Some(fault);
+        }
+    }
+
+    fn faultless(&self) -> Result<(), SimulationError> {
+        match self.fault {
+            Some(fault @ Fault { kind: FaultKind::Cycle, .. }) => {
+                Err(SimulationError::cycle(fault, self.rounds.0, self.held()))
+            }
+            Some(fault) => Err(fault.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
+    type Error = SimulationError;
+
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, SimulationError> {
+        self.run_watched(until, watch)
+    }
+
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&Identity::of(self.model), self.run)
+    }
+
+    fn executed(&mut self) -> Result<u64, SimulationError> {
+        Ok(self.events)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
+        Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
+    }
+
+    fn reason(error: &SimulationError) -> Option<&CheckpointError> {
+        reason(error)
+    }
+}
+
+impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuSimulation")
+            .field("model", &self.model.name())
+            .field("events", &self.events)
+            .field("pending", &self.held().count())
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A state as the words that a kernel sees.
+fn state_words<S: bytemuck::Pod>(state: &S) -> Vec<u32> {
+    bytemuck::bytes_of(state).chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATIENCE, ROUNDS};
+    use crate::shaders::constant;
+
+    #[test]
+    fn devices_have_as_much_patience() {
+        assert_eq!(constant("pdes/engine.wgsl", "PATIENCE"), Some(PATIENCE));
+        assert_eq!(constant("pdes/engine.wgsl", "ROUNDS"), Some(ROUNDS));
+    }
+}
