@@ -76,7 +76,8 @@ mod tests {
             assert_eq!(text.contains("case 9u: { return half_of(words.x, a); }"), known, "{text}");
             let own = "const SURE = 0xffffffffu;\n";
             let file = Source::new("laws.wgsl", format!("{own}{half}{text}"));
-            let program = Program::link("laws", &[shaders::file("random/distributions.wgsl"), file]).unwrap();
+            let [all, product] = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+            let program = Program::link("laws", &[all, product, file]).unwrap();
             let called =
                 program.module().functions.iter().find(|(_, f)| f.name.as_deref() == Some("law_time"));
             assert!(called.is_some());
