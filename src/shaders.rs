@@ -1,5 +1,7 @@
 //! The WGSL files of the library: the folder `shaders/`, by path.
 
+use std::sync::LazyLock;
+
 use crate::gpu::{Source, listed};
 
 // Path within `shaders/`, what errors call the file, and its text, in the order of the paths:
@@ -47,6 +49,31 @@ pub(crate) fn providers(name: &str) -> impl Iterator<Item = &'static str> {
     };
     FILES.iter().filter(move |(.., text)| provides(text)).map(|&(_, file, _)| file)
 }
+
+/// A function that the head of a file names: `// models: draw_erlang(number, time), …`.
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    /// What each argument is: `time`, `probability` or `number`.
+    pub(crate) takes: Vec<&'static str>,
+    /// Whether models of every engine may call it: a line `// models:` names it, and not `// takes:`.
+    pub(crate) for_models: bool,
+}
+
+/// The functions of all heads.
+pub(crate) static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
+    let lines = FILES.iter().flat_map(|(.., text)| text.lines());
+    let lists = lines.filter_map(|line| {
+        let models = line.strip_prefix("// models:");
+        Some((models.or_else(|| line.strip_prefix("// takes:"))?, models.is_some()))
+    });
+    let calls = lists.flat_map(|(list, for_models)| {
+        list.split_inclusive(')').filter_map(move |call| {
+            let (name, takes) = call.trim_start_matches([',', ' ']).trim_end_matches(')').split_once('(')?;
+            Some(Call { name, takes: listed(takes).collect(), for_models })
+        })
+    });
+    calls.collect()
+});
 
 /// The files that a model's file may import.
 const IMPORTABLE: [&str; 6] = [

@@ -4,10 +4,21 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in the wrong
 // order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_below, exponential_unit, exponential_short, draw_exponential, draw_bernoulli, draw_uniform,
-// draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal,
-// normal_unit, draw_lognormal, draw_weibull; exponential_of, uniform_of, triangular_of, normal_of, lognormal_of, weibull_of, draw_word. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
-// log2_unit, times_exp2.)
+// Functions, with what each takes (`time` in ticks, `probability` in units of 2^-32). Those of `models` are for models of every engine;
+// those of `takes` an engine may allow. The host reads both lists.
+//
+// models: draw_below(number), draw_word(number, number), draw_bernoulli(probability)
+// models: draw_exponential(time), exponential_of(number, time)
+// models: draw_hyperexponential(probability, time, time), draw_erlang(number, time)
+// models: draw_uniform(time, time), uniform_of(number, number, number, time, time)
+// models: draw_triangular(time, time, time), triangular_of(number, number, time, time, time)
+// models: draw_normal(time, time), normal_of(number, time, time), normal_unit(number)
+// models: draw_lognormal(time, number), lognormal_of(number, time, number)
+// models: draw_weibull(time, number), weibull_of(number, time, number)
+// models: draw_geometric(number), draw_poisson(number), alias_slot(number), alias_pick(number, number, number)
+// takes: exponential_unit(number), exponential_short(number, time)
+//
+// Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction, log2_unit, times_exp2.
 //
 // import: random/stream.wgsl
 // import: time/ticks.wgsl

@@ -9,6 +9,8 @@
 //
 // Functions: exponential_tabled; tables_open, which is the engine's. The Rust twin is `random::exponential_tabled`.
 //
+// takes: exponential_tabled(number, time)
+//
 // import: random/distributions.wgsl
 // provides: tables_open
 // needs: mul_wide

@@ -14,6 +14,8 @@
 //
 // Functions: stream_open, stream_complement, stream_seek, stream_position, stream_block, stream_enter, stream_main, draw, draw_block.
 //
+// models: draw()
+//
 // import: random/philox.wgsl
 //
 // bounds: no array of a buffer. The loop runs fewer than 4 times.

@@ -1,33 +1,198 @@
 //! Distributions of times as a description names them.
 
 use serde::{Deserialize, Serialize};
+use statrs::function::gamma::gamma;
 
 use super::error::no_time;
 use super::scale::Scale;
-use crate::random::{lognormal_spread, probability, weibull_power};
+use crate::random::{Stream, lognormal_spread, probability, weibull_power};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
 
-/// A distribution of times, in the network's unit of time.
-///
-/// In a file, one of its names with its numbers: `{ exponential = 1.5 }`, `{ uniform = [1.0, 2.0] }`, `{ erlang = { stages = 3, mean = 2.0 } }`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum Distribution {
+/// What kernels know of a kind of distributions, whatever its numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    /// The first word of its laws: the place in [`KINDS`].
+    pub(super) number: u32,
+    /// Words that are drawn for one time, at most 3. 0 also where `wgsl` draws them itself.
+    pub(super) draws: u32,
+    /// A time in WGSL, of `words` (the last that was drawn comes first), `number`, `a`, `b` and `c`.
+    /// Rows with the same text share one call.
+    pub(super) wgsl: &'static str,
+    /// The same time in Rust.
+    pub(super) time: fn(&mut Stream, &Law) -> Ticks,
+    /// No time is shorter. Zero also for laws that begin nearly there.
+    pub(super) least: fn(&Law) -> Ticks,
+    /// One of the kind.
+    pub(super) example: Distribution,
+}
+
+/// The numbers of a distribution as kernels read them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Law {
+    pub(super) number: u32,
+    pub(super) a: Ticks,
+    pub(super) b: Ticks,
+    pub(super) c: Ticks,
+}
+
+impl Law {
+    /// The place of its kind in [`KINDS`], and the law.
+    pub(super) fn of(words: &[u32]) -> (usize, Self) {
+        let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
+        (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
+    }
+}
+
+/// Makes [`Distribution`] and [`KINDS`] of rows: a variant, its kind, and what follows from its numbers.
+macro_rules! distributions {
+    ($($(#[$doc:meta])* $name:ident $fields:tt: {
+        kind: $kind:expr,
+        of: $numbers:pat,
+        mean: $mean:expr,
+        variance: $variance:expr,
+        scales: $scales:expr,
+        law: $law:expr,
+    })*) => {
+        /// A distribution of times, in the network's unit of time.
+        ///
+        /// In a file, one of its names with its numbers: `{ exponential = 1.5 }`, `{ uniform = [1.0, 2.0] }`,
+        /// `{ erlang = { stages = 3, mean = 2.0 } }`.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase", deny_unknown_fields)]
+        #[non_exhaustive]
+        pub enum Distribution { $($(#[$doc])* $name $fields,)* }
+
+        /// All kinds, by their numbers.
+        pub(super) const KINDS: &[Kind] = &[$($kind),*];
+
+        impl Distribution {
+            fn kind(&self) -> u32 {
+                match self { $(Self::$name { .. } => const { $kind.number },)* }
+            }
+
+            /// The mean, in the network's unit.
+            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
+            pub fn mean(&self) -> f64 {
+                match *self { $($numbers => $mean,)* }
+            }
+
+            /// The variance, in the network's unit squared.
+            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
+            pub fn variance(&self) -> f64 {
+                match *self { $($numbers => $variance,)* }
+            }
+
+            /// The times that have to be many ticks long, so that what is drawn is right.
+            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
+            pub(super) fn scales(&self) -> [Option<f64>; 2] {
+                match *self { $($numbers => $scales,)* }
+            }
+
+            fn law(&self, to: &Coder) -> Result<Law, String> {
+                match *self { $($numbers => to.law($law),)* }
+            }
+        }
+    };
+}
+
+const fn zero(_: &Law) -> Ticks {
+    Ticks::ZERO
+}
+
+const fn first(law: &Law) -> Ticks {
+    law.a
+}
+
+/// An exponential time of one of two means; `exponential` has the first alone.
+const EXPONENTIAL: &str =
+    "exponential_of(words.x, select(b, a, (kind == 1u) | (words.y < number) | (number == SURE)))";
+
+distributions! {
     /// Always the same time.
-    Constant(f64),
+    Constant(f64): {
+        kind: Kind {
+            number: 0,
+            draws: 0,
+            wgsl: "a",
+            time: |_, law| law.a,
+            least: first,
+            example: Distribution::Constant(2.0),
+        },
+        of: Self::Constant(value),
+        mean: value,
+        variance: 0.0,
+        scales: [Some(value), None],
+        law: |to| Ok(Law { a: whole(value, to.scale)?, ..Law::default() }),
+    }
     /// Exponential, of this mean.
-    Exponential(f64),
+    Exponential(f64): {
+        kind: Kind {
+            number: 1,
+            draws: 1,
+            wgsl: EXPONENTIAL,
+            time: |stream, law| stream.exponential(law.a),
+            least: zero,
+            example: Distribution::Exponential(2.0),
+        },
+        of: Self::Exponential(mean),
+        mean: mean,
+        variance: mean * mean,
+        scales: [Some(mean), None],
+        law: |to| Ok(Law { a: to.drawn(mean)?, ..Law::default() }),
+    }
     /// Uniform between two times.
-    Uniform([f64; 2]),
+    Uniform([f64; 2]): {
+        kind: Kind {
+            number: 2,
+            draws: 3,
+            wgsl: "uniform_of(words.z, words.y, words.x, a, b)",
+            time: |stream, law| stream.uniform(law.a, law.b),
+            least: first,
+            example: Distribution::Uniform([1.0, 3.0]),
+        },
+        of: Self::Uniform([low, high]),
+        mean: f64::midpoint(low, high),
+        variance: (high - low).powi(2) / 12.0,
+        scales: [Some(high - low), None],
+        law: |to| {
+            let (a, b) = (to.time(low)?, to.positive(high)?);
+            if a >= b {
+                return Err(format!(
+                    "it is uniform between {low} and {high}; the second has to be the later"
+                ));
+            }
+            to.drawn(high - low)?;
+            Ok(Law { a, b, ..Law::default() })
+        },
+    }
     /// The sum of `stages` exponential times of one mean; `mean` is that of the sum.
     Erlang {
         /// Stages, 1 to 100.
         stages: u32,
         /// Mean of their sum.
         mean: f64,
-    },
+    }: {
+        kind: Kind {
+            number: 3,
+            // It draws one for each stage.
+            draws: 0,
+            wgsl: "draw_erlang(number, a)",
+            time: |stream, law| stream.erlang(law.number, law.a),
+            least: zero,
+            example: Distribution::Erlang { stages: 3, mean: 2.0 },
+        },
+        of: Self::Erlang { stages, mean },
+        mean: mean,
+        variance: mean * mean / f64::from(stages),
+        scales: [Some(mean / f64::from(stages.max(1))), None],
+        law: |to| {
+            if !(1..=MOST_STAGES).contains(&stages) {
+                return Err(format!("it has {stages} stages; 1 to {MOST_STAGES} can be drawn"));
+            }
+            Ok(Law { number: stages, a: to.drawn(mean / f64::from(stages))?, ..Law::default() })
+        },
+    }
     /// Exponential, with either of two means.
     Hyperexponential {
         /// Of the first mean.
@@ -36,30 +201,129 @@ pub enum Distribution {
         first: f64,
         /// The other.
         second: f64,
-    },
+    }: {
+        kind: Kind {
+            number: 4,
+            draws: 2,
+            wgsl: EXPONENTIAL,
+            time: |stream, law| stream.hyperexponential(law.number, law.a, law.b),
+            least: zero,
+            example: Distribution::Hyperexponential { probability: 0.75, first: 1.0, second: 4.0 },
+        },
+        of: Self::Hyperexponential { probability: share, first, second },
+        mean: share * first + (1.0 - share) * second,
+        variance: {
+            let mean = share * first + (1.0 - share) * second;
+            2.0 * (share * first * first + (1.0 - share) * second * second) - mean * mean
+        },
+        scales: [Some(first), Some(second)],
+        law: |to| {
+            let number = probability(share).map_err(|error| error.to_string())?;
+            Ok(Law { number, a: to.drawn(first)?, b: to.drawn(second)?, ..Law::default() })
+        },
+    }
     /// Triangular: the least, the most frequent and the greatest time.
-    Triangular([f64; 3]),
+    Triangular([f64; 3]): {
+        kind: Kind {
+            number: 5,
+            draws: 2,
+            wgsl: "triangular_of(words.y, words.x, a, b, c)",
+            time: |stream, law| stream.triangular(law.a, law.b, law.c),
+            least: first,
+            example: Distribution::Triangular([1.0, 2.0, 4.0]),
+        },
+        of: Self::Triangular([low, mode, high]),
+        mean: (low + mode + high) / 3.0,
+        variance: {
+            (low * low + mode * mode + high * high - low * mode - low * high - mode * high) / 18.0
+        },
+        scales: [Some(high - low), None],
+        law: |to| {
+            let (a, b, c) = (to.time(low)?, to.time(mode)?, to.positive(high)?);
+            if b < a || c < b {
+                return Err(format!(
+                    "it is triangular over {low}, {mode} and {high}; they have to be in order"
+                ));
+            }
+            to.drawn(high - low)?;
+            Ok(Law { a, b, c, ..Law::default() })
+        },
+    }
     /// Normal, cut at zero: what would be negative is zero.
     Normal {
         /// Mean, before the cut.
         mean: f64,
         /// Standard deviation, before the cut.
         deviation: f64,
-    },
+    }: {
+        kind: Kind {
+            number: 6,
+            draws: 1,
+            wgsl: "normal_of(words.x, a, b)",
+            time: |stream, law| stream.normal(law.a, law.b),
+            least: zero,
+            example: Distribution::Normal { mean: 9.0, deviation: 1.0 },
+        },
+        of: Self::Normal { mean, deviation },
+        mean: cut_normal(mean, deviation)[0],
+        variance: cut_normal(mean, deviation)[1],
+        scales: [Some(mean), Some(deviation)],
+        law: |to| Ok(Law { a: to.drawn(mean)?, b: to.time(deviation)?, ..Law::default() }),
+    }
     /// Lognormal, by the mean and the standard deviation of the time itself.
     Lognormal {
         /// Mean.
         mean: f64,
         /// Standard deviation.
         deviation: f64,
-    },
+    }: {
+        kind: Kind {
+            number: 7,
+            draws: 1,
+            wgsl: "lognormal_of(words.x, a, number)",
+            time: |stream, law| stream.lognormal(law.a, law.number),
+            least: zero,
+            example: Distribution::Lognormal { mean: 2.0, deviation: 1.0 },
+        },
+        of: Self::Lognormal { mean, deviation },
+        mean: mean,
+        variance: deviation * deviation,
+        scales: [Some(mean / (1.0 + (deviation / mean).powi(2)).sqrt()), None],
+        law: |to| {
+            to.positive(mean)?;
+            to.time(deviation)?;
+            let squared = 1.0 + (deviation / mean).powi(2);
+            let number = lognormal_spread(squared.ln().sqrt()).map_err(|error| error.to_string())?;
+            Ok(Law { number, a: to.drawn(mean / squared.sqrt())?, ..Law::default() })
+        },
+    }
     /// Weibull.
     Weibull {
         /// Scale, a time.
         scale: f64,
         /// Shape, 0.3 to 1000.
         shape: f64,
-    },
+    }: {
+        kind: Kind {
+            number: 8,
+            draws: 1,
+            wgsl: "weibull_of(words.x, a, number)",
+            time: |stream, law| stream.weibull(law.a, law.number),
+            least: zero,
+            example: Distribution::Weibull { scale: 2.0, shape: 1.5 },
+        },
+        of: Self::Weibull { scale, shape },
+        mean: scale * gamma(1.0 + 1.0 / shape),
+        variance: {
+            let mean = scale * gamma(1.0 + 1.0 / shape);
+            scale * scale * gamma(1.0 + 2.0 / shape) - mean * mean
+        },
+        scales: [Some(scale), None],
+        law: |to| {
+            let number = weibull_power(shape).map_err(|error| error.to_string())?;
+            Ok(Law { number, a: to.drawn(scale)?, ..Law::default() })
+        },
+    }
 }
 
 /// The most stages of an Erlang distribution: each is a draw.
@@ -101,163 +365,122 @@ fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
 }
 
 impl Distribution {
-    /// The mean, in the network's unit.
-    pub fn mean(&self) -> f64 {
-        match *self {
-            Self::Constant(mean)
-            | Self::Exponential(mean)
-            | Self::Erlang { mean, .. }
-            | Self::Lognormal { mean, .. } => mean,
-            Self::Normal { mean, deviation } => cut_normal(mean, deviation)[0],
-            Self::Uniform([low, high]) => f64::midpoint(low, high),
-            Self::Hyperexponential { probability, first, second } => {
-                probability * first + (1.0 - probability) * second
-            }
-            Self::Triangular([low, mode, high]) => (low + mode + high) / 3.0,
-            Self::Weibull { scale, shape } => scale * statrs::function::gamma::gamma(1.0 + 1.0 / shape),
-        }
-    }
-
-    /// The variance, in the network's unit squared.
-    pub fn variance(&self) -> f64 {
-        let mean = self.mean();
-        match *self {
-            Self::Constant(_) => 0.0,
-            Self::Exponential(mean) => mean * mean,
-            Self::Uniform([low, high]) => (high - low).powi(2) / 12.0,
-            Self::Erlang { stages, mean } => mean * mean / f64::from(stages),
-            Self::Hyperexponential { probability, first, second } => {
-                2.0 * (probability * first * first + (1.0 - probability) * second * second) - mean * mean
-            }
-            Self::Triangular([a, b, c]) => (a * a + b * b + c * c - a * b - a * c - b * c) / 18.0,
-            Self::Normal { mean, deviation } => cut_normal(mean, deviation)[1],
-            Self::Lognormal { deviation, .. } => deviation * deviation,
-            Self::Weibull { scale, shape } => {
-                scale * scale * statrs::function::gamma::gamma(1.0 + 2.0 / shape) - mean * mean
-            }
-        }
-    }
-
-    /// The times that have to be many ticks long, so that what is drawn is right.
-    pub(super) fn scales(&self) -> [Option<f64>; 2] {
-        match *self {
-            Self::Constant(time) | Self::Exponential(time) | Self::Weibull { scale: time, .. } => {
-                [Some(time), None]
-            }
-            Self::Normal { mean, deviation } => [Some(mean), Some(deviation)],
-            Self::Uniform([low, high]) | Self::Triangular([low, _, high]) => [Some(high - low), None],
-            Self::Erlang { stages, mean } => [Some(mean / f64::from(stages.max(1))), None],
-            Self::Hyperexponential { first, second, .. } => [Some(first), Some(second)],
-            Self::Lognormal { mean, deviation } => {
-                [Some(mean / (1.0 + (deviation / mean).powi(2)).sqrt()), None]
-            }
-        }
-    }
-
-    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or nearly.
-    pub(super) fn least(words: &[u32; 8]) -> Ticks {
-        match words[0] {
-            0 | 2 | 5 => Ticks::from_words([words[2], words[3]]),
-            _ => Ticks::ZERO,
-        }
-    }
-
     /// Whether it is a time that runs do not reach.
     pub(super) fn is_never(&self, scale: Scale) -> bool {
         matches!(*self, Self::Constant(units) if scale.never(units).is_some())
     }
+}
 
-    /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
-    pub(super) fn words(&self, scale: Scale) -> Result<[u32; 8], String> {
-        let resolution = scale.resolution;
-        let time = |units: f64| resolution.ticks(units).map_err(|error| no_time(&error));
-        let positive = |units: f64| reached(units, resolution);
-        let drawn = |units: f64| match positive(units)? {
+/// Makes times of a description into ticks, and checks them.
+struct Coder {
+    scale: Scale,
+}
+
+impl Coder {
+    /// (Says what the argument of a row's closure is.)
+    fn law(&self, law: impl FnOnce(&Self) -> Result<Law, String>) -> Result<Law, String> {
+        law(self)
+    }
+
+    /// Any time.
+    fn time(&self, units: f64) -> Result<Ticks, String> {
+        self.scale.resolution.ticks(units).map_err(|error| no_time(&error))
+    }
+
+    /// A time that is not zero.
+    fn positive(&self, units: f64) -> Result<Ticks, String> {
+        reached(units, self.scale.resolution)
+    }
+
+    /// A mean of what is drawn.
+    fn drawn(&self, units: f64) -> Result<Ticks, String> {
+        match self.positive(units)? {
             ticks if ticks.get() < LEAST_MEAN => Err(format!(
                 "{units} is a mean of {} ticks, and what is drawn is rounded down to whole ones; choose more ticks per unit, so that it is {LEAST_MEAN} or more",
                 ticks.get()
             )),
             ticks => Ok(ticks),
-        };
-        let zero = Ticks::ZERO;
-        let (kind, number, times) = match *self {
-            Self::Constant(value) => (0, 0, [whole(value, scale)?, zero, zero]),
-            Self::Exponential(mean) => (1, 0, [drawn(mean)?, zero, zero]),
-            Self::Uniform([low, high]) => {
-                let times = [time(low)?, positive(high)?, zero];
-                if times[0] >= times[1] {
-                    return Err(format!(
-                        "it is uniform between {low} and {high}; the second has to be the later"
-                    ));
-                }
-                drawn(high - low)?;
-                (2, 0, times)
-            }
-            Self::Erlang { stages, mean } => {
-                if !(1..=MOST_STAGES).contains(&stages) {
-                    return Err(format!("it has {stages} stages; 1 to {MOST_STAGES} can be drawn"));
-                }
-                (3, stages, [drawn(mean / f64::from(stages))?, zero, zero])
-            }
-            Self::Hyperexponential { probability: share, first, second } => {
-                let share = probability(share).map_err(|error| error.to_string())?;
-                (4, share, [drawn(first)?, drawn(second)?, zero])
-            }
-            Self::Triangular([low, mode, high]) => {
-                let times = [time(low)?, time(mode)?, positive(high)?];
-                if !times.is_sorted() {
-                    return Err(format!(
-                        "it is triangular over {low}, {mode} and {high}; they have to be in order"
-                    ));
-                }
-                drawn(high - low)?;
-                (5, 0, times)
-            }
-            Self::Normal { mean, deviation } => (6, 0, [drawn(mean)?, time(deviation)?, zero]),
-            Self::Lognormal { mean, deviation } => {
-                positive(mean)?;
-                time(deviation)?;
-                let squared = 1.0 + (deviation / mean).powi(2);
-                let spread = lognormal_spread(squared.ln().sqrt()).map_err(|error| error.to_string())?;
-                (7, spread, [drawn(mean / squared.sqrt())?, zero, zero])
-            }
-            Self::Weibull { scale, shape } => {
-                let power = weibull_power(shape).map_err(|error| error.to_string())?;
-                (8, power, [drawn(scale)?, zero, zero])
-            }
-        };
-        let [a, b, c] = times.map(Ticks::to_words);
-        Ok([kind, number, a[0], a[1], b[0], b[1], c[0], c[1]])
+        }
+    }
+}
+
+impl Distribution {
+    /// One distribution of each kind.
+    pub fn examples() -> impl Iterator<Item = Self> {
+        KINDS.iter().map(|kind| kind.example)
+    }
+
+    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or nearly.
+    pub(super) fn least(words: &[u32; 8]) -> Ticks {
+        let (kind, law) = Law::of(words);
+        (KINDS[kind].least)(&law)
+    }
+
+    /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
+    pub(super) fn words(&self, scale: Scale) -> Result<[u32; 8], String> {
+        let Law { number, a, b, c } = self.law(&Coder { scale })?;
+        let [a, b, c] = [a, b, c].map(Ticks::to_words);
+        Ok([self.kind(), number, a[0], a[1], b[0], b[1], c[0], c[1]])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::random::Stream;
+    use indexmap::IndexMap;
 
-    /// Moments against variates: those of `facility::model::variate`.
+    use super::*;
+
+    #[test]
+    fn rows_lie_where_their_numbers_say_and_have_the_words_that_they_draw() {
+        let scale = Scale::new(Resolution::default(), None);
+        for (place, kind) in KINDS.iter().enumerate() {
+            assert_eq!((kind.number as usize, kind.example.kind()), (place, kind.number));
+            let (found, law) = Law::of(&kind.example.words(scale).unwrap());
+            assert_eq!(found, place);
+            let mut stream = Stream::new(1, 2, 3);
+            assert!((kind.time)(&mut stream, &law) >= (kind.least)(&law));
+            if !kind.wgsl.starts_with("draw_") {
+                let mut other = Stream::new(1, 2, 3);
+                other.seek(kind.draws);
+                assert_eq!(stream.draw(), other.draw(), "{:?}", kind.example);
+            }
+        }
+    }
+
+    #[test]
+    fn the_guide_shows_each_kind() {
+        let guide = include_str!("../../docs/guide-networks.md");
+        for law in Distribution::examples() {
+            let shown = guide.split('`').any(|code| {
+                let read = toml::from_str::<IndexMap<String, Distribution>>(&format!("law = {code}"));
+                read.is_ok_and(|read| read.values().eq([&law]))
+            });
+            assert!(shown, "{law:?}");
+        }
+    }
+
+    #[test]
+    fn descriptions_name_each_kind_and_an_unknown_name_lists_them() {
+        let error = toml::from_str::<IndexMap<String, Distribution>>("law = { gauss = 1 }");
+        let error = error.unwrap_err().to_string();
+        for law in Distribution::examples() {
+            let value = toml::Value::try_from(law).unwrap();
+            let name = value.as_table().unwrap().keys().next().unwrap();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+            assert_eq!(value.try_into::<Distribution>().unwrap(), law);
+        }
+    }
+
     #[test]
     fn means_and_variances_are_those_of_the_variates() {
         let resolution = Resolution::default();
-        for law in [
-            Distribution::Constant(2.0),
-            Distribution::Exponential(2.0),
-            Distribution::Uniform([1.0, 4.0]),
-            Distribution::Erlang { stages: 3, mean: 2.0 },
-            Distribution::Hyperexponential { probability: 0.25, first: 4.0, second: 1.0 },
-            Distribution::Triangular([1.0, 2.0, 5.0]),
-            Distribution::Normal { mean: 7.0, deviation: 1.0 },
-            Distribution::Normal { mean: 1.0, deviation: 1.0 },
-            Distribution::Normal { mean: 1.0, deviation: 3.0 },
-            Distribution::Lognormal { mean: 2.0, deviation: 1.0 },
-            Distribution::Weibull { scale: 2.0, shape: 1.5 },
-        ] {
-            let words = law.words(Scale::new(resolution, None)).unwrap();
+        let cut = [[1.0, 1.0], [1.0, 3.0]].map(|[mean, deviation]| Distribution::Normal { mean, deviation });
+        for law in Distribution::examples().chain(cut) {
+            let (kind, drawn) = Law::of(&law.words(Scale::new(resolution, None)).unwrap());
             let n = 200_000_u32;
             let (mut sum, mut squares) = (0.0, 0.0);
             for index in 0..n {
-                let time = super::super::model::variate(&mut Stream::new(5, 1, index.into()), &words);
+                let time = (KINDS[kind].time)(&mut Stream::new(5, 1, index.into()), &drawn);
                 let value = resolution.units(time);
                 sum += value;
                 squares += value * value;

@@ -21,9 +21,6 @@ use crate::time::{Resolution, Ticks};
 use super::nodes::{Kind, Node};
 use super::{MAX_CLASSES, Network};
 
-#[cfg(test)]
-pub(super) use laws::variate;
-
 pub use level::{Level, TimeSums};
 pub use records::QUANTILES;
 pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
@@ -363,13 +360,13 @@ impl Model for Facility {
     }
 
     fn source(&self) -> Source {
-        if self.special() {
+        laws::with_laws(&if self.special() {
             crate::wgsl!("../../shaders/facility/network_special.wgsl")
         } else if self.simple() {
             crate::wgsl!("../../shaders/facility/network_simple.wgsl")
         } else {
             crate::wgsl!("../../shaders/facility/network_plain.wgsl")
-        }
+        })
     }
 
     fn lps(&self) -> u32 {

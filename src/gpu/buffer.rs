@@ -2,22 +2,18 @@
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
 
+use super::staging::{STAGING_BYTES, map_bytes, usize_of};
 #[cfg(not(target_arch = "wasm32"))]
 use super::upload;
 use super::{Gpu, GpuError, Submission, dedicated};
 
 /// One core copies up to this many bytes.
 const COPIED_ALONE: usize = 1 << 20;
-/// Readbacks go through staging memory of this size at the most, two at a time: the device fills one while the host empties the other.
-pub(crate) const STAGING_BYTES: u64 = 32 << 20;
-/// So much of it is kept for the next readbacks: making it costs drivers more than filling it.
-const KEPT_BYTES: u64 = 2 * STAGING_BYTES;
-
 /// `len` values of `T` in device memory.
 #[derive(Debug, Clone)]
 pub struct Buffer<T> {
@@ -206,44 +202,6 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
             let parts = to.par_chunks_mut(COPIED_ALONE).zip(from.par_chunks(COPIED_ALONE));
             parts.for_each(|(to, from)| to.copy_from_slice(from));
         }
-    }
-}
-
-/// Maps are of multiples of 8 bytes.
-pub(super) fn map_bytes(bytes: u64) -> u64 {
-    bytes.next_multiple_of(8)
-}
-
-pub(super) fn usize_of(bytes: u64) -> usize {
-    usize::try_from(bytes).expect("staging memory fits the host's address space")
-}
-
-/// Staging memory that no readback uses.
-#[derive(Debug, Default)]
-pub(super) struct Staging(Mutex<Vec<wgpu::Buffer>>);
-
-impl Staging {
-    /// The smallest that holds so many bytes, and not many times as many.
-    fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits =
-            |buffer: &wgpu::Buffer| buffer.size() >= map_bytes(bytes) && buffer.size() / 4 <= bytes.max(64);
-        let fitting = (0..kept.len()).filter(|&place| fits(&kept[place]));
-        let place = fitting.min_by_key(|&place| kept[place].size())?;
-        Some(kept.swap_remove(place))
-    }
-
-    /// Keeps it, and what came last beside it, as far as there is room.
-    fn give(&self, buffer: wgpu::Buffer) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.insert(0, buffer);
-        let mut room = KEPT_BYTES;
-        kept.retain(|buffer| {
-            let left = room.checked_sub(buffer.size());
-            room = left.unwrap_or(room);
-            left.is_some()
-        });
-        kept.truncate(16);
     }
 }
 

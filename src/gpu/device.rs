@@ -6,18 +6,17 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::buffer::Staging;
+use super::compilations::{Compilations, HOST_WAIT};
 #[cfg(target_arch = "wasm32")]
 use super::later::Later;
 use super::recipe::Built;
+use super::staging::Staging;
 #[cfg(not(target_arch = "wasm32"))]
-use super::upload::Uploads;
+use super::staging::Uploads;
 use super::{GpuError, Subgroups};
 #[cfg(test)]
 pub(crate) use submission::CALLS;
-use submission::Compilations;
-pub(super) use submission::{Compiling, Dispatched};
-pub use submission::{HOST_WAIT, Submission, compiling};
+pub use submission::Submission;
 
 /// A device and its queue, with what the library must know of them. Clones share the device.
 #[derive(Clone)]
@@ -130,7 +129,7 @@ impl Gpu {
         });
         #[cfg(target_arch = "wasm32")]
         if gpu.has(wgpu::Features::SUBGROUP) {
-            let _ = gpu.subgroups.set(gpu.probe().await);
+            let _ = gpu.subgroups.set(gpu.probe_subgroups().await);
         }
         log::info!("{gpu}");
         Ok(gpu)
@@ -243,27 +242,9 @@ impl Gpu {
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16
     }
 
-    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call (in browsers, where nothing may block, by
-    /// [`Gpu::open`]) and kept.
-    ///
-    /// None where kernels may not use them and where the probe fails, which is logged: then baseline kernels are to be used. In browsers that is
-    /// so today: wgpu 30 does not ask them for subgroups.
-    pub fn subgroups(&self) -> Option<Subgroups> {
-        if !self.has(wgpu::Features::SUBGROUP) {
-            return None;
-        }
-        #[cfg(not(target_arch = "wasm32"))]
-        {
-            *self.subgroups.get_or_init(|| pollster::block_on(self.probe()))
-        }
-        #[cfg(target_arch = "wasm32")]
-        {
-            self.subgroups.get().copied().flatten()
-        }
-    }
-
-    async fn probe(&self) -> Option<Subgroups> {
-        Subgroups::probe(self).await.inspect_err(|error| log::warn!("no subgroups: {error}")).ok()
+    /// What the probe of subgroups found, when it has run.
+    pub(super) fn probed(&self) -> &OnceLock<Option<Subgroups>> {
+        &self.subgroups
     }
 
     pub(super) fn staging(&self) -> &Staging {

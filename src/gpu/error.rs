@@ -1,6 +1,4 @@
-//! What can go wrong between the host and a device.
-
-use super::link::LinkError;
+//! What can go wrong between the host and a device, and with WGSL before it is there.
 
 /// What helps where there is no adapter.
 #[cfg(not(target_arch = "wasm32"))]
@@ -9,6 +7,85 @@ const ADVICE: &str = "Install a Vulkan, Metal or DX12 driver; on Debian and Ubun
 #[cfg(target_arch = "wasm32")]
 const ADVICE: &str = "This browser offers no WebGPU here: take one that does (Chrome and Edge 113, Safari 26, Firefox 141, or later), \
     a page from https or localhost, and hardware acceleration in its settings";
+
+/// Why WGSL files did not make a module.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// An `// import:` names a file that the library does not have.
+    #[error("{file}:{line}: `// import: {import}` names no file of the library")]
+    UnknownImport {
+        /// The importing file.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// The name that was not found.
+        import: String,
+    },
+    /// A `// requires:` names a feature that the linker does not know.
+    #[error("{file}:{line}: `// requires: {feature}` is neither `int64` nor `subgroups`")]
+    UnknownFeature {
+        /// The requiring file.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// The word that was not understood.
+        feature: String,
+    },
+    /// Files of the library's were linked that do not belong together.
+    #[error("{file}:{line}: {problem}")]
+    Head {
+        /// The file whose head says what is not so.
+        file: String,
+        /// The line.
+        line: u32,
+        /// What that is.
+        problem: String,
+    },
+    /// The joined WGSL is wrong; the report points at the files that were joined.
+    #[error("{file}:{line}:{column}: {message}\n{report}")]
+    Wgsl {
+        /// The file that the main label points at.
+        file: String,
+        /// Its line, from 1.
+        line: u32,
+        /// Its column, from 1, in bytes.
+        column: u32,
+        /// Whether it is a file of the library's.
+        library: bool,
+        /// What is wrong, in naga's words.
+        message: String,
+        /// The lines in question, marked.
+        report: String,
+    },
+    /// A user's file does what its contract with the engine does not allow: see [`Program::check_user`](super::Program::check_user).
+    #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
+    Forbidden {
+        /// The user's file.
+        file: String,
+        /// Its line, from 1.
+        line: u32,
+        /// Its column, from 1, in bytes.
+        column: u32,
+        /// What is not allowed.
+        what: String,
+        /// What is.
+        remedy: String,
+        /// The line in question, marked.
+        report: String,
+    },
+    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives none.
+    #[error(
+        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process \
+        more threads and memory, or the expressions fewer levels"
+    )]
+    Stack {
+        /// Why.
+        reason: String,
+    },
+}
+
+crate::text::debug_is_display!(LinkError);
 
 /// An error of the `gpu` module.
 ///

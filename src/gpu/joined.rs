@@ -2,10 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::link::{LinkError, Origin};
-use super::{Source, names};
+use super::source::listed;
+use super::{LinkError, Source, names};
 use crate::shaders;
 use crate::text::quoted;
+
+/// Where a line of the joined text came from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub(super) file: usize,
+    pub(super) line: u32,
+}
 
 /// A text of several files, each of which is in it once, after those that it imports.
 #[derive(Default)]
@@ -35,11 +42,6 @@ impl Head {
     fn error(&self, joined: &Joined, problem: String) -> LinkError {
         LinkError::Head { file: joined.files[self.file].name().to_owned(), line: self.line, problem }
     }
-}
-
-/// The names of a list with commas between them.
-pub(crate) fn listed(names: &str) -> impl Iterator<Item = &str> {
-    names.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 impl Joined {
@@ -139,6 +141,25 @@ impl Joined {
 
     fn declares(&self, file: usize, name: &str) -> bool {
         self.parts[file].declared.iter().any(|(_, place)| self.text[place.clone()] == *name)
+    }
+}
+
+impl Source {
+    /// It, and the files that it imports which have no more rights than it has: those of a model's own, each once.
+    pub(crate) fn parts(&self) -> Vec<Self> {
+        let mut parts = vec![self.clone()];
+        let mut next = 0;
+        while next < parts.len() {
+            let part = parts[next].clone();
+            let imports = part.comments().filter_map(|(_, comment)| comment.strip_prefix("import:"));
+            for found in imports.filter_map(|path| shaders::find(path.trim())) {
+                if !found.is_library() && !parts.contains(&found) {
+                    parts.push(found);
+                }
+            }
+            next += 1;
+        }
+        parts
     }
 }
 

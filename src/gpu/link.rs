@@ -19,95 +19,9 @@ use std::fmt::Write as _;
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::joined::Joined;
-use super::{Source, depth, names, words};
+use super::joined::{Joined, Origin};
+use super::{LinkError, Source, depth, names, words};
 use crate::text::{around, cut, quoted};
-
-/// Why WGSL files did not make a module.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// An `// import:` names a file that the library does not have.
-    #[error("{file}:{line}: `// import: {import}` names no file of the library")]
-    UnknownImport {
-        /// The importing file.
-        file: String,
-        /// Its line.
-        line: u32,
-        /// The name that was not found.
-        import: String,
-    },
-    /// A `// requires:` names a feature that the linker does not know.
-    #[error("{file}:{line}: `// requires: {feature}` is neither `int64` nor `subgroups`")]
-    UnknownFeature {
-        /// The requiring file.
-        file: String,
-        /// Its line.
-        line: u32,
-        /// The word that was not understood.
-        feature: String,
-    },
-    /// Files of the library's were linked that do not belong together.
-    #[error("{file}:{line}: {problem}")]
-    Head {
-        /// The file whose head says what is not so.
-        file: String,
-        /// The line.
-        line: u32,
-        /// What that is.
-        problem: String,
-    },
-    /// The joined WGSL is wrong; the report points at the files that were joined.
-    #[error("{file}:{line}:{column}: {message}\n{report}")]
-    Wgsl {
-        /// The file that the main label points at.
-        file: String,
-        /// Its line, from 1.
-        line: u32,
-        /// Its column, from 1, in bytes.
-        column: u32,
-        /// Whether it is a file of the library's.
-        library: bool,
-        /// What is wrong, in naga's words.
-        message: String,
-        /// The lines in question, marked.
-        report: String,
-    },
-    /// A user's file does what its contract with the engine does not allow: see [`Program::check_user`].
-    #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
-    Forbidden {
-        /// The user's file.
-        file: String,
-        /// Its line, from 1.
-        line: u32,
-        /// Its column, from 1, in bytes.
-        column: u32,
-        /// What is not allowed.
-        what: String,
-        /// What is.
-        remedy: String,
-        /// The line in question, marked.
-        report: String,
-    },
-    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives none.
-    #[error(
-        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process \
-        more threads and memory, or the expressions fewer levels"
-    )]
-    Stack {
-        /// Why.
-        reason: String,
-    },
-}
-
-crate::text::debug_is_display!(LinkError);
-
-/// Where a line of the joined text came from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
-    pub(super) file: usize,
-    pub(super) line: u32,
-}
 
 /// A place in a file that was joined.
 pub(super) struct Marked {
@@ -326,6 +240,27 @@ impl Program {
             }
         }
         false
+    }
+
+    /// The error of a user's declaration, at this place of the joined text, that takes the name of
+    /// a type of WGSL's.
+    pub(super) fn takes_a_type(&self, place: std::ops::Range<usize>) -> LinkError {
+        let what = format!(
+            "`{}` is the name of a type of WGSL's, which the engine uses",
+            &self.text()[place.clone()]
+        );
+        let span = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = naga::Span::new(span(place.start), span(place.end));
+        self.forbidden(span, what, "Give yours another name".to_owned())
+    }
+
+    /// The error of something that a user's file may not do.
+    pub(super) fn forbidden(&self, span: naga::Span, what: String, remedy: String) -> LinkError {
+        let (place, report) = self.mark(span, "").unzip();
+        let here = || Marked { file: self.name().to_owned(), line: 1, column: 1, library: false };
+        let Marked { file, line, column, .. } = place.unwrap_or_else(here);
+        let (what, report) = (self.restored(what), report.unwrap_or_default());
+        LinkError::Forbidden { file, line, column, what, remedy, report }
     }
 
     /// File, line and column of a place in the joined text, and the line with a mark.

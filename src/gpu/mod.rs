@@ -10,6 +10,7 @@
 //! your own beside a simulation, and free to change with each release.
 
 mod buffer;
+mod compilations;
 mod contract;
 mod dedicated;
 mod depth;
@@ -28,6 +29,7 @@ mod plan;
 mod recipe;
 mod size;
 mod source;
+mod staging;
 mod subgroups;
 mod tables;
 pub(crate) mod tune;
@@ -37,27 +39,31 @@ mod upload;
 mod words;
 
 pub use buffer::Buffer;
-pub(crate) use buffer::{Download, STAGING_BYTES, copy};
+pub(crate) use buffer::{Download, copy};
+pub use compilations::{HOST_WAIT, compiling};
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 #[cfg(test)]
 pub(crate) use device::CALLS;
-pub use device::{Gpu, HOST_WAIT, Submission, compiling};
-pub use error::GpuError;
-pub(crate) use joined::listed;
+pub use device::{Gpu, Submission};
+pub use error::{GpuError, LinkError};
 pub use kernel::{Bindings, Kernel};
 #[cfg(test)]
 pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout, Word};
 pub(crate) use layout::{is_words, values_of};
-pub use link::{LinkError, Program};
+pub use link::Program;
 pub use pace::{Pace, SLICE, Verdict};
 pub use plan::Plan;
 pub use recipe::Recipe;
 pub use source::Source;
+pub(crate) use source::listed;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use staging::CHUNK_BYTES;
+pub(crate) use staging::STAGING_BYTES;
 #[doc(hidden)]
 pub use subgroups::kernels;
 pub use subgroups::{SubgroupLayout, Subgroups};
 pub use units::{FieldUnit, FieldUse};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use upload::{CHUNK_BYTES, Flow, Upload};
+pub(crate) use upload::{Flow, Upload};

@@ -5,11 +5,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use naga::Span;
-
 use super::depth::{Kind, Token, is_word, token};
-use super::link::Marked;
-use super::{LinkError, Program};
 
 /// Functions of WGSL that the library calls. (Besides those whose names begin with one of [`FAMILIES`].)
 const BUILT_IN: [&str; 14] = [
@@ -42,29 +38,6 @@ fn is_built_in(name: &str) -> bool {
         || FAMILIES.iter().any(|family| {
             name.strip_prefix(family).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
         })
-}
-
-impl Program {
-    /// The error of a user's declaration, at this place of the joined text, that takes the name of
-    /// a type of WGSL's.
-    pub(super) fn takes_a_type(&self, place: Range<usize>) -> LinkError {
-        let what = format!(
-            "`{}` is the name of a type of WGSL's, which the engine uses",
-            &self.text()[place.clone()]
-        );
-        let span = |at| u32::try_from(at).unwrap_or(u32::MAX);
-        let span = Span::new(span(place.start), span(place.end));
-        self.forbidden(span, what, "Give yours another name".to_owned())
-    }
-
-    /// The error of something that a user's file may not do.
-    pub(super) fn forbidden(&self, span: Span, what: String, remedy: String) -> LinkError {
-        let (place, report) = self.mark(span, "").unzip();
-        let here = || Marked { file: self.name().to_owned(), line: 1, column: 1, library: false };
-        let Marked { file, line, column, .. } = place.unwrap_or_else(here);
-        let (what, report) = (self.restored(what), report.unwrap_or_default());
-        LinkError::Forbidden { file, line, column, what, remedy, report }
-    }
 }
 
 /// A file's part of a joined text.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::kernel::Checks;
-use super::{Gpu, GpuError, Kernel, LinkError, Program, Source};
+use super::{Kernel, LinkError, Program, Source};
 
 /// What a kernel is made from: files to link, an entry point, and values for `override`s.
 ///
@@ -61,39 +61,6 @@ impl Recipe {
     pub fn link(&self) -> Result<Program, LinkError> {
         Program::link(&self.name, &self.sources)
     }
-
-    /// The kernel with run-time checks: for WGSL of a user's.
-    ///
-    /// # Errors
-    /// As [`Kernel::new`], and [`GpuError::Link`].
-    pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: everything is checked.
-        unsafe { gpu.built().get(self, gpu, Checks::All) }
-    }
-
-    /// The kernel without run-time checks (unless the device is [`Gpu::checked`]).
-    ///
-    /// # Safety
-    /// As [`Kernel::trusted`].
-    ///
-    /// # Errors
-    /// As [`Recipe::kernel`].
-    pub unsafe fn trusted(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: the caller vouches for the kernel.
-        unsafe { gpu.built().get(self, gpu, Checks::None) }
-    }
-
-    /// The kernel with run-time checks, but that loops are counted only where a user's file has one (or where the device is [`Gpu::checked`]).
-    ///
-    /// # Safety
-    /// Every loop of the library's files must end.
-    ///
-    /// # Errors
-    /// As [`Recipe::kernel`].
-    pub unsafe fn ending(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: the caller vouches for the library's loops.
-        unsafe { gpu.built().get(self, gpu, Checks::UsersLoops) }
-    }
 }
 
 /// The kernels that a device has built.
@@ -103,7 +70,7 @@ pub(super) struct Built {
 }
 
 /// The features that kernels may use, and what is checked.
-type Kind = (wgpu::Features, Checks);
+pub(super) type Kind = (wgpu::Features, Checks);
 
 impl Built {
     /// Forgets all kernels: one of them was refused after it was built.
@@ -112,21 +79,15 @@ impl Built {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// # Safety
-    /// As [`Kernel::with_checks`].
-    unsafe fn get(&self, recipe: &Recipe, gpu: &Gpu, checks: Checks) -> Result<Kernel, GpuError> {
-        let kind = (gpu.features(), checks.on(gpu));
-        let kernels = || self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels().get(&kind).and_then(|kernels| kernels.get(recipe)) {
-            return Ok(kernel.clone());
-        }
-        // Not under the lock: a compilation is long, and another thread may want another kernel. Two that want the
-        // same one both build it.
-        let program = recipe.link()?;
-        // SAFETY: the caller vouches for what is not checked.
-        let kernel =
-            unsafe { Kernel::with_checks(gpu, &program, recipe.entry, &recipe.constants(), checks)? };
-        kernels().entry(kind).or_default().insert(recipe.clone(), kernel.clone());
-        Ok(kernel)
+    /// The kernel of a recipe, if it was built.
+    pub(super) fn find(&self, kind: Kind, recipe: &Recipe) -> Option<Kernel> {
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.get(&kind)?.get(recipe).cloned()
+    }
+
+    /// Keeps a kernel.
+    pub(super) fn keep(&self, kind: Kind, recipe: &Recipe, kernel: &Kernel) {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.entry(kind).or_default().insert(recipe.clone(), kernel.clone());
     }
 }

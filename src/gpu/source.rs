@@ -50,23 +50,6 @@ impl Source {
         self.comments().any(|(_, comment)| comment.strip_prefix("import:").map(str::trim) == Some(path))
     }
 
-    /// It, and the files that it imports which have no more rights than it has: those of a model's own, each once.
-    pub(crate) fn parts(&self) -> Vec<Self> {
-        let mut parts = vec![self.clone()];
-        let mut next = 0;
-        while next < parts.len() {
-            let part = parts[next].clone();
-            let imports = part.comments().filter_map(|(_, comment)| comment.strip_prefix("import:"));
-            for found in imports.filter_map(|path| crate::shaders::find(path.trim())) {
-                if !found.library && !parts.contains(&found) {
-                    parts.push(found);
-                }
-            }
-            next += 1;
-        }
-        parts
-    }
-
     /// Lines that are comments: their number, and what they say.
     pub(super) fn comments(&self) -> impl Iterator<Item = (u32, &str)> {
         let lines = (1..).zip(self.text.lines());
@@ -89,6 +72,11 @@ impl Source {
         let folder = rust_file.rfind(['/', '\\']).map_or("", |end| &rust_file[..=end]);
         Self::new(format!("{folder}{path}"), text)
     }
+}
+
+/// The names of a list with commas between them.
+pub(crate) fn listed(names: &str) -> impl Iterator<Item = &str> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 /// Where a text declares a uniform variable of this name: from its attributes to its semicolon.
@@ -121,24 +109,4 @@ macro_rules! wgsl {
     ($path:literal) => {
         $crate::gpu::Source::beside(file!(), $path, include_str!($path))
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn parts_of_a_model_are_what_it_imports_and_the_library_does_not_vouch_for() {
-        let model =
-            Source::new("m.wgsl", "// import: facility/network_plain.wgsl\n// import: pdes/line.wgsl\n");
-        let parts = model.parts();
-        let names: Vec<&str> = parts.iter().map(Source::name).collect();
-        let expected = ["m.wgsl", "shaders/facility/network_plain.wgsl", "shaders/facility/network.wgsl"];
-        assert_eq!(names[..3], expected);
-        assert!(names.contains(&"shaders/facility/network/records.wgsl"), "{names:?}");
-        assert!(parts.iter().all(|part| !part.library), "{names:?}");
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
-    }
 }

@@ -206,8 +206,8 @@ mod tests {
         assert_eq!(cheapest("test", &[("a", 1.0), ("b", 1.0)]), 0);
     }
 
-    /// Slices of replications by three mappings, in milliseconds, as one of an H200 took them: the second
-    /// slice of the last was disturbed.
+    /// Milliseconds of five slices. The third candidate takes half as long, but for one slice that other
+    /// work delays: by the mean it would be the slowest.
     #[test]
     fn rounds_go_on_until_all_were_seen_and_the_median_decides() {
         let recorded =

@@ -1,6 +1,7 @@
 //! What a user's WGSL takes numbers for: times and probabilities, by the calls of the library.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use naga::{
     BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable, Span,
@@ -8,6 +9,7 @@ use naga::{
 };
 
 use super::Program;
+use crate::shaders;
 
 mod numbers;
 
@@ -39,25 +41,9 @@ const T: Option<FieldUnit> = Some(FieldUnit::Time);
 const P: Option<FieldUnit> = Some(FieldUnit::Probability);
 const N: Option<FieldUnit> = None;
 
-/// The functions of the library that take times or probabilities, with what each argument is.
-const TAKES: [(&str, &[Option<FieldUnit>]); 26] = [
-    ("draw_exponential", &[T]),
-    ("exponential_of", &[N, T]),
-    ("exponential_short", &[N, T]),
-    ("exponential_tabled", &[N, T]),
-    ("draw_uniform", &[T, T]),
-    ("uniform_of", &[N, N, N, T, T]),
-    ("draw_hyperexponential", &[P, T, T]),
-    ("draw_erlang", &[N, T]),
-    ("draw_triangular", &[T, T, T]),
-    ("triangular_of", &[N, N, T, T, T]),
-    ("draw_normal", &[T, T]),
-    ("normal_of", &[N, T, T]),
-    ("draw_lognormal", &[T, N]),
-    ("lognormal_of", &[N, T, N]),
-    ("draw_weibull", &[T, N]),
-    ("weibull_of", &[N, T, N]),
-    ("draw_bernoulli", &[P]),
+/// The functions of the library that take times, with what each argument is. Those of `random/` are in
+/// the heads of its files: [`CALLS`](shaders::CALLS).
+const TAKES: [(&str, &[Option<FieldUnit>]); 9] = [
     ("time_add", &[T, T]),
     ("time_since", &[T, T]),
     ("time_less", &[T, T]),
@@ -393,7 +379,18 @@ impl<'m> Own<'m> {
 }
 
 fn takes(name: &str) -> Option<(&'static str, &'static [Option<FieldUnit>])> {
-    TAKES.into_iter().find(|(known, _)| *known == name)
+    type Takes = HashMap<&'static str, Vec<Option<FieldUnit>>>;
+    static ALL: LazyLock<Takes> = LazyLock::new(|| {
+        let unit = |takes: &&str| match *takes {
+            "time" => T,
+            "probability" => P,
+            _ => N,
+        };
+        let calls = shaders::CALLS.iter().map(|call| (call.name, call.takes.iter().map(unit).collect()));
+        let all = calls.chain(TAKES.map(|(name, takes)| (name, takes.to_vec())));
+        all.filter(|(_, takes): &(_, Vec<_>)| takes.iter().any(Option::is_some)).collect()
+    });
+    ALL.get_key_value(name).map(|(name, takes)| (*name, &takes[..]))
 }
 
 fn is_pair(inner: &TypeInner) -> bool {

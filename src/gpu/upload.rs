@@ -2,53 +2,17 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::buffer::{map_bytes, usize_of};
+use super::staging::{CHUNK_BYTES, CHUNKS, Uploads, map_bytes, usize_of};
 use super::{Gpu, GpuError, Submission};
 
 /// Writes of so many bytes go through kept memory; wgpu's own way serves shorter ones.
 pub(super) const LONG: usize = 1 << 18;
-/// A long write is cut: the device copies one piece while the host fills the next.
-pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
-/// So many pieces of a write are under way at once.
-pub(crate) const CHUNKS: usize = 4;
-/// So much is kept of what is no longer than a piece; and one that is longer.
-const KEPT_BYTES: u64 = CHUNKS as u64 * CHUNK_BYTES;
 /// What one core fills at once, at the least; and how many such parts there are at the most.
 const SHARE: u64 = 1 << 18;
 const SHARES: u64 = 256;
-
-/// Mapped memory that no write uses.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Uploads(Arc<Mutex<Vec<wgpu::Buffer>>>);
-
-impl Uploads {
-    /// The smallest that holds so many bytes, and not many times as many.
-    fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes && buffer.size() / 8 <= bytes;
-        let fitting = (0..kept.len()).filter(|&place| fits(&kept[place]));
-        let place = fitting.min_by_key(|&place| kept[place].size())?;
-        Some(kept.remove(place))
-    }
-
-    /// Keeps it, and drops those of its kind that came before it and for which there is no room. Long ones and short ones do not drop each other: who writes much and little by turns
-    /// gets both again.
-    fn give(&self, buffer: wgpu::Buffer) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let long = buffer.size() > CHUNK_BYTES;
-        let room = if long { buffer.size() } else { KEPT_BYTES };
-        let alike = |kept: &wgpu::Buffer| (kept.size() > CHUNK_BYTES) == long;
-        kept.push(buffer);
-        while kept.iter().filter(|kept| alike(kept)).map(wgpu::Buffer::size).sum::<u64>() > room {
-            let oldest = kept.iter().position(alike).expect("what was given is kept");
-            kept.remove(oldest);
-        }
-    }
-}
 
 /// Mapped memory of one write.
 #[derive(Debug)]

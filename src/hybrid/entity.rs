@@ -1,13 +1,14 @@
 //! What a model of the host engine is made of: entities, their messages, and what they may do.
 
 use std::any::Any;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Digest;
 use super::handler::{Handle, Handler};
-use super::process::{Process, ProcessId, Spawned};
 use crate::random::Stream;
 use crate::time::Ticks;
 
@@ -64,6 +65,41 @@ pub(super) struct Event<M> {
     pub(super) slot: u32,
     pub(super) time: Ticks,
     pub(super) body: Body<M>,
+}
+
+/// A process among those of its entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessId(pub(super) u32);
+
+/// What a process and the engine share.
+pub(super) struct Cell<E: Entity> {
+    /// While the process runs.
+    pub(super) lent: Option<(E, Context<E>)>,
+    /// The number of the process at its entity, and of its next wait.
+    pub(super) number: u32,
+    pub(super) waits: u32,
+    /// The wait that it is in, if that ends at a time.
+    pub(super) until: Option<u32>,
+    /// The messages that it waits for.
+    pub(super) filter: Option<Filter<E>>,
+    /// What ended the wait.
+    pub(super) came: Option<Came<E>>,
+    /// Whether it began to wait while it waited.
+    pub(super) twice: bool,
+}
+
+pub(super) type Filter<E> = Box<dyn Fn(&<E as Entity>::Message) -> bool + Send>;
+
+pub(super) enum Came<E: Entity> {
+    Time,
+    Message(E::Message),
+}
+
+/// A process as the engine sees it.
+pub(super) struct Spawned<E: Entity> {
+    pub(super) id: ProcessId,
+    pub(super) cell: Arc<Mutex<Cell<E>>>,
+    pub(super) future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 /// A call of a handler that an event made.
@@ -148,17 +184,6 @@ impl<E: Entity> Context<E> {
     /// name, the run ends with a [`Fault`](super::Fault).
     pub fn send(&mut self, to: u32, time: Ticks, message: E::Message) {
         self.sent.push((to, time, message));
-    }
-
-    /// Begins a process of this entity, which runs when the present call returns, up to the first thing that it waits for.
-    pub fn spawn<F>(&mut self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let id = ProcessId(self.processes);
-        self.processes = self.processes.checked_add(1).expect("2^32 processes of one entity");
-        self.spawned.push(Spawned::new(id, process));
-        id
     }
 
     /// Ends a process of this entity, wherever it waits, when the present call returns. One that has ended already is passed over.

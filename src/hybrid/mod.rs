@@ -121,7 +121,7 @@ mod transport;
 
 pub use devices::GpuPart;
 pub use digest::Digest;
-pub use entity::{Context, Entity, Message};
+pub use entity::{Context, Entity, Message, ProcessId};
 pub use error::{Fault, FaultKind, HybridError};
 #[doc(hidden)]
 pub use handler::kernels;
@@ -129,6 +129,6 @@ pub use handler::{Handle, Handler, Handlers, Placement, Used, WgslHandler};
 pub use lp::Lp;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
-pub use process::{Process, ProcessId};
+pub use process::Process;
 pub use simulation::{Options, Simulation, Spread};
 pub use transport::{LocalRank, Transport, in_process};

@@ -6,10 +6,9 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Digest;
-use super::entity::{Answered, Body, Context, Entity, Event};
+use super::entity::{Answered, Body, Context, Entity, Event, Spawned};
 use super::error::{Fault, FaultKind, Full, panic_message};
 use super::pending::{Pending, room};
-use super::process::Spawned;
 use crate::random::Stream;
 use crate::time::Ticks;
 

@@ -1,17 +1,12 @@
 //! Processes: async functions of an entity, which the engine polls when the time or the message comes that they wait for.
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::entity::{Context, Entity};
+use super::entity::{Came, Cell, Context, Entity, Filter, ProcessId, Spawned};
 use super::error::FaultKind;
 use crate::time::Ticks;
-
-/// A process among those of its entity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProcessId(pub(super) u32);
 
 /// What a process has in its hands: it waits for a time or a message, and between two waits it may change its entity.
 ///
@@ -21,32 +16,21 @@ pub struct Process<E: Entity> {
     cell: Arc<Mutex<Cell<E>>>,
 }
 
-/// What a process and the engine share.
-struct Cell<E: Entity> {
-    /// While the process runs.
-    lent: Option<(E, Context<E>)>,
-    /// The number of the process at its entity, and of its next wait.
-    number: u32,
-    waits: u32,
-    /// The wait that it is in, if that ends at a time.
-    until: Option<u32>,
-    /// The messages that it waits for.
-    filter: Option<Filter<E>>,
-    /// What ended the wait.
-    came: Option<Came<E>>,
-    /// Whether it began to wait while it waited.
-    twice: bool,
-}
-
-type Filter<E> = Box<dyn Fn(&<E as Entity>::Message) -> bool + Send>;
-
-enum Came<E: Entity> {
-    Time,
-    Message(E::Message),
-}
-
 fn lock<E: Entity>(cell: &Mutex<Cell<E>>) -> MutexGuard<'_, Cell<E>> {
     cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<E: Entity> Context<E> {
+    /// Begins a process of this entity, which runs when the present call returns, up to the first thing that it waits for.
+    pub fn spawn<F>(&mut self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let id = ProcessId(self.processes);
+        self.processes = self.processes.checked_add(1).expect("2^32 processes of one entity");
+        self.spawned.push(Spawned::new(id, process));
+        id
+    }
 }
 
 impl<E: Entity> Process<E> {
@@ -133,13 +117,6 @@ impl<E: Entity> std::fmt::Debug for Process<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Process").finish_non_exhaustive()
     }
-}
-
-/// A process as the engine sees it.
-pub(super) struct Spawned<E: Entity> {
-    id: ProcessId,
-    cell: Arc<Mutex<Cell<E>>>,
-    future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl<E: Entity> Spawned<E> {

@@ -20,6 +20,10 @@
 //! # Ok::<(), eventhorizon::time::TimeError>(())
 //! ```
 
+use std::sync::LazyLock;
+
+use crate::shaders;
+
 mod alias;
 mod distributions;
 mod error;
@@ -50,32 +54,12 @@ pub use variates::{
 /// a station has one number there.
 pub const STREAMS_VERSION: u32 = 3;
 
-/// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
-pub(crate) const MODEL_FUNCTIONS: [&str; 23] = [
-    "draw",
-    "draw_below",
-    "draw_exponential",
-    "draw_bernoulli",
-    "draw_uniform",
-    "draw_hyperexponential",
-    "draw_erlang",
-    "draw_geometric",
-    "draw_triangular",
-    "draw_poisson",
-    "alias_slot",
-    "alias_pick",
-    "draw_normal",
-    "normal_unit",
-    "draw_lognormal",
-    "draw_weibull",
-    "draw_word",
-    "exponential_of",
-    "uniform_of",
-    "triangular_of",
-    "normal_of",
-    "lognormal_of",
-    "weibull_of",
-];
+/// The functions of `shaders/random/` that models of every engine may call: those that the heads of the files name.
+/// What an engine allows besides, it says itself.
+pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let calls = shaders::CALLS.iter().filter(|call| call.for_models);
+    calls.map(|call| call.name).collect()
+});
 
 /// Arithmetic with numbers of 64 and 128 bits that models of every engine may call, wherever they may call anything: of `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl`
 /// and `gpu/wide.wgsl`.
@@ -114,9 +98,45 @@ mod tests {
     fn what_models_may_call_is_there() {
         let files = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
         let program = Program::link("random", &files).unwrap();
-        for name in MODEL_FUNCTIONS.into_iter().chain(ARITHMETIC) {
+        for name in MODEL_FUNCTIONS.iter().copied().chain(ARITHMETIC) {
             let mut functions = program.module().functions.iter();
             assert!(functions.any(|(_, function)| function.name.as_deref() == Some(name)), "{name}");
+        }
+    }
+
+    /// A time has two words, but that of `exponential_short`; a probability has one.
+    #[test]
+    fn heads_say_what_functions_take() {
+        let files = ["random/exponential_table.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+        let program = Program::link("random", &files).unwrap();
+        let module = program.module();
+        for call in shaders::CALLS.iter() {
+            let (_, function) = module
+                .functions
+                .iter()
+                .find(|(_, function)| function.name.as_deref() == Some(call.name))
+                .unwrap_or_else(|| panic!("{} is not there", call.name));
+            assert_eq!(function.arguments.len(), call.takes.len(), "{}", call.name);
+            for (argument, takes) in function.arguments.iter().zip(&call.takes) {
+                let is_word = module.types[argument.ty].inner == naga::TypeInner::Scalar(naga::Scalar::U32);
+                let expected = match *takes {
+                    "time" => matches!(call.name, "exponential_short" | "exponential_tabled"),
+                    "probability" => true,
+                    "number" => continue,
+                    other => panic!("{} takes {other}", call.name),
+                };
+                assert_eq!(is_word, expected, "{}", call.name);
+            }
+        }
+    }
+
+    /// The pages that list what models call name each function.
+    #[test]
+    fn the_documentation_of_models_names_each_function() {
+        let page = include_str!("../replication/model.rs");
+        for name in MODEL_FUNCTIONS.iter() {
+            let named = page.match_indices(name).any(|(at, _)| page[..at].ends_with('`'));
+            assert!(named, "src/replication/model.rs: {name}");
         }
     }
 }

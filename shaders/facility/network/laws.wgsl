@@ -1,39 +1,24 @@
-// Times by a law, which is 8 words of `data`: kind, a number, three times. The Rust twin is `facility::model::variate`.
+// Times by a law, which is 8 words of `data`: kind, a number, three times. The Rust reference is `facility::model::laws`, which also
+// writes `law_draws` and `law_time` from the table of distributions: the words that a kind draws, and the time that they stand for.
 //
-// Compilers put each function in the place of each call, so there is one call of this function, in it one of `draw` for all laws but sums, and one of
-// what they have in common.
+// Compilers put a copy of a function at each of its calls. So this function is called once, and `draw` once for all kinds but sums.
 //
 // import: random/distributions.wgsl
+// needs: law_draws, law_time (facility::model::laws)
 
 fn variate(law: u32) -> vec2<u32> {
     let first = data[law / 4u];
     let second = data[law / 4u + 1u];
     let kind = first.x;
-    let number = first.y;
-    let a = first.zw;
-    let b = second.xy;
-    let c = second.zw;
     if SIMPLE {
-        if kind == 0u { return a; }
-        return exponential_of(draw(), a);
+        if kind == 0u { return first.zw; }
+        return exponential_of(draw(), first.zw);
     }
-    if kind == 3u { return draw_erlang(number, a); }
-    // The last word first. How many there are is looked up, so that no compiler writes the loop out.
+    // The last word first. How many there are is looked up, so that no compiler unrolls the loop.
     var words = vec3<u32>(0u);
-    let count = (0x11122031u >> (4u * min(kind, 8u) - 4u)) & 3u;
-    for (var i = 0u; i < select(count, 0u, kind == 0u); i += 1u) {
+    let count = law_draws(kind);
+    for (var i = 0u; i < count; i += 1u) {
         words = vec3<u32>(draw(), words.xy);
     }
-    switch kind {
-        case 1u, 4u: {
-            let first = (kind == 1u) | (words.y < number) | (number == SURE);
-            return exponential_of(words.x, select(b, a, first));
-        }
-        case 2u: { return uniform_of(words.z, words.y, words.x, a, b); }
-        case 5u: { return triangular_of(words.y, words.x, a, b, c); }
-        case 6u: { return normal_of(words.x, a, b); }
-        case 7u: { return lognormal_of(words.x, a, number); }
-        case 8u: { return weibull_of(words.x, a, number); }
-        default: { return a; }
-    }
+    return law_time(kind, words, first.y, first.zw, second.xy, second.zw);
 }

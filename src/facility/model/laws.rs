@@ -1,21 +1,93 @@
-//! The twin of `shaders/facility/network/laws.wgsl`.
+//! The reference implementation of `shaders/facility/network/laws.wgsl`, and the part of it that the table of distributions makes.
 
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use crate::facility::distribution::{KINDS, Kind, Law};
+use crate::gpu::Source;
 use crate::random::Stream;
 use crate::time::Ticks;
 
 /// A time by a law's words.
-pub(in super::super) fn variate(stream: &mut Stream, law: &[u32]) -> Ticks {
-    let number = law[1];
-    let [a, b, c] = [2, 4, 6].map(|at| Ticks::from_words([law[at], law[at + 1]]));
-    match law[0] {
-        1 => stream.exponential(a),
-        2 => stream.uniform(a, b),
-        3 => stream.erlang(number, a),
-        4 => stream.hyperexponential(number, a, b),
-        5 => stream.triangular(a, b, c),
-        6 => stream.normal(a, b),
-        7 => stream.lognormal(a, number),
-        8 => stream.weibull(a, number),
-        _ => a,
+pub(super) fn variate(stream: &mut Stream, law: &[u32]) -> Ticks {
+    let (kind, law) = Law::of(law);
+    (KINDS[kind].time)(stream, &law)
+}
+
+/// A network's file with the functions that `laws.wgsl` needs of it.
+pub(super) fn with_laws(file: &Source) -> Source {
+    static LAWS: LazyLock<String> = LazyLock::new(|| laws(KINDS));
+    Source::new(file.name().to_owned(), format!("{}\n{}", file.text(), *LAWS))
+}
+
+/// Bits of a number of draws, and kinds of which one word has the numbers.
+const DRAWS_BITS: usize = 2;
+const MOST_KINDS: usize = 16;
+const _: () = assert!(KINDS.len() <= MOST_KINDS, "one word has no room for the draws of more kinds");
+
+/// The functions of kinds: how many words each draws, and the time that they stand for.
+fn laws(kinds: &[Kind]) -> String {
+    let mut draws = 0;
+    // Of rows with the same text, one case: compilers put a copy of each function at each call.
+    let mut cases: Vec<(&str, String)> = Vec::new();
+    for (place, kind) in kinds.iter().enumerate() {
+        draws |= kind.draws << (DRAWS_BITS * place);
+        let label = format!("{}u", kind.number);
+        match cases.iter_mut().find(|(text, _)| *text == kind.wgsl) {
+            Some((_, labels)) => *labels += &format!(", {label}"),
+            None => cases.push((kind.wgsl, label)),
+        }
+    }
+    let mut text = format!(
+        "// Made of the table of distributions: `facility::distribution`.\n\
+         fn law_draws(kind: u32) -> u32 {{ return ({draws:#x}u >> ({DRAWS_BITS}u * kind)) & 3u; }}\n\n\
+         fn law_time(kind: u32, words: vec3<u32>, number: u32, a: vec2<u32>, b: vec2<u32>, c: vec2<u32>) -> vec2<u32> {{\n    \
+         switch kind {{\n"
+    );
+    for (call, labels) in cases {
+        let _ = writeln!(text, "        case {labels}: {{ return {call}; }}");
+    }
+    text += "        default: { return a; }\n    }\n}\n";
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facility::Distribution;
+    use crate::gpu::Program;
+    use crate::shaders;
+
+    /// The half of a time, to see what a distribution takes: a row and a function.
+    const HALF: Kind = Kind {
+        number: KINDS.len() as u32,
+        draws: 1,
+        wgsl: "half_of(words.x, a)",
+        time: |stream, law| Ticks::new(law.a.get() / 2 + u64::from(stream.draw() & 1)),
+        least: |law| law.a,
+        example: Distribution::Constant(1.0),
+    };
+
+    #[test]
+    fn a_distribution_is_a_row_and_a_function() {
+        let half = "fn half_of(word: u32, a: vec2<u32>) -> vec2<u32> { return vec2<u32>((a.x >> 1u) + (word & 1u), 0u); }\n";
+        let kinds: Vec<Kind> = KINDS.iter().copied().chain([HALF]).collect();
+        for (text, known) in [(laws(KINDS), false), (laws(&kinds), true)] {
+            assert_eq!(text.contains("case 9u: { return half_of(words.x, a); }"), known, "{text}");
+            let own = "const SURE = 0xffffffffu;\n";
+            let file = Source::new("laws.wgsl", format!("{own}{half}{text}"));
+            let [all, product] = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+            let program = Program::link("laws", &[all, product, file]).unwrap();
+            let called =
+                program.module().functions.iter().find(|(_, f)| f.name.as_deref() == Some("law_time"));
+            assert!(called.is_some());
+        }
+    }
+
+    #[test]
+    fn rows_with_the_same_text_share_a_case() {
+        let text = laws(KINDS);
+        assert!(text.contains("case 1u, 4u: { return exponential_of("), "{text}");
+        assert!(text.contains("{ return (0x15a34u"), "{text}");
     }
 }

@@ -1,12 +1,17 @@
 //! Work on its way: submissions, and waits for them.
 
-use std::cell::Cell;
+#[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
 use super::Gpu;
 use crate::gpu::GpuError;
+use crate::gpu::compilations::Compilation;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::compilations::{self, Compiling, HOST_WAIT};
 
 /// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its number.)
 #[derive(Debug, Clone)]
@@ -35,100 +40,10 @@ impl From<wgpu::SubmissionIndex> for Submission {
             done: None,
             // An application submits what it has recorded itself.
             #[cfg(not(target_arch = "wasm32"))]
-            is_first: RECORDED.take(),
+            is_first: compilations::take_recorded(),
         }
     }
 }
-
-thread_local! {
-    /// Whether this thread has recorded the first dispatch of a kernel and not submitted it yet:
-    /// commands are recorded and submitted by one thread.
-    static RECORDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a kernel was ever dispatched.
-#[derive(Debug, Default)]
-pub(in crate::gpu) struct Dispatched(AtomicBool);
-
-impl Dispatched {
-    /// Takes in that the kernel is dispatched.
-    pub(in crate::gpu) fn record(&self) {
-        if !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Relaxed) {
-            RECORDED.set(true);
-        }
-    }
-}
-
-/// What is compiled for one device by any thread: kernels that are built, and, on software
-/// adapters, submissions with first dispatches.
-#[derive(Debug, Default)]
-pub(in crate::gpu) struct Compilations {
-    running: AtomicU32,
-    begun: AtomicU64,
-}
-
-impl Compilations {
-    /// Counts one until what is returned is dropped.
-    fn begin(self: &Arc<Self>) -> Compilation {
-        self.running.fetch_add(1, Ordering::AcqRel);
-        self.begun.fetch_add(1, Ordering::AcqRel);
-        Compilation(self.clone())
-    }
-
-    /// Whether one is running, and how many were ever begun.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn state(&self) -> (bool, u64) {
-        (self.running.load(Ordering::Acquire) > 0, self.begun.load(Ordering::Acquire))
-    }
-
-    /// Whether any was running since then.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn since(&self, before: (bool, u64)) -> bool {
-        let (running, begun) = self.state();
-        running || before.0 || begun != before.1
-    }
-}
-
-/// One of [`Compilations`].
-#[derive(Debug)]
-pub(in crate::gpu) struct Compilation(Arc<Compilations>);
-
-impl Drop for Compilation {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// Threads in which a driver compiles now.
-static COMPILING: AtomicU32 = AtomicU32::new(0);
-
-/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can stop.
-pub fn compiling() -> bool {
-    COMPILING.load(Ordering::Relaxed) > 0
-}
-
-/// While it lives, [`compiling`] says so.
-pub(in crate::gpu) struct Compiling(());
-
-impl Compiling {
-    pub(in crate::gpu) fn begin() -> Self {
-        COMPILING.fetch_add(1, Ordering::Relaxed);
-        Self(())
-    }
-}
-
-impl Drop for Compiling {
-    fn drop(&mut self) {
-        COMPILING.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// How long the host waits for submitted work before it gives the device up.
-///
-/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
-/// Compilation does not count, whichever thread it is for: a wait in which the driver compiles for
-/// the device may take half an hour.
-pub const HOST_WAIT: Duration = Duration::from_secs(120);
 
 /// The same where the driver compiles for the device meanwhile.
 #[cfg(not(target_arch = "wasm32"))]
@@ -158,7 +73,7 @@ impl Gpu {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
         #[cfg(not(target_arch = "wasm32"))]
-        let is_first = self.on_processor() && RECORDED.take();
+        let is_first = self.on_processor() && compilations::take_recorded();
         // Before it is submitted, so that no wait for a later submission misses it.
         #[cfg(not(target_arch = "wasm32"))]
         let compilation = is_first.then(|| self.compilation());
@@ -166,7 +81,7 @@ impl Gpu {
         #[cfg(not(target_arch = "wasm32"))]
         if is_first && submitted.is_err() {
             // Its kernels are compiled by another one.
-            RECORDED.set(true);
+            compilations::set_recorded();
         }
         let index = submitted?;
         #[cfg(not(target_arch = "wasm32"))]
@@ -340,21 +255,5 @@ mod tests {
         let submission = gpu.submit(again).unwrap();
         assert!(!submission.is_first, "it was compiled before");
         gpu.wait(submission).unwrap();
-    }
-
-    #[test]
-    fn a_compilation_counts_until_its_work_is_done() {
-        let all = Arc::new(Compilations::default());
-        let before = all.state();
-        assert!(!all.since(before));
-        let one = all.begin();
-        assert!(all.since(before) && all.state().0);
-        let two = all.begin();
-        drop(one);
-        assert!(all.state().0, "another thread compiles");
-        drop(two);
-        assert!(!all.state().0);
-        assert!(all.since(before), "it was short, and within the time");
-        assert!(!all.since(all.state()));
     }
 }

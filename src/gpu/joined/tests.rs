@@ -162,3 +162,15 @@ fn heads_say_all_that_files_use_of_others() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn parts_of_a_model_are_what_it_imports_and_the_library_does_not_vouch_for() {
+    let model = Source::new("m.wgsl", "// import: facility/network_plain.wgsl\n// import: pdes/line.wgsl\n");
+    let parts = model.parts();
+    let names: Vec<&str> = parts.iter().map(Source::name).collect();
+    let expected = ["m.wgsl", "shaders/facility/network_plain.wgsl", "shaders/facility/network.wgsl"];
+    assert_eq!(names[..3], expected);
+    assert!(names.contains(&"shaders/facility/network/records.wgsl"), "{names:?}");
+    assert!(parts.iter().all(|part| !part.is_library()), "{names:?}");
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+}

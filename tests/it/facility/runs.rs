@@ -50,6 +50,20 @@ fn one_run_on_the_whole_device_has_the_bits_of_the_sequential_engine() {
     }
 }
 
+#[test]
+fn each_kind_of_distribution_has_the_bits_of_the_sequential_engine() {
+    let mut network = Network::new("distributions").sink("out");
+    for (number, law) in Distribution::examples().enumerate() {
+        let node = format!("delay {number}");
+        network = network
+            .source(&format!("source {number}"), Source::new(law, &node[..]))
+            .delay(&node, Delay::new(law, "out"));
+    }
+    let facility = network.compile().unwrap();
+    let until = facility.resolution().ticks(200.0).unwrap();
+    same(&facility, until, "all kinds");
+}
+
 /// Every mapping, against the sequential engine.
 #[track_caller]
 pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], what: &str) {

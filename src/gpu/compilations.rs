@@ -1,0 +1,129 @@
+//! What drivers compile now, and how long the host waits for work meanwhile.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+thread_local! {
+    /// Whether this thread has recorded the first dispatch of a kernel and not submitted it yet:
+    /// commands are recorded and submitted by one thread.
+    static RECORDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread has recorded one since the last call.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn take_recorded() -> bool {
+    RECORDED.take()
+}
+
+/// What this thread has recorded was not submitted.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn set_recorded() {
+    RECORDED.set(true);
+}
+
+/// Whether a kernel was ever dispatched.
+#[derive(Debug, Default)]
+pub(super) struct Dispatched(AtomicBool);
+
+impl Dispatched {
+    /// Takes in that the kernel is dispatched.
+    pub(super) fn record(&self) {
+        if !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Relaxed) {
+            RECORDED.set(true);
+        }
+    }
+}
+
+/// What is compiled for one device by any thread: kernels that are built, and, on software
+/// adapters, submissions with first dispatches.
+#[derive(Debug, Default)]
+pub(super) struct Compilations {
+    running: AtomicU32,
+    begun: AtomicU64,
+}
+
+impl Compilations {
+    /// Counts one until what is returned is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> Compilation {
+        self.running.fetch_add(1, Ordering::AcqRel);
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        Compilation(self.clone())
+    }
+
+    /// Whether one is running, and how many were ever begun.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn state(&self) -> (bool, u64) {
+        (self.running.load(Ordering::Acquire) > 0, self.begun.load(Ordering::Acquire))
+    }
+
+    /// Whether any was running since then.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn since(&self, before: (bool, u64)) -> bool {
+        let (running, begun) = self.state();
+        running || before.0 || begun != before.1
+    }
+}
+
+/// One of [`Compilations`].
+#[derive(Debug)]
+pub(super) struct Compilation(Arc<Compilations>);
+
+impl Drop for Compilation {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Threads in which a driver compiles now.
+static COMPILING: AtomicU32 = AtomicU32::new(0);
+
+/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can stop.
+pub fn compiling() -> bool {
+    COMPILING.load(Ordering::Relaxed) > 0
+}
+
+/// While it lives, [`compiling`] says so.
+pub(super) struct Compiling(());
+
+impl Compiling {
+    pub(super) fn begin() -> Self {
+        COMPILING.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Compiling {
+    fn drop(&mut self) {
+        COMPILING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How long the host waits for submitted work before it gives the device up.
+///
+/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
+/// Compilation does not count, whichever thread it is for: a wait in which the driver compiles for
+/// the device may take half an hour.
+pub const HOST_WAIT: Duration = Duration::from_secs(120);
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compilation_counts_until_its_work_is_done() {
+        let all = Arc::new(Compilations::default());
+        let before = all.state();
+        assert!(!all.since(before));
+        let one = all.begin();
+        assert!(all.since(before) && all.state().0);
+        let two = all.begin();
+        drop(one);
+        assert!(all.state().0, "another thread compiles");
+        drop(two);
+        assert!(!all.state().0);
+        assert!(all.since(before), "it was short, and within the time");
+        assert!(!all.since(all.state()));
+    }
+}
