@@ -51,6 +51,8 @@ pub struct EngineOptions {
     /// That is for whoever looks at LPs one by one, and takes the host's memory for all of them: an experiment may be made in parts
     /// ([`Engine::run_range`]).
     pub outputs: bool,
+    /// Rows of each LP's memory that are read at the end of each run ([`Ran::memory`]): the first, and how many. They take the host's memory, too.
+    pub memory: [u32; 2],
 }
 
 type Build<M> = Box<dyn Fn(&Point<'_>) -> Result<M, Box<dyn std::error::Error + Send + std::marker::Sync>>>;
@@ -69,7 +71,8 @@ pub struct Engine<M> {
 /// The same on the host, one run after the other on every core: what [`Engine`] means.
 pub struct CpuEngine<M> {
     build: Build<M>,
-    outputs: bool,
+    /// Of these, what is told.
+    options: EngineOptions,
 }
 
 /// The models of a design's points, checked.
@@ -326,13 +329,22 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
     ) -> Self {
-        Self { build: Box::new(move |point| build(point).map_err(Into::into)), outputs: false }
+        let build = Box::new(move |point: &Point<'_>| build(point).map_err(Into::into));
+        Self { build, options: EngineOptions::default() }
     }
 
     /// The same engine, which tells the results of each LP: [`EngineOptions::outputs`].
     #[must_use]
-    pub fn with_outputs(self) -> Self {
-        Self { outputs: true, ..self }
+    pub fn with_outputs(mut self) -> Self {
+        self.options.outputs = true;
+        self
+    }
+
+    /// The same engine, which reads rows of each LP's memory: [`EngineOptions::memory`].
+    #[must_use]
+    pub fn with_memory(mut self, first: u32, rows: u32) -> Self {
+        self.options.memory = [first, rows];
+        self
     }
 
     /// Makes the runs of an experiment: see [`Engine::run`].
@@ -382,7 +394,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
         let runs =
-            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.outputs, watch)?;
+            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.options, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
     }
 

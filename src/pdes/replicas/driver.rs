@@ -135,7 +135,11 @@ impl<M: Model> Driver<'_, M> {
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
         // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
-        let options = EngineOptions { outputs: self.options.outputs, ..EngineOptions::default() };
+        let options = EngineOptions {
+            outputs: self.options.outputs,
+            memory: self.options.memory,
+            ..EngineOptions::default()
+        };
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
@@ -209,7 +213,11 @@ impl<M: Model> Driver<'_, M> {
                             }
                             None => (None, None),
                         };
-                        Ok(Ran { progress, fingerprint, totals, outputs })
+                        let memory = match self.options.memory {
+                            [_, 0] => Vec::new(),
+                            rows => results::rows_of(&simulation.memory_async().await?, model.lps(), rows),
+                        };
+                        Ok(Ran { progress, fingerprint, totals, outputs, memory })
                     }
                     Err(error) => Err(error),
                 },
@@ -499,11 +507,19 @@ impl<M: Model> Driver<'_, M> {
             }
             _ => vec![(None, None); ended.len()],
         };
-        let ran = |((ended, digest), told): ((Result<Progress, Fault>, _), results::Told<_>)| {
-            let (totals, outputs) = told;
-            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals, outputs })
-        };
-        Ok(ended.into_iter().zip(digests).zip(told).map(ran).collect())
+        let rows = memory.lp_rows(gpu, run, self.options.memory).await?;
+        let ran =
+            |(((ended, digest), told), memory): (((Result<Progress, Fault>, _), results::Told<_>), _)| {
+                let (totals, outputs) = told;
+                ended.map(|progress| Ran {
+                    progress,
+                    fingerprint: Fingerprint(digest),
+                    totals,
+                    outputs,
+                    memory,
+                })
+            };
+        Ok(ended.into_iter().zip(digests).zip(told).zip(rows).map(ran).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::gpu::{Buffer, Gpu, GpuError, STAGING_BYTES};
 use crate::time::Ticks;
 
 use super::super::capacity::Capacity;
@@ -10,6 +10,7 @@ use super::super::error::{Fault, SimulationError};
 use super::super::memory::{COUNTS, DIGEST_CUT, Part, Run};
 use super::super::{Event, Model, Payload, Progress, Replica, Stop, Until};
 use super::mapping::Crowd;
+use super::results::rows_of;
 
 /// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/run_of_replica.wgsl`.
 const REPLICA_ROWS: u32 = 6;
@@ -255,6 +256,28 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let rows = rows.chunks_exact(REPLICA_ROWS as usize);
         let words = words.chunks_exact(REPLICA_WORDS as usize);
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
+    }
+
+    /// The rows of the LPs' memory that are told of each replica.
+    pub(super) async fn lp_rows(
+        &self,
+        gpu: &Gpu,
+        run: &Run,
+        rows: [u32; 2],
+    ) -> Result<Vec<Vec<[u32; 4]>>, GpuError> {
+        let each = u64::from(run.total) * u64::from(run.memory_rows);
+        if each == 0 || rows[1] == 0 {
+            return Ok(vec![Vec::new(); run.groups as usize]);
+        }
+        // As many replicas at once as staging memory holds: most of what is read may be slots of lines.
+        let (replicas, at_once) = (u64::from(run.groups), (STAGING_BYTES / (16 * each)).max(1));
+        let mut told = Vec::with_capacity(run.groups as usize);
+        for first in (0..replicas).step_by(at_once as usize) {
+            let count = at_once.min(replicas - first);
+            let memory = self.memory.read_range(gpu, first * each, count * each).await?;
+            told.extend(memory.chunks_exact(each as usize).map(|memory| rows_of(memory, run.total, rows)));
+        }
+        Ok(told)
     }
 
     /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.

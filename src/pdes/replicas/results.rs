@@ -22,10 +22,10 @@ use super::super::results::{CHUNK, Reduction};
 use super::super::{
     CpuModel, CpuSimulation, Fingerprint, Model, Number, Outputs, Progress, Stop, Totals, Until,
 };
-use super::Mapping;
 use super::driver::Runs;
 use super::mapping::plain_group;
 use super::memory::{Job, Memory};
+use super::{EngineOptions, Mapping};
 
 /// What a run of an experiment gave; `O` is the model's [`Model::Output`].
 #[derive(Clone)]
@@ -38,6 +38,8 @@ pub struct Ran<O = ()> {
     pub totals: Option<Totals>,
     /// In their place the results themselves, where they were asked for: [`EngineOptions::outputs`](super::EngineOptions::outputs).
     pub outputs: Option<Outputs<O>>,
+    /// The rows of LP memory that were to be read, by LP: [`EngineOptions::memory`](super::EngineOptions::memory).
+    pub memory: Vec<[u32; 4]>,
 }
 
 impl<O> std::fmt::Debug for Ran<O> {
@@ -47,7 +49,7 @@ impl<O> std::fmt::Debug for Ran<O> {
             .field("fingerprint", &self.fingerprint)
             .field("totals", &self.totals)
             .field("outputs", &self.outputs)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -242,7 +244,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
     jobs: &[Job],
     seed: u64,
     until: Until,
-    rows: bool,
+    options: EngineOptions,
     watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
 ) -> Result<Runs<M::Output>, SimulationError> {
     let stopped = AtomicBool::new(false);
@@ -280,11 +282,12 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
                 None => None,
             };
             let totals = match &outputs {
-                Some(outputs) if !rows => Some(outputs.totals(None)?),
+                Some(outputs) if !options.outputs => Some(outputs.totals(None)?),
                 _ => None,
             };
-            let outputs = outputs.filter(|_| rows);
-            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs })
+            let outputs = outputs.filter(|_| options.outputs);
+            let memory = rows_of(simulation.memory(), model.lps(), options.memory);
+            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
         });
         fault_apart(made)
     };
@@ -301,6 +304,16 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         }
     }
     Ok(runs)
+}
+
+/// Of each LP's memory the rows from one on, and so many of them, as far as there are such.
+pub(super) fn rows_of(memory: &[[u32; 4]], lps: u32, [first, rows]: [u32; 2]) -> Vec<[u32; 4]> {
+    let each = memory.len() / lps as usize;
+    let told = (first as usize).min(each)..(first as usize + rows as usize).min(each);
+    if told.is_empty() {
+        return Vec::new();
+    }
+    memory.chunks_exact(each).flat_map(|memory| &memory[told.clone()]).copied().collect()
 }
 
 /// The totals or the results of a run.
