@@ -8,12 +8,12 @@ use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
 use super::distribution::whole;
-use super::model::{LAST_BIN, QUANTILES, bin_edges};
 use super::nodes::{Kind, Node, Pair};
+use super::quantiles::QUANTILES;
 use super::scale::Scale;
 use super::sums::{Seen, real};
 use super::theory;
-use super::{Discipline, Facility, MAX_CLASSES, Quantile};
+use super::{Discipline, Facility};
 
 /// What is measured of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +113,15 @@ impl Measure {
         }
     }
 
+    /// Of a quantile, of how many percent it is, and whether of sojourns (0) or waits (1).
+    pub(super) fn quantile(self) -> Option<(u32, usize)> {
+        match self {
+            Self::SojournQuantile(percent) => Some((percent.into(), 0)),
+            Self::WaitQuantile(percent) => Some((percent.into(), 1)),
+            _ => None,
+        }
+    }
+
     /// Whether it is of times that are pooled in ticks.
     fn in_ticks(self) -> bool {
         matches!(self, Self::Wait | Self::Sojourn | Self::WaitDeviation | Self::SojournDeviation)
@@ -132,7 +141,7 @@ impl fmt::Display for Measure {
 }
 
 /// A column of results: a measure of a class (or of all) at a node (or in the whole network), with
-/// what each replication adds to it.
+/// what each replication adds to it. Quantiles have no such parts, but histograms (`quantiles.rs`).
 pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
@@ -153,23 +162,7 @@ fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
     QUANTILES.into_iter().map(move |percent| of(u8::try_from(percent).expect("below 100")))
 }
 
-/// Customers of a station in a replication from which on averages of quantiles are hardly biased:
-/// docs/statistics.md has the coverage with fewer and with more.
-const ENOUGH: u64 = 5000;
-
 impl Facility {
-    /// The warning of quantiles that are averaged over replications with few customers each.
-    pub(super) fn few_for_quantiles(&self, services: u64, replications: u32) -> Option<String> {
-        let stations = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
-        let each = services / u64::from(replications).max(1) / (stations as u64).max(1);
-        (self.details() && replications > 1 && each < ENOUGH).then(|| {
-            format!(
-                "quantiles are averages over the replications, and biased where these are short: a station had some \
-                 {each} customers in each, and should have {ENOUGH}; make the runs longer rather than more"
-            )
-        })
-    }
-
     /// What is measured.
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
@@ -289,18 +282,6 @@ impl Facility {
             Kind::Station { servers: Some(servers), .. } => f64::from(servers),
             _ => f64::NAN,
         };
-        let row = &seen.rows[number];
-        let quantile = |percent: u8, waits: bool| {
-            // Of a part of a run, nobody counted them.
-            if seen.before.is_some() {
-                return f64::NAN;
-            }
-            let alone = self.nodes[number].pairs.len() == 1;
-            let told = &row.quantiles[column.class.unwrap_or(if alone { 0 } else { MAX_CLASSES })];
-            let told = if waits { &told.wait } else { &told.sojourn };
-            let part = QUANTILES.iter().position(|&known| known == u32::from(percent));
-            part.map_or(f64::NAN, |part| self.quantile(told[part], waits)) / ticks
-        };
         match column.measure {
             Measure::Throughput => real(sum.served.into()) / span,
             Measure::Utilisation if matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. }) => {
@@ -319,8 +300,6 @@ impl Facility {
             Measure::Travelling => unreachable!("it is of the whole network"),
             Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
             Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
-            Measure::WaitQuantile(percent) => quantile(percent, true),
-            Measure::SojournQuantile(percent) => quantile(percent, false),
             Measure::Wait
             | Measure::WaitDeviation
             | Measure::Sojourn
@@ -328,6 +307,9 @@ impl Facility {
             | Measure::Loss
             | Measure::Reneged
             | Measure::Balked => unreachable!("it has a divisor of its own"),
+            Measure::WaitQuantile(_) | Measure::SojournQuantile(_) => {
+                unreachable!("it is of histograms")
+            }
         }
     }
 
@@ -345,30 +327,6 @@ impl Facility {
             }
         }
         all.saturating_sub(siblings)
-    }
-
-    /// The time at a quantile, in ticks: those in its bin are spread evenly, but that waits in the first are none. Infinite in the last bin, which has no end.
-    fn quantile(&self, told: Quantile, waits: bool) -> f64 {
-        use crate::pdes::Model as _;
-        let [from, to] = bin_edges(told.bin, self.params().bin_shift);
-        match told {
-            Quantile { rank: 0, .. } => f64::NAN,
-            Quantile { bin: LAST_BIN, .. } => f64::INFINITY,
-            Quantile { bin: 0, .. } if waits => 0.0,
-            Quantile { rank, count, .. } => from + (to - from) * (f64::from(rank) - 0.5) / f64::from(count),
-        }
-    }
-
-    /// The width of the bin of its histogram that a quantile's estimate lies in, in units. None of other
-    /// measures, and of the last bin, which has no end.
-    pub(super) fn bin_width(&self, measure: Measure, estimate: f64) -> Option<f64> {
-        use crate::pdes::Model as _;
-        if !matches!(measure, Measure::WaitQuantile(_) | Measure::SojournQuantile(_)) {
-            return None;
-        }
-        let bin = self.bin_of(self.resolution.ticks(estimate).ok()?);
-        let [from, to] = bin_edges(bin, self.params().bin_shift);
-        (bin != LAST_BIN).then(|| (to - from) / f64::from(self.resolution.ticks_per_unit()))
     }
 
     /// Whether a column is a share of servers, and a schedule gives the station none between two times.

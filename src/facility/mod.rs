@@ -88,7 +88,7 @@
 //!
 //! Quantiles are of histograms with 16 bins for each power of two: from 16 units on, a bin is at most 1/16 as wide as the times in it; below, it is one unit: at most 1/64 of
 //! the shortest mean of a service, or a tick. Times are spread evenly within, but that waits in the first bin are told as 0, and a quantile in the last, which has no end, is not told. They
-//! are told where [`Study::details`] says so, since they take memory.
+//! are of the histograms of all replications together, and told where [`Study::details`] says so, since they take memory.
 //!
 //! A measure counts from the warm-up on: arrivals, departures and losses that happen then, and times of those who depart (or, of waits, whose service begins) then.
 //!
@@ -118,6 +118,7 @@ mod places;
 mod plan;
 #[cfg(feature = "plot")]
 pub mod plot;
+mod quantiles;
 mod report;
 mod resolution;
 mod route;
@@ -137,13 +138,13 @@ pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
 pub use measures::Measure;
 pub use model::{
-    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, QUANTILES,
-    Quantile, Quantiles, TimeSums,
+    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, TimeSums,
 };
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use plan::Study;
+pub use quantiles::QUANTILES;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use saved::{Keep, SavedStudy};

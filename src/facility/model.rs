@@ -22,8 +22,9 @@ use super::nodes::{Kind, Node};
 use super::{MAX_CLASSES, Network};
 
 pub use level::{Level, TimeSums};
-pub use records::QUANTILES;
-pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
+pub(super) use records::{
+    BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,
+};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
 const ROOM: u32 = 128;
@@ -199,28 +200,6 @@ impl ClassOutput {
     }
 }
 
-/// Where a quantile lies among the bins of a histogram: the WGSL `struct Quantile`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Quantile {
-    /// The bin: 16 for each power of two, and below 16 units one for each.
-    pub bin: u32,
-    /// Its rank among those in the bin, from 1 on; 0 where nothing was counted.
-    pub rank: u32,
-    /// How many are in the bin.
-    pub count: u32,
-}
-
-/// Of a class, or of all: the WGSL `struct Quantiles`. By the parts 50, 90, 95 and 99 %.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Quantiles {
-    /// Of times of sojourn.
-    pub sojourn: [Quantile; 4],
-    /// Of waits.
-    pub wait: [Quantile; 4],
-}
-
 /// The WGSL `struct Output` of [`Facility`]: what each class did at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -236,8 +215,6 @@ pub struct FacilityOutput {
     pub interrupted: Level,
     /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
     pub lengths: [u64; LENGTHS],
-    /// By class, and at the end of all; zeros where there are no details, and of all where there is one class.
-    pub quantiles: [Quantiles; MAX_CLASSES + 1],
 }
 
 /// A length as a word.

@@ -11,6 +11,7 @@ use crate::pdes::{Autosave, Checkpoint, CheckpointError};
 use crate::time::Ticks;
 
 use super::measures::Measured;
+use super::quantiles::Histograms;
 use super::{Facility, FacilityError, FacilityOutput, LENGTHS, Study};
 
 /// The sections of [`STUDY`].
@@ -20,6 +21,7 @@ const VALUES: usize = 2;
 const SHARES: usize = 3;
 const TOLD: usize = 4;
 const RUN: usize = 5;
+const HISTOGRAMS: usize = 6;
 
 /// The numbers of the first section, 8 bytes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -74,6 +76,7 @@ impl SavedStudy {
         numbers: Numbers,
         columns: &[Measured],
         shares: &[Vec<Vec<f64>>],
+        histograms: &Histograms,
     ) -> Result<Self, FacilityError> {
         Self::write(facility, numbers, |file| {
             let mut reals = |values: &mut dyn Iterator<Item = &f64>| {
@@ -83,6 +86,7 @@ impl SavedStudy {
             reals(&mut shares.iter().flatten().flatten());
             file.section(|_| {});
             file.section(|_| {});
+            file.section(|bytes| bytes.extend(histograms.numbers().flat_map(u64::to_le_bytes)));
         })
     }
 
@@ -100,6 +104,7 @@ impl SavedStudy {
                 told.iter().for_each(|rows| bytes.extend(bytemuck::cast_slice::<_, u8>(rows)))
             });
             file.section(|bytes| bytes.extend(run.as_bytes()));
+            file.section(|_| {});
         })
     }
 
@@ -233,22 +238,26 @@ impl SavedStudy {
         Ok(())
     }
 
-    /// Gives the columns and shares of replications back.
+    /// Gives the columns, shares and histograms of replications back.
     pub(super) fn restore(
         &self,
         columns: &mut [Measured],
         shares: &mut [Vec<Vec<f64>>],
+        histograms: &mut Histograms,
     ) -> Result<(), CheckpointError> {
         let done = self.replications() as usize;
+        let wrong = |what| CheckpointError::Inconsistent { what };
         let reals = |section: usize, each: usize| {
             let bytes = self.file.section(section);
             if !bytes.len().is_multiple_of(8) || each.checked_mul(done) != Some(bytes.len() / 8) {
-                let what = "it tells more or fewer measures than the network has";
-                return Err(CheckpointError::Inconsistent { what });
+                return Err(wrong("it tells more or fewer measures than the network has"));
             }
             Ok(bytes.chunks_exact(8).map(|bytes| f64::from_bits(number(bytes))))
         };
-        let width = |column: &Measured| column.parts.estimator().width();
+        let width = |column: &Measured| match column.measure.quantile() {
+            Some(_) => 0,
+            None => column.parts.estimator().width(),
+        };
         let mut values = reals(VALUES, columns.iter().map(width).sum())?;
         for column in columns {
             let numbers = done * width(column);
@@ -256,7 +265,10 @@ impl SavedStudy {
         }
         let mut values = reals(SHARES, shares.iter().map(Vec::len).sum())?;
         shares.iter_mut().flatten().for_each(|list| list.extend(values.by_ref().take(done)));
-        Ok(())
+        let counts = self.file.section(HISTOGRAMS).chunks_exact(8);
+        let whole = counts.remainder().is_empty();
+        let restored = histograms.restore(self.numbers.done, counts.map(number)).filter(|()| whole);
+        restored.ok_or(wrong("its histograms are not those of the network"))
     }
 
     /// What the nodes of a long run told, at the ends of batches that it came to.

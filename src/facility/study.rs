@@ -20,6 +20,7 @@ use crate::time::{Ticks, TimeError};
 use super::check::{UNTIL, observed};
 use super::measures::Measured;
 use super::nodes::Kind;
+use super::quantiles::Histograms;
 use super::saved::{Numbers, Saving, no_shares, source};
 use super::scale::LONGEST;
 use super::sums::Seen;
@@ -57,12 +58,12 @@ enum Maker<'g> {
 
 impl<'g> Maker<'g> {
     fn new(place: Place<'g>, facility: &Facility) -> Self {
-        let model = facility.clone();
+        let (model, [first, rows]) = (facility.clone(), facility.histogram_rows());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
         match place {
-            Place::Cpu => Self::Cpu(Box::new(CpuEngine::new(build).with_outputs())),
+            Place::Cpu => Self::Cpu(Box::new(CpuEngine::new(build).with_outputs().with_memory(first, rows))),
             Place::Gpu(gpu, options) => {
-                let options = EngineOptions { outputs: true, ..options };
+                let options = EngineOptions { outputs: true, memory: [first, rows], ..options };
                 Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)))
             }
         }
@@ -162,6 +163,7 @@ impl Facility {
         let mut columns = facility.columns();
         // Of each node, by the number of customers.
         let mut lengths = no_shares(study.details, facility.nodes.len());
+        let mut histograms = Histograms::new(&facility);
         let mut now = Numbers {
             seed: study.seed,
             source: source(&facility),
@@ -172,14 +174,14 @@ impl Facility {
         };
         if let Some(saved) = keep.from {
             saved.check(&facility, study, [until, warm_up], 0)?;
-            saved.restore(&mut columns, &mut lengths)?;
+            saved.restore(&mut columns, &mut lengths, &mut histograms)?;
             now = saved.numbers();
             let room = u32::try_from(now.room).expect("it was looked through");
             facility = facility.with_room(room.min(study.room));
         }
         let mut maker = Maker::new(place, &facility);
-        let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
-        let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
+        let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
+        let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
         let mut saving = Saving::new(keep, most, matches!(place, Place::Cpu), own)?;
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
@@ -245,14 +247,16 @@ impl Facility {
                     facility.verify(rows, replication, until)?;
                     facility.deadlock(rows, study.seed, replication, until)?;
                     let seen = Seen::new(rows, None, warm_up, [warm_up, until]);
-                    Ok(columns.iter().map(|column| facility.part(column, &seen)).collect())
+                    Ok(columns.iter().filter(pooled).map(|column| facility.part(column, &seen)).collect())
                 });
                 let values: Vec<Result<Vec<Part>, FacilityError>> = values.collect();
                 for ((replication, ran), values) in range.clone().zip(runs).zip(values) {
                     let rows = rows_of(ran);
-                    for (column, part) in columns.iter_mut().zip(values?) {
+                    for (column, part) in columns.iter_mut().filter(|column| pooled(&&**column)).zip(values?)
+                    {
                         column.parts.push(part);
                     }
+                    histograms.add(&ran.memory);
                     for (node, told) in rows.iter().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
                         let span = (until.get() - warm_up.get()) as f64;
@@ -278,31 +282,25 @@ impl Facility {
                 saving.took(began.elapsed());
                 if saving.due() {
                     now.room = facility.room().into();
-                    saving.save(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
+                    let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+                    saving.save(make)?;
                 }
             }
         };
         now.room = facility.room().into();
-        let written = saving.last(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
+        let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+        let written = saving.last(make)?;
         let mut warnings = self.rounding_until(study.until);
-        warnings.extend(facility.few_for_quantiles(now.customers, done));
-        for column in &mut columns {
+        for column in columns.iter().filter(|column| facility.unserved(column, warm_up, until)) {
             let what = facility.told_of(column);
-            if facility.unserved(column, warm_up, until) {
-                warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
-            }
-            // The mean of the others would be of the shorter ones.
-            if column.parts.has_infinite() {
-                column.parts.forget();
-                warnings.push(format!(
-                    "{what} is not told: in some replications it is longer than its histogram reaches, 2^26 of the shortest mean service or more"
-                ));
-            }
+            warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
         }
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
             Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))
         });
+        let mut results = results.collect::<Result<Vec<_>, FacilityError>>()?;
+        warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut results));
         let (engine, adapter, mapping) = match &maker {
             Maker::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
             Maker::Gpu(gpu, _) => (
@@ -316,7 +314,7 @@ impl Facility {
             engine,
             mapping,
             adapter,
-            results: results.collect::<Result<_, FacilityError>>()?,
+            results,
             seconds: begun.elapsed().as_secs_f64(),
             customers: now.customers,
             events: now.events,
@@ -389,7 +387,7 @@ impl Facility {
             upper: summary.interval.map(|interval| interval.upper),
             theory,
             observations: summary.observations,
-            resolution: summary.mean.and_then(|mean| self.bin_width(column.measure, mean)),
+            resolution: None,
         }
     }
 
@@ -564,6 +562,11 @@ fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
         && told.present.level() <= u32::MAX / 2
         && told.busy.level() <= told.present.level();
     if word(area) == times && possible { Ok(()) } else { Err((times, area)) }
+}
+
+/// Whether a column has parts of each replication.
+fn pooled(column: &&Measured) -> bool {
+    column.measure.quantile().is_none()
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {

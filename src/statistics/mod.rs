@@ -98,6 +98,7 @@ pub(crate) use experiment::{check_room, fits_host};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
+pub(crate) use pooled::unskewed_interval;
 pub use pooled::{Estimator, Part, Pooled};
 pub use report::{PointFailure, Report, Row};
 pub use selection::{Screening, Selected, Selection};

@@ -161,11 +161,6 @@ impl Pooled {
         self.parts().filter(|part| has(part) && self.counts(part)).count()
     }
 
-    /// Whether a part has a value beyond all bounds.
-    pub(crate) fn has_infinite(&self) -> bool {
-        self.numbers.iter().any(|number| number.is_infinite())
-    }
-
     /// Takes back all that was observed.
     pub(crate) fn forget(&mut self) {
         let nothing = Part { sum: f64::NAN, ..Part::ratio(0.0, 0.0) };
@@ -377,6 +372,15 @@ fn unskewed(skewness: f64, quantile: f64) -> f64 {
         true => quantile,
         false => 3.0 / skewness * ((1.0 + skewness * (quantile - skewness / 6.0)).cbrt() - 1.0),
     }
+}
+
+/// The interval of the mean of two or more independent values, skewed as they are: by a quantile of
+/// Student's.
+pub(crate) fn unskewed_interval(values: &[f64], student: f64) -> [f64; 2] {
+    let spread = Spread::of(values);
+    let mean = neumaier(values.iter().copied()) / spread.count;
+    let skewness = spread.skewness / spread.count.sqrt();
+    [student, -student].map(|quantile| mean - spread.error() * unskewed(skewness, quantile))
 }
 
 #[cfg(test)]

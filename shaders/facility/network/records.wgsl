@@ -39,19 +39,6 @@ struct ClassOutput {
     unused: vec2<u32>,
 }
 
-// Where a quantile lies among the bins of a histogram.
-struct Quantile {
-    bin: u32,
-    rank: u32,  // among those in the bin, from 1 on; 0 where nothing was counted
-    count: u32, // of the bin
-}
-
-// Of a class (the last: of all), of sojourn times and of waits: the parts of QUANTILES.
-struct Quantiles {
-    sojourn: array<Quantile, 4>,
-    wait: array<Quantile, 4>,
-}
-
 struct Output {
     classes: array<ClassOutput, CLASSES>,
     trips: Level,                          // that began here, less those that ended here
@@ -59,17 +46,13 @@ struct Output {
                                            // of a station with breakdowns, servers that are down
     interrupted: Level,                    // customers whose service waits for a repair
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
-    quantiles: array<Quantiles, CLASSES_AND_ALL>,
 }
 
-// In percent.
-const QUANTILES = vec4<u32>(50u, 90u, 95u, 99u);
-const CLASSES_AND_ALL = 5u;
 const LENGTHS = 32u;
 
 // Bins of a histogram: 16 for each power of two, so that a bin is 1/16 as wide as its least time, and below 16 units one for each.
 const BINS = 464u;
-const BIN_ROWS = 116u;
+const BIN_ROWS = BINS / 4u;
 
 const INTERRUPTED = 7u; // the row of that name: facility/network.wgsl
 // Rows of a class's block; the first is a line.
@@ -369,13 +352,6 @@ fn lasted() -> vec2<u32> {
     return time_since(now(), later(memory_get(SINCE).xy));
 }
 
-// How many of the classes from `first` to before `end` are in a bin.
-fn bin_count(first: u32, end: u32, which: u32, bin: u32) -> u32 {
-    var sum = 0u;
-    for (var i = first; i < end; i += 1u) { sum += memory_get(bins_of(i, which) + bin / 4u)[bin & 3u]; }
-    return sum;
-}
-
 // The level in a row.
 fn level_at(row: u32) -> Level {
     let words = memory_get(row);
@@ -414,37 +390,6 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
         let row = memory_get(params.details + i / 2u);
         told.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
         if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted()); }
-    }
-    // Classes and all, sojourns and waits: ten times at most through the bins.
-    for (var i = 0u; i < 2u * CLASSES_AND_ALL; i += 1u) {
-        let class_ = i / 2u;
-        let which = i & 1u;
-        let first = select(class_, 0u, class_ == CLASSES);
-        let end = select(class_ + 1u, params.classes, class_ == CLASSES);
-        // Of one class, all are the class.
-        if end > params.classes || (class_ == CLASSES && end == 1u) { continue; }
-        var counted = 0u;
-        for (var of_ = first; of_ < end; of_ += 1u) { counted += memory_get(block_of(of_) + select(WAIT, SOJOURN, which == 0u)).w; }
-        if counted == 0u { continue; }
-        var below = 0u;
-        var part = 0u;
-        for (var bin = 0u; bin < BINS && part < 4u; bin += 1u) {
-            let count = bin_count(first, end, which, bin);
-            // At most four parts lie in one bin.
-            for (; part < 4u; part += 1u) {
-                // The part of all, rounded up, without leaving a word.
-                let percent = QUANTILES[part];
-                let rank = counted / 100u * percent + (counted % 100u * percent + 99u) / 100u;
-                if rank > below + count { break; }
-                let found = Quantile(bin, rank - below, count);
-                if which == 0u {
-                    told.quantiles[class_].sojourn[part] = found;
-                } else {
-                    told.quantiles[class_].wait[part] = found;
-                }
-            }
-            below += count;
-        }
     }
     return told;
 }

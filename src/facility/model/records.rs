@@ -5,7 +5,7 @@ use super::{
     BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, LENGTHS, OTHERS, SERVERS, SINCE, TRAVELLERS,
     halves, since, times,
 };
-use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
+use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES};
 use crate::time::Ticks;
 
 /// Rows of a class's block, and of its others: the WGSL says what they hold.
@@ -20,10 +20,8 @@ const APART: u32 = 2;
 const TRIPS: u32 = 3;
 pub(super) const CAME_BEFORE: u32 = 4;
 
-/// What a histogram's quantiles are told of, in percent.
-pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
-
-const BINS: u32 = 464;
+/// Bins of a histogram.
+pub(in crate::facility) const BINS: u32 = 464;
 /// What is longer is here, too.
 pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
 const BIN_ROWS: u32 = BINS / 4;
@@ -260,6 +258,14 @@ impl Facility {
         self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
     }
 
+    /// The rows of an LP's memory that hold its histograms, the first and how many: by class those of sojourns, and then those of waits.
+    pub(in crate::facility) fn histogram_rows(&self) -> [u32; 2] {
+        match self.params.details {
+            0 => [0, 0],
+            _ => [self.bins_of(0, 0), 2 * self.params.classes * BIN_ROWS],
+        }
+    }
+
     /// The bin of a time.
     pub(in crate::facility) fn bin_of(&self, value: Ticks) -> u32 {
         let units = u32::try_from(value.get() >> self.params.bin_shift).unwrap_or(u32::MAX);
@@ -317,32 +323,6 @@ impl Facility {
         }
     }
 
-    /// Quantiles of the classes in a range, of sojourns (0) or waits (1).
-    fn quantiles(&self, classes: std::ops::Range<u32>, which: u32, context: &mut Here<'_>) -> [Quantile; 4] {
-        let mut told = [Quantile::default(); 4];
-        let counted: u32 = classes
-            .clone()
-            .map(|class| context.memory_get(block_of(class) + [SOJOURN, WAIT][which as usize])[3])
-            .fold(0, u32::wrapping_add);
-        if counted == 0 {
-            return told;
-        }
-        let ranks =
-            QUANTILES.map(|percent| counted / 100 * percent + (counted % 100 * percent).div_ceil(100));
-        let (mut below, mut part) = (0, 0);
-        for bin in 0..BINS {
-            let mut in_bin =
-                |class| context.memory_get(self.bins_of(class, which) + bin / 4)[bin as usize % 4];
-            let count: u32 = classes.clone().map(&mut in_bin).sum();
-            while part < 4 && ranks[part] <= below + count {
-                told[part] = Quantile { bin, rank: ranks[part] - below, count };
-                part += 1;
-            }
-            below += count;
-        }
-        told
-    }
-
     pub(super) fn told(&self, state: &FacilityState, context: &mut Here<'_>) -> FacilityOutput {
         let mut output = FacilityOutput::default();
         let classes = self.params.classes;
@@ -360,19 +340,6 @@ impl Facility {
             *span = halves(row)[place % 2].get();
             if place == present.min(LENGTHS - 1) {
                 *span = span.wrapping_add(self.lasted(context));
-            }
-        }
-        for which in 0..2 {
-            let mut tell = |class: usize, classes| {
-                let told = &mut output.quantiles[class];
-                let told = if which == 0 { &mut told.sojourn } else { &mut told.wait };
-                *told = self.quantiles(classes, which, context);
-            };
-            for class in 0..classes {
-                tell(class as usize, class..class + 1);
-            }
-            if classes > 1 {
-                tell(MAX_CLASSES, 0..classes);
             }
         }
         const { assert!(MAX_CLASSES == CLASSES as usize) };

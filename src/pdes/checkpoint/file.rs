@@ -41,8 +41,8 @@ pub(crate) static RUN: Kind = Kind {
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
-    version: 2,
-    tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs"],
+    version: 3,
+    tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs", *b"hist"],
 };
 
 /// All that there are.

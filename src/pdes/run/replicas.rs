@@ -10,6 +10,7 @@ mod ground;
 mod maker;
 mod mapping;
 mod memory;
+mod options;
 mod prepared;
 mod results;
 mod spread;
@@ -27,7 +28,7 @@ use maker::{Driver, Fastest};
 pub(super) use mapping::kernels;
 pub use mapping::{Mapping, UnknownMapping};
 use memory::Job;
-pub use prepared::EngineOptions;
+pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};
 pub use results::{Ran, Results};
 
@@ -45,7 +46,8 @@ pub struct Engine<M> {
 /// The same on the host, one run after the other on every core: what [`Engine`] means.
 pub struct CpuEngine<M> {
     build: Build<M>,
-    outputs: bool,
+    /// Of these, what is told.
+    options: EngineOptions,
 }
 
 /// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
@@ -238,13 +240,22 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
     ) -> Self {
-        Self { build: Box::new(move |point| build(point).map_err(Into::into)), outputs: false }
+        let build = Box::new(move |point: &Point<'_>| build(point).map_err(Into::into));
+        Self { build, options: EngineOptions::default() }
     }
 
     /// The same engine, which tells the results of each LP: [`EngineOptions::outputs`].
     #[must_use]
-    pub fn with_outputs(self) -> Self {
-        Self { outputs: true, ..self }
+    pub fn with_outputs(mut self) -> Self {
+        self.options.outputs = true;
+        self
+    }
+
+    /// The same engine, which reads rows of each LP's memory: [`EngineOptions::memory`].
+    #[must_use]
+    pub fn with_memory(mut self, first: u32, rows: u32) -> Self {
+        self.options.memory = [first, rows];
+        self
     }
 
     /// Makes the runs of an experiment: see [`Engine::run`].
@@ -294,7 +305,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
         let runs =
-            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.outputs, watch)?;
+            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.options, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
     }
 

@@ -70,16 +70,20 @@ pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], wh
     let model = facility.clone();
     let build = move |_: &Point<'_>| Ok::<_, std::convert::Infallible>(model.clone());
     let experiment = Experiment::new(Design::default(), 9, 11);
-    let expected = CpuEngine::new(build.clone()).with_outputs().run(&experiment, Until::time(until)).unwrap();
+    // More rows than there are.
+    let [first, rows] = [3, facility.memory_rows()];
+    let engine = CpuEngine::new(build.clone()).with_outputs().with_memory(first, rows);
+    let expected = engine.run(&experiment, Until::time(until)).unwrap();
     for &mapping in mappings {
-        let options = EngineOptions { mapping, outputs: true, ..EngineOptions::default() };
+        let memory = [first, rows];
+        let options = EngineOptions { mapping, outputs: true, memory, ..EngineOptions::default() };
         let found = Engine::new(&gpu(), build.clone(), options).run(&experiment, Until::time(until)).unwrap();
         assert_eq!(found.mapping, mapping);
         assert_eq!(found.fingerprint, expected.fingerprint, "{what}, {mapping}");
         for (found, expected) in found.runs[0].iter().zip(&expected.runs[0]) {
-            let [found, expected] =
-                [found, expected].map(|run| run.as_ref().unwrap().outputs.as_ref().unwrap());
-            assert!(found == expected, "{what}, {mapping}: outputs");
+            let [found, expected] = [found, expected].map(|run| run.as_ref().unwrap());
+            assert!(found.outputs == expected.outputs, "{what}, {mapping}: outputs");
+            assert!(found.memory == expected.memory, "{what}, {mapping}: memory");
         }
     }
 }

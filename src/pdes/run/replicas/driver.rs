@@ -12,8 +12,8 @@ use crate::time::Ticks;
 use super::ground::{Ground, TRIAL, slice_kernel};
 use super::maker::{Driver, Found, about};
 use super::mapping::{Crowd, Mapping, plain_group};
-use super::memory::{Job, Points, Room};
-use super::prepared::EngineOptions;
+use super::memory::{Job, Points, Room, rows_of};
+use super::options::EngineOptions;
 use super::results::{self, Ran, Runs};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::device::dispatch::Part;
@@ -85,7 +85,11 @@ impl<M: Model> Driver<'_, M> {
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
         // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
-        let options = EngineOptions { outputs: self.options.outputs, ..EngineOptions::default() };
+        let options = EngineOptions {
+            outputs: self.options.outputs,
+            memory: self.options.memory,
+            ..EngineOptions::default()
+        };
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
@@ -159,7 +163,11 @@ impl<M: Model> Driver<'_, M> {
                             }
                             None => (None, None),
                         };
-                        Ok(Ran { progress, fingerprint, totals, outputs })
+                        let memory = match self.options.memory {
+                            [_, 0] => Vec::new(),
+                            rows => rows_of(&simulation.memory_async().await?, model.lps(), rows),
+                        };
+                        Ok(Ran { progress, fingerprint, totals, outputs, memory })
                     }
                     Err(error) => Err(error),
                 },
@@ -449,11 +457,19 @@ impl<M: Model> Driver<'_, M> {
             }
             _ => vec![(None, None); ended.len()],
         };
-        let ran = |((ended, digest), told): ((Result<Progress, Fault>, _), results::Told<_>)| {
-            let (totals, outputs) = told;
-            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals, outputs })
-        };
-        Ok(ended.into_iter().zip(digests).zip(told).map(ran).collect())
+        let rows = memory.lp_rows(gpu, run, self.options.memory).await?;
+        let ran =
+            |(((ended, digest), told), memory): (((Result<Progress, Fault>, _), results::Told<_>), _)| {
+                let (totals, outputs) = told;
+                ended.map(|progress| Ran {
+                    progress,
+                    fingerprint: Fingerprint(digest),
+                    totals,
+                    outputs,
+                    memory,
+                })
+            };
+        Ok(ended.into_iter().zip(digests).zip(told).zip(rows).map(ran).collect())
     }
 }
 

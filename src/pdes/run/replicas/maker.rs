@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::gpu::Gpu;
 
 use super::mapping::{Crowd, Mapping};
-use super::prepared::{EngineOptions, Prepared};
+use super::options::EngineOptions;
+use super::prepared::Prepared;
 use super::spread::Known;
 use crate::pdes::contract::until::Until;
 

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::gpu::{Buffer, Gpu, GpuError, STAGING_BYTES};
 use crate::time::Ticks;
 
 use super::mapping::Crowd;
@@ -260,6 +260,28 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
     }
 
+    /// The rows of the LPs' memory that are told of each replica.
+    pub(super) async fn lp_rows(
+        &self,
+        gpu: &Gpu,
+        run: &Run,
+        rows: [u32; 2],
+    ) -> Result<Vec<Vec<[u32; 4]>>, GpuError> {
+        let each = u64::from(run.total) * u64::from(run.memory_rows);
+        if each == 0 || rows[1] == 0 {
+            return Ok(vec![Vec::new(); run.groups as usize]);
+        }
+        // As many replicas at once as staging memory holds: most of what is read may be slots of lines.
+        let (replicas, at_once) = (u64::from(run.groups), (STAGING_BYTES / (16 * each)).max(1));
+        let mut told = Vec::with_capacity(run.groups as usize);
+        for first in (0..replicas).step_by(at_once as usize) {
+            let count = at_once.min(replicas - first);
+            let memory = self.memory.read_range(gpu, first * each, count * each).await?;
+            told.extend(memory.chunks_exact(each as usize).map(|memory| rows_of(memory, run.total, rows)));
+        }
+        Ok(told)
+    }
+
     /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.
     pub(super) async fn digest_cut(&self, gpu: &Gpu) -> Result<Option<u32>, GpuError> {
         let word = self.words.read_range(gpu, DIGEST_CUT as u64, 1).await?[0];
@@ -312,6 +334,16 @@ impl Points {
         let size = std::num::NonZero::new(4 * self.data.len());
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
+}
+
+/// Of each LP's memory the rows from one on, and so many of them, as far as there are such.
+pub(super) fn rows_of(memory: &[[u32; 4]], lps: u32, [first, rows]: [u32; 2]) -> Vec<[u32; 4]> {
+    let each = memory.len() / lps as usize;
+    let told = (first as usize).min(each)..(first as usize + rows as usize).min(each);
+    if told.is_empty() {
+        return Vec::new();
+    }
+    memory.chunks_exact(each).flat_map(|memory| &memory[told.clone()]).copied().collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use crate::statistics::{Column, Failure, FailureCause, Observations, Pairing, Va
 use crate::time::Ticks;
 
 use super::mapping::{Mapping, plain_group};
-use super::memory::{Job, Memory};
+use super::memory::{Job, Memory, rows_of};
+use super::options::EngineOptions;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::output::Columns;
 use crate::pdes::device::cut::group_size_at_most;
@@ -40,6 +41,8 @@ pub struct Ran<O = ()> {
     pub totals: Option<Totals>,
     /// In their place the results themselves, where they were asked for: [`EngineOptions::outputs`](super::EngineOptions::outputs).
     pub outputs: Option<Outputs<O>>,
+    /// The rows of LP memory that were to be read, by LP: [`EngineOptions::memory`](super::EngineOptions::memory).
+    pub memory: Vec<[u32; 4]>,
 }
 
 impl<O> std::fmt::Debug for Ran<O> {
@@ -49,7 +52,7 @@ impl<O> std::fmt::Debug for Ran<O> {
             .field("fingerprint", &self.fingerprint)
             .field("totals", &self.totals)
             .field("outputs", &self.outputs)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -244,7 +247,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
     jobs: &[Job],
     seed: u64,
     until: Until,
-    rows: bool,
+    options: EngineOptions,
     watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
 ) -> Result<Runs<M::Output>, SimulationError> {
     let stopped = AtomicBool::new(false);
@@ -282,11 +285,12 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
                 None => None,
             };
             let totals = match &outputs {
-                Some(outputs) if !rows => Some(outputs.totals(None)?),
+                Some(outputs) if !options.outputs => Some(outputs.totals(None)?),
                 _ => None,
             };
-            let outputs = outputs.filter(|_| rows);
-            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs })
+            let outputs = outputs.filter(|_| options.outputs);
+            let memory = rows_of(simulation.memory(), model.lps(), options.memory);
+            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
         });
         fault_apart(made)
     };

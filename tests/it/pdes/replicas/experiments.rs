@@ -9,7 +9,7 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
     };
     let (experiment, end) = (runs(70), until(20.0));
     let totals = CpuEngine::new(build).run(&experiment, end).unwrap();
-    let expected = CpuEngine::new(build).with_outputs().run(&experiment, end).unwrap();
+    let expected = CpuEngine::new(build).with_outputs().with_memory(2, 3).run(&experiment, end).unwrap();
     let rows = |results: &Results<_>| -> Vec<Vec<_>> {
         let rows = |ran: &Ran<_>| ran.outputs.as_ref().unwrap().rows().to_vec();
         results.runs[0].iter().map(|run| rows(run.as_ref().unwrap())).collect()
@@ -20,13 +20,24 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         assert_eq!(&told.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
         assert_eq!(told.fingerprint, total.fingerprint);
     }
+    // Of the run that is the same alone, the rows of each LP from the third on.
+    let memory = |results: &Results<_>| -> Vec<Vec<_>> {
+        results.runs[0].iter().map(|run| run.as_ref().unwrap().memory.clone()).collect()
+    };
+    let model = CallCentre::new(5, 3, 4.0, 1.0, 0.5, 64, units()).unwrap();
+    let mut alone = CpuSimulation::new(&model, experiment.seed).unwrap();
+    alone.run(end).unwrap();
+    let each = alone.memory().chunks_exact(model.memory_rows() as usize);
+    assert_eq!(memory(&expected)[0], each.map(|rows| &rows[2..5]).collect::<Vec<_>>().concat());
+    assert!(memory(&expected)[0].iter().flatten().any(|&word| word != 0), "somebody waited");
     let names: Vec<_> =
         expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["events"], "what else there is to observe, the caller knows");
     for mapping in MAPPINGS {
-        let options = EngineOptions { outputs: true, ..mapped(mapping) };
+        let options = EngineOptions { outputs: true, memory: [2, 3], ..mapped(mapping) };
         let found = Engine::new(&gpu(), build, options).run(&experiment, end).unwrap();
         assert!(rows(&found) == rows(&expected), "{mapping}");
+        assert!(memory(&found) == memory(&expected), "{mapping}");
         assert_eq!(found.fingerprint, totals.fingerprint, "{mapping}");
     }
 }

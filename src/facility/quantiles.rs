@@ -1,0 +1,390 @@
+//! Quantiles of times, from the histograms of all replications together.
+//!
+//! Replication r is in group r mod 32, and a group has a histogram of each class at each node: sums of counts, so that it is no matter in how many parts a study is made. A quantile is that of all groups
+//! together. Its interval holds the times x which Student's t-test of the groups does not reject: in each group, the number of times below x less that share of all its times, which should be 0
+//! on average. The test takes the skewness of these numbers into account, as the intervals of deviations do.
+
+use crate::pdes::Model as _;
+use crate::statistics::{student_t, unskewed_interval};
+
+use super::measures::{Measure, Measured};
+use super::model::{BINS, LAST_BIN, bin_edges};
+use super::sums::real;
+use super::{Facility, Row};
+
+/// The quantiles of a histogram that are reported, in percent.
+pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
+
+/// Groups of replications: as many as make a t-test good, and few enough for memory.
+const GROUPS: usize = 32;
+
+/// Groups in which times as long as a quantile should be seen: with fewer, intervals were too narrow.
+const ENOUGH: usize = 10;
+
+/// Quantiles that a warning names; it counts the others.
+const MOST_NAMED: usize = 4;
+
+/// The histograms of a study's replications, summed by group.
+pub(super) struct Histograms {
+    classes: usize,
+    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last bin that has any.
+    counts: Vec<Vec<u64>>,
+    replications: u64,
+}
+
+impl Histograms {
+    /// Without a replication; and without a histogram, where the model has no details.
+    pub(super) fn new(facility: &Facility) -> Self {
+        let classes = facility.network.classes.len();
+        let histograms = if facility.details() { facility.nodes.len() * classes * 2 } else { 0 };
+        Self { classes, counts: vec![Vec::new(); histograms * GROUPS], replications: 0 }
+    }
+
+    /// Adds the next replication, by its LPs' rows of [`Facility::histogram_rows`].
+    pub(super) fn add(&mut self, rows: &[[u32; 4]]) {
+        #[expect(clippy::cast_possible_truncation, reason = "below 32")]
+        let group = (self.replications % GROUPS as u64) as usize;
+        self.replications += 1;
+        let sums = self.counts.iter_mut().skip(group).step_by(GROUPS);
+        for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(BINS as usize)) {
+            let used = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+            sums.resize(sums.len().max(used), 0);
+            sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u64::from(count));
+        }
+    }
+
+    /// All that a file has to hold: of each histogram how many counts there are, and these.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        let each = |counts: &'_ Vec<u64>| std::iter::once(counts.len() as u64).chain(counts.clone());
+        self.counts.iter().flat_map(each)
+    }
+
+    /// Takes what a file held of so many replications; none where it does not fit.
+    pub(super) fn restore(
+        &mut self,
+        replications: u64,
+        mut numbers: impl ExactSizeIterator<Item = u64>,
+    ) -> Option<()> {
+        self.replications = replications;
+        for counts in &mut self.counts {
+            let length = numbers.next().filter(|&length| length <= BINS.into())?;
+            counts.extend(numbers.by_ref().take(usize::try_from(length).ok()?));
+            (counts.len() as u64 == length).then_some(())?;
+        }
+        (numbers.len() == 0).then_some(())
+    }
+
+    /// How many times are below each bin, and at the end all, by group: of a class at a node, or of all.
+    fn below(&self, node: usize, class: Option<usize>, which: usize) -> Vec<Vec<u128>> {
+        let classes = class.map_or(0..self.classes, |class| class..class + 1);
+        let group = |group: usize| {
+            let mut below = vec![0_u128; BINS as usize + 1];
+            for class in classes.clone() {
+                let histogram = (node * self.classes + class) * 2 + which;
+                let counts = &self.counts[histogram * GROUPS + group];
+                below[1..].iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u128::from(count));
+            }
+            let mut sum = 0;
+            for count in &mut below {
+                sum += *count;
+                *count = sum;
+            }
+            below
+        };
+        let groups = usize::try_from(self.replications).unwrap_or(GROUPS).min(GROUPS);
+        (0..groups).map(group).collect()
+    }
+}
+
+/// A quantile. Places are among bins: 3.5 is the middle of bin 3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Estimate {
+    place: f64,
+    /// The interval, where there is one; its upper end may be in the last bin.
+    ends: Option<[f64; 2]>,
+    /// Whether times as long were seen in few groups.
+    few: bool,
+}
+
+/// The quantile of all groups; none where there was nothing to observe.
+fn estimate(groups: &[Vec<u128>], percent: u32, level: f64) -> Option<Estimate> {
+    let all = BINS as usize;
+    let total = |edge: usize| groups.iter().map(|below| below[edge]).sum::<u128>();
+    let rank = (total(all) * u128::from(percent)).div_ceil(100);
+    if rank == 0 {
+        return None;
+    }
+    let bin = (0..all).find(|&bin| rank <= total(bin + 1))?;
+    let (below, count) = (total(bin), total(bin + 1) - total(bin));
+    let place = number(bin) + (real(rank - below) - 0.5) / real(count);
+    let observed = groups.iter().filter(|below| below[all] > 0).count();
+    let long = groups.iter().filter(|group| group[all] > group[bin]).count();
+    let few = long < observed.min(ENOUGH);
+    let freedom = observed.saturating_sub(1) as u64;
+    if freedom == 0 {
+        return Some(Estimate { place, ends: None, few });
+    }
+    let student = student_t(freedom, level);
+    // The interval of what should be 0, in hundredths.
+    let share = f64::from(percent);
+    let test = |edge: usize| {
+        let residual = |below: &Vec<u128>| 100.0 * real(below[edge]) - share * real(below[all]);
+        unskewed_interval(&groups.iter().map(residual).collect::<Vec<_>>(), student)
+    };
+    // Between two edges, the ends of these intervals are taken to be on a line.
+    let crossing = |first: f64, second: f64| (first / (first - second)).clamp(0.0, 1.0);
+    let (mut lower, mut last) = (0.0, test(bin + 1)[1]);
+    for edge in (0..=bin).rev() {
+        let here = test(edge)[1];
+        if here < 0.0 {
+            lower = number(edge) + crossing(here, last);
+            break;
+        }
+        last = here;
+    }
+    let (mut upper, mut last) = (number(all), test(bin)[0]);
+    for edge in bin + 1..all {
+        let here = test(edge)[0];
+        if here > 0.0 {
+            upper = number(edge - 1) + crossing(last, here);
+            break;
+        }
+        last = here;
+    }
+    Some(Estimate { place, ends: Some([lower.min(place), upper.max(place)]), few })
+}
+
+fn number(bin: usize) -> f64 {
+    real(bin as u128)
+}
+
+impl Facility {
+    /// Fills the rows of quantiles, which are those of `columns`. Returns warnings.
+    pub(super) fn fill_quantiles(
+        &self,
+        columns: &[Measured],
+        histograms: &Histograms,
+        level: f64,
+        rows: &mut [Row],
+    ) -> Vec<String> {
+        let (mut warnings, mut few) = (Vec::new(), Vec::new());
+        // Replications with sojourns, and with waits: their means come before their quantiles.
+        let mut observed = [0; 2];
+        // The last histogram that was looked at.
+        let (mut of, mut groups) = (None, Vec::new());
+        for (column, row) in columns.iter().zip(rows) {
+            let Some((percent, which)) = column.measure.quantile() else {
+                match column.measure {
+                    Measure::Sojourn => observed[0] = row.observations,
+                    Measure::Wait => observed[1] = row.observations,
+                    _ => {}
+                }
+                continue;
+            };
+            let node = column.node.expect("quantiles are of a node");
+            if of != Some((node, column.class, which)) {
+                of = Some((node, column.class, which));
+                groups = histograms.below(node, column.class, which);
+            }
+            row.observations = observed[which];
+            let Some(found) = estimate(&groups, percent, level) else { continue };
+            let time = |place| self.time_at(place, which == 1);
+            let Some(mean) = time(found.place) else {
+                warnings.push(format!(
+                    "{} is not told: it is longer than its histogram reaches, 2^26 of the shortest mean service or more",
+                    self.told_of(column)
+                ));
+                continue;
+            };
+            if found.few {
+                few.push(self.told_of(column));
+            }
+            row.mean = Some(mean);
+            row.resolution = self.bin_width(mean);
+            if let Some((lower, upper)) = found.ends.and_then(|ends| time(ends[0]).zip(time(ends[1]))) {
+                (row.lower, row.upper) = (Some(lower), Some(upper));
+                row.half_width = Some((upper - lower) / 2.0);
+            }
+        }
+        warnings.extend(too_narrow(few));
+        warnings
+    }
+
+    /// The time at a place among bins, in units: those in a bin are spread evenly, but that waits in the first are none. The last bin has no end, and no times.
+    fn time_at(&self, place: f64, waits: bool) -> Option<f64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
+        let bin = place as u32;
+        if bin >= LAST_BIN {
+            return None;
+        }
+        if bin == 0 && waits {
+            return Some(0.0);
+        }
+        let [from, to] = bin_edges(bin, self.params().bin_shift);
+        let ticks = from + (to - from) * (place - f64::from(bin));
+        Some(ticks / f64::from(self.resolution.ticks_per_unit()))
+    }
+
+    /// The width of the bin of a time, in units; none of the last bin, which has no end.
+    fn bin_width(&self, time: f64) -> Option<f64> {
+        let bin = self.bin_of(self.resolution.ticks(time).ok()?);
+        let [from, to] = bin_edges(bin, self.params().bin_shift);
+        (bin != LAST_BIN).then(|| (to - from) / f64::from(self.resolution.ticks_per_unit()))
+    }
+}
+
+/// The warning of quantiles beyond which few groups have times.
+fn too_narrow(mut few: Vec<String>) -> Option<String> {
+    let others = few.len().saturating_sub(MOST_NAMED);
+    few.truncate(MOST_NAMED);
+    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
+    (!few.is_empty()).then(|| {
+        format!(
+            "intervals may be too narrow, since times as long occurred in fewer than {ENOUGH} replications or groups of them: {}{more}; \
+             make the runs longer, or more of them",
+            few.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facility::{Distribution, Network, Source, Station};
+    use crate::time::Ticks;
+    use proptest::prelude::*;
+
+    fn facility() -> Facility {
+        let network = Network::new("n")
+            .with_classes(&["a", "b"])
+            .source("in", Source::new(Distribution::Exponential(2.0), "s"))
+            .source("other", Source::new(Distribution::Exponential(9.0), "s").of("b"))
+            .station("s", Station::new(Distribution::Exponential(1.0), "out"))
+            .sink("out");
+        network.compile().unwrap().with_details()
+    }
+
+    /// The station's LP.
+    const STATION: usize = 2;
+
+    /// What the LPs' memory holds of a replication with these waits at the station, by class.
+    fn rows(facility: &Facility, waits: &[Vec<u64>; 2]) -> Vec<[u32; 4]> {
+        let mut counts = vec![0_u32; facility.nodes.len() * 4 * BINS as usize];
+        for (class, waits) in waits.iter().enumerate() {
+            for &wait in waits {
+                let histogram = (STATION * 2 + class) * 2 + 1;
+                counts[histogram * BINS as usize + facility.bin_of(Ticks::new(wait)) as usize] += 1;
+            }
+        }
+        counts.chunks_exact(4).map(|row| row.try_into().unwrap()).collect()
+    }
+
+    fn waits() -> impl Strategy<Value = [Vec<u64>; 2]> {
+        let wait = prop_oneof![
+            0..2_000_000_u64,
+            any::<u64>().prop_flat_map(|bits| (8..64_u32).prop_map(move |shift| bits >> shift)),
+        ];
+        [proptest::collection::vec(wait.clone(), 0..40), proptest::collection::vec(wait, 0..9)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+        #[test]
+        fn quantiles_are_those_of_all_waits(
+            runs in proptest::collection::vec(waits(), 1..80),
+            class in proptest::option::of(0..2_usize),
+            number in 0..4_usize,
+        ) {
+            let (facility, percent) = (facility(), QUANTILES[number]);
+            let mut histograms = Histograms::new(&facility);
+            runs.iter().for_each(|run| histograms.add(&rows(&facility, run)));
+            let found = estimate(&histograms.below(STATION, class, 1), percent, 0.95);
+            // By group, in which bins they are.
+            let of = |run: &[Vec<u64>; 2]| match class {
+                Some(class) => run[class].clone(),
+                None => run.concat(),
+            };
+            let mut groups = vec![Vec::new(); runs.len().min(GROUPS)];
+            for (number, run) in runs.iter().enumerate() {
+                let bins = of(run).into_iter().map(|wait| facility.bin_of(Ticks::new(wait)) as usize);
+                groups[number % GROUPS].extend(bins);
+            }
+            let mut all = groups.concat();
+            all.sort_unstable();
+            let Some(found) = found else {
+                prop_assert!(all.is_empty());
+                return Ok(());
+            };
+            let rank = (all.len() * percent as usize).div_ceil(100) - 1;
+            let alike = |bin| all.iter().filter(|&&other| other == bin).count() as f64;
+            let first = all.iter().position(|&bin| bin == all[rank]).unwrap();
+            let place = all[rank] as f64 + ((rank - first) as f64 + 0.5) / alike(all[rank]);
+            prop_assert!((found.place - place).abs() < 1e-9, "{found:?} {place}");
+            let observed = groups.iter().filter(|group| !group.is_empty()).count();
+            let Some([lower, upper]) = found.ends else {
+                prop_assert_eq!(observed, 1);
+                return Ok(());
+            };
+            prop_assert!(lower <= place && place <= upper);
+            // Edges next to the ends, within and without.
+            let student = student_t(observed as u64 - 1, 0.95);
+            let interval = |edge: usize| {
+                let residual = |group: &Vec<usize>| {
+                    let below = group.iter().filter(|&&bin| bin < edge).count();
+                    100.0 * below as f64 - f64::from(percent) * group.len() as f64
+                };
+                unskewed_interval(&groups.iter().map(residual).collect::<Vec<_>>(), student)
+            };
+            if lower > 0.0 && lower < place {
+                prop_assert!(interval(lower as usize)[1] < 0.0, "{found:?}");
+                let inner = lower.floor() + 1.0;
+                prop_assert!(inner > place || interval(inner as usize)[1] >= 0.0, "{found:?}");
+            }
+            if upper < f64::from(LAST_BIN) && upper > place {
+                prop_assert!(interval(upper.ceil() as usize)[0] > 0.0, "{found:?}");
+                let inner = upper.ceil() - 1.0;
+                prop_assert!(inner < place || interval(inner as usize)[0] <= 0.0, "{found:?}");
+            }
+        }
+
+        #[test]
+        fn a_file_holds_all_of_them(runs in proptest::collection::vec(waits(), 0..70), cut in 0..70_usize) {
+            let facility = facility();
+            let mut whole = Histograms::new(&facility);
+            runs.iter().for_each(|run| whole.add(&rows(&facility, run)));
+            let cut = cut.min(runs.len());
+            let mut first = Histograms::new(&facility);
+            runs[..cut].iter().for_each(|run| first.add(&rows(&facility, run)));
+            let numbers: Vec<u64> = first.numbers().collect();
+            let mut rest = Histograms::new(&facility);
+            prop_assert_eq!(rest.restore(cut as u64, numbers.iter().copied()), Some(()));
+            runs[cut..].iter().for_each(|run| rest.add(&rows(&facility, run)));
+            prop_assert_eq!(&rest.counts, &whole.counts);
+            prop_assert_eq!(rest.replications, whole.replications);
+            let restored = |numbers: &[u64]| {
+                Histograms::new(&facility).restore(cut as u64, numbers.iter().copied())
+            };
+            prop_assert_eq!(restored(&numbers[1..]), None);
+            prop_assert_eq!(restored(&[&numbers[..], &[0]].concat()), None);
+            prop_assert_eq!(restored(&[u64::MAX]), None);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_which_there_are_few_are_named() {
+        let facility = facility();
+        // Of 40 replications, 5 have waits beyond all others.
+        let mut histograms = Histograms::new(&facility);
+        for number in 0..40_u64 {
+            let long = if number < 5 { vec![1 << 30; 30] } else { Vec::new() };
+            histograms.add(&rows(&facility, &[[vec![1000 + 50 * number; 100], long].concat(), Vec::new()]));
+        }
+        let groups = histograms.below(STATION, Some(0), 1);
+        let few = |percent| estimate(&groups, percent, 0.95).unwrap().few;
+        assert_eq!([50, 99].map(few), [false, true]);
+        let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6]).unwrap();
+        assert!(warning.contains("wait_99 at `s`; wait_99 at `s`; and 2 more; make"), "{warning}");
+        assert_eq!(too_narrow(Vec::new()), None);
+        assert!(estimate(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "nobody came");
+    }
+}
