@@ -28,6 +28,13 @@
 //     slots       2, or 1 where all lines are rings of one class, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
 //                 service that is left, or of a guest, who sent him and the number of his arrival, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
 //
+// Slots lie last: rows of zeros do not count in fingerprints, so the room for waiting customers
+// does not show there.
+//
+// Drivers copy a function to each of its calls. So `handle` calls `schedule`, `variate`, `wait`,
+// `drop_out` and the records at one place each: an event sets variables, and later stages act on
+// them. A second call costs seconds of compilation.
+//
 // import: facility/network/laws.wgsl
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl

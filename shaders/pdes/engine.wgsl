@@ -17,6 +17,8 @@
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/horizon/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
 //            (pdes/bounds/neighbours.wgsl), 2 x R x bounds (pdes/bounds/bounds.wgsl), R x delays, R x links
+//            Rows of dry runs hold where DRY is set. Those after them hold arbitrary values until
+//            windows of their synchronisation have written them.
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time up to which the LP has come (pdes/bounds/neighbours.wgsl)
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory

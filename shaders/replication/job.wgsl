@@ -88,6 +88,8 @@ fn fail(code: u32) {
 
 // The following draws are for a purpose, 0 to 32767, and the number is the model's: its third repair, say. Each (purpose, number) is a substream of
 // the replication with 2^18 draws of its own. The next step begins with the replication's stream, and so does what follows stream_main().
+// The replication's number takes the word that has the purpose in an LP's substreams
+// (pdes/model.wgsl), so the purpose lies in the first word, above the number of the block.
 fn stream_purpose(purpose: u32, number: u32) {
     stream_enter(SUBSTREAM | ((purpose & 0x7fffu) << 16u), vec3<u32>(stream_home.xy, number));
     stream_lost = stream_lost || purpose > 0x7fffu;

@@ -1,4 +1,10 @@
 //! A partition: the entities that one thread executes in a window.
+//!
+//! Entities do not interact within a window. So a partition takes the events of the window, sorts
+//! them by entity and executes entity by entity; what an entity sends to itself for the same window
+//! lies in a small heap. An event that calls handlers suspends its entity with the rest of its
+//! window. When no entity of the rank can continue, the calls are answered and the suspended
+//! entities resume. An answer is part of its event, so no result depends on windows.
 
 use std::any::Any;
 use std::cmp::Reverse;

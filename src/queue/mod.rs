@@ -26,6 +26,11 @@
 //!
 //! The designs and their names are those of Baudis et al., section III.
 //!
+//! A design reads and writes the slots of its queue and the two words kept of it, and nothing else
+//! of an engine. Every loop ends, and every index stays within the queue's slots, whatever lies in
+//! these slots and words: searches link designs without run-time checks. A design that uses words
+//! of its slots as indices sets [`Design::follows_links`] instead, and its kernels are checked.
+//!
 //! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many items at a time. No kernel calls it; it
 //! is dispatches of its own.
 

@@ -1,4 +1,9 @@
 //! The engine on the device.
+//!
+//! A slice is one submission with the results that come back. A small run reuses the memory of the
+//! one before (`Kept`). A large run that ends soon goes in parts: the host takes in the results of
+//! one while the device makes the next. Between slices a replication has the same form in every
+//! mapping, so a run may change its mapping.
 
 mod choice;
 mod kept;

@@ -4,6 +4,9 @@
 // their point, which is a row of parameters, and each has its own horizon, end and failure. The LPs of a replica are run.total rows
 // of the memory, replica after replica: its *place*, which is not its number.
 //
+// `run` is a private variable here, made from `given` and the rows of a replica. So files that read
+// `run` serve runs alone and replicas.
+//
 //   given    what is the same in all of them; given.rows are the LPs of all replicas
 //   lps      where runs alone have partials and control: for each place REPLICA_ROWS rows (below)
 //   words    from given.failures on, for each place REPLICA_WORDS: the first failure by half, the most room that was asked for (2), and at the start,

@@ -27,7 +27,8 @@ var<private> keys_length: u32;
 // Held back until the round is over.
 var<private> keys_held: u32;
 
-// Four siblings.
+// Four siblings, read and compared without a loop: in checked kernels a loop carries a counter, is
+// not unrolled, and each of its reads waits for the one before.
 struct FourKeys {
     a: vec4<u32>,
     b: vec4<u32>,

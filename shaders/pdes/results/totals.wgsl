@@ -43,7 +43,8 @@ struct Partial {
     maximum: vec4<u32>,
     // The highest word of the sum.
     carry: u32,
-    // Rows that were looked at, and how many of them counted.
+    // Rows that were looked at, which the host compares with the chunk, and how many of them
+    // counted.
     seen: u32,
     counted: u32,
     unused: u32,

@@ -11,7 +11,9 @@ fn mails_waiting(row: u32) -> u32 {
     return atomicLoad(&words[mail_count(run.part.parity, row)]);
 }
 
-// The lookahead says as much.
+// Nothing to check: a window ends at most a lookahead after its first pending event. Where windows
+// reach further, their file checks promises, and `Simulation::apart` reports how far apart LPs may
+// be.
 fn promise_broken(time: vec2<u32>) -> bool {
     return false;
 }

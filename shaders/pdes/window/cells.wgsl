@@ -1,6 +1,9 @@
 // Time is cut into cells as long as the lookahead, or of one tick where there is none. With L their length, cell i is [i L, (i + 1) L).
 // A window of YAWNS lies in one cell.
 //
+// It does not reach a lookahead beyond its first event: calendars and teams would report other
+// faults, fixed mailboxes would need more room, and a stopped run would not resume to the same end.
+//
 // Functions: cell_split, cell_end, cell_key.
 //
 // import: pdes/engine.wgsl

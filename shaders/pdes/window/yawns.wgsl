@@ -34,6 +34,10 @@
 //
 // (The sequential engine, src/pdes/sequential/engine.rs, has windows of cells, and runs that end by a number of events go by those whatever synchronises.)
 //
+// Such a file writes control, partials, failures and its own rows of `lps`; not states, queues or
+// mailboxes, but that pdes/horizon/horizon_look.wgsl takes in mails. Start and gather are linked
+// with this file: between calls, control and partials are as it leaves them.
+//
 // Where there is no lookahead, a cell is one tick, and a window a *round* at one time: what LPs send each other for that time is executed in the
 // next one.
 //

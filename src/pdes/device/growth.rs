@@ -1,4 +1,9 @@
 //! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room, and goes on.
+//!
+//! A run copies all that windows change, at most once a second and while no submission is under
+//! way. After an overflow it restores the copy, exports the pending events, imports them into
+//! larger buffers as a start does, and runs to the ends of all runs since. `states` stays the same
+//! buffer. A change of queue design is the same without the restore.
 
 use std::iter::successors;
 
