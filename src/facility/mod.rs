@@ -96,7 +96,7 @@
 //!
 //! `network.rs` is the description, `names.rs` makes nodes of it and `check.rs` looks them through (`places.rs`: who may be where, as whose sibling), `model.rs` compiles it into tables, and its folder has the twins of the kernel file that interprets
 //! them (`shaders/facility/network.wgsl`, whose head says what lies where in LP memory) and of its parts (`network/tables.wgsl` says it of the tables); `theory.rs` says what is known, `study.rs` makes replications and `long.rs` one long run,
-//! `sums.rs` and `measures.rs` what they mean, `report.rs` how it is told, `course.rs` what one run did in the course of time, `trace.rs` what single customers did, and `plot.rs` pictures.
+//! `sums.rs`, `measures.rs` and `quantiles.rs` what they mean, `report.rs` how it is told, `course.rs` what one run did in the course of time, `trace.rs` what single customers did, and `plot.rs` pictures.
 //!
 //! # Another way
 //!

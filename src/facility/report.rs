@@ -21,7 +21,7 @@ pub struct Row {
     /// What was measured.
     pub measure: Measure,
     /// The estimate from all replications; none where there was nothing to observe in any. Means of
-    /// times, shares and deviations are those of all that was observed, whatever the replication.
+    /// times, shares, deviations and quantiles are those of all that was observed, whatever the replication.
     pub mean: Option<f64>,
     /// Half the width of its confidence interval.
     pub half_width: Option<f64>,

@@ -7,8 +7,8 @@ mod odd;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
 use eventhorizon::pdes::{
-    Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Options, Ran,
-    Replica, Results, Simulation, SimulationError, Sync as Synchronise, Until,
+    Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Model, Options,
+    Ran, Replica, Results, Simulation, SimulationError, Sync as Synchronise, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{
