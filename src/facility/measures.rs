@@ -9,11 +9,13 @@ use crate::time::Ticks;
 
 use super::distribution::whole;
 use super::nodes::{Kind, Node, Pair};
-use super::quantiles::QUANTILES;
 use super::scale::Scale;
 use super::sums::{Seen, real};
 use super::theory;
 use super::{Discipline, Facility};
+
+/// The quantiles of a histogram that are reported, in percent.
+pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 
 /// What is measured of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -136,7 +136,7 @@ pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
-pub use measures::Measure;
+pub use measures::{Measure, QUANTILES};
 pub use model::{
     ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, TimeSums,
 };
@@ -144,7 +144,6 @@ pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use plan::Study;
-pub use quantiles::QUANTILES;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use saved::{Keep, SavedStudy};

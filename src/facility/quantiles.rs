@@ -12,9 +12,6 @@ use super::model::{BINS, LAST_BIN, bin_edges};
 use super::sums::real;
 use super::{Facility, Row};
 
-/// The quantiles of a histogram that are reported, in percent.
-pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
-
 /// Groups of replications: as many as make a t-test good, and few enough for memory.
 const GROUPS: usize = 32;
 
@@ -250,6 +247,7 @@ fn too_narrow(mut few: Vec<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facility::QUANTILES;
     use crate::facility::{Distribution, Network, Source, Station};
     use crate::time::Ticks;
     use proptest::prelude::*;
