@@ -46,7 +46,9 @@ impl Histograms {
         for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(BINS as usize)) {
             let used = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
             sums.resize(sums.len().max(used), 0);
-            sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u64::from(count));
+            // (A file that somebody made may say that they are full.)
+            let add = |(sum, &count): (&mut u64, &u32)| *sum = sum.saturating_add(count.into());
+            sums.iter_mut().zip(counts).for_each(add);
         }
     }
 
@@ -245,6 +247,7 @@ fn too_narrow(mut few: Vec<String>) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of bins")]
 mod tests {
     use super::*;
     use crate::facility::QUANTILES;

@@ -145,6 +145,10 @@ fn quantiles_of_short_runs_are_not_biased() {
     for measure in ["sojourn_50", "sojourn_90 to 99"] {
         assert!(cells[measure].share() >= SHORT, "{measure}: {cells:?}");
     }
+    // In so few of them, times beyond the highest quantile are rare.
+    let few = made(&network("mm1").compile().unwrap(), &quantiles_of_mm1(10, 1000.0), 7_000_000);
+    let named = |measure: &str| few.warnings.iter().any(|warning| warning.contains(measure));
+    assert!(named("sojourn_99 at `server`") && !named("sojourn_50"), "{few}");
 }
 
 #[test]
@@ -179,7 +183,9 @@ fn settings() -> Vec<Setting> {
         of("order", [400.0, 5000.0, 20_000.0], 200.0, 0.03),
     ]
     .concat();
-    settings.extend([quantiles_of_mm1(100, 1000.0), quantiles_of_mm1(20, 10_000.0)]);
+    for (replications, until) in [(100, 1000.0), (30, 1000.0), (10, 1000.0), (20, 10_000.0)] {
+        settings.push(quantiles_of_mm1(replications, until));
+    }
     settings
 }
 
@@ -188,9 +194,10 @@ const COVERS: std::ops::RangeInclusive<f64> = 0.92..=0.98;
 
 /// The least of cells that stayed outside with two estimators, for reasons that docs/statistics.md
 /// gives and reports warn of.
-fn least(measure: &str) -> f64 {
-    match measure {
-        "sojourn_deviation" | "wait_deviation" => 0.905,
+fn least(setting: &Setting, measure: &str) -> f64 {
+    match (measure, setting.method) {
+        ("sojourn_deviation" | "wait_deviation", _) => 0.905,
+        ("sojourn_90 to 99", Method::Replications(10)) => 0.8,
         _ => *COVERS.start(),
     }
 }
@@ -219,7 +226,7 @@ fn intervals_hold_what_theory_says() {
             }
             let share = 100.0 * told.0.share();
             println!("| `{network}` | {until} | {method} | {measure} | {share:.1} % | {} |", told.1);
-            if !(least(measure)..=*COVERS.end()).contains(&told.0.share()) {
+            if !(least(&setting, measure)..=*COVERS.end()).contains(&told.0.share()) {
                 outside.push(format!("{network} until {until}, {method}: {measure} {share:.1} %"));
             }
         }

@@ -267,17 +267,18 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         run: &Run,
         rows: [u32; 2],
     ) -> Result<Vec<Vec<[u32; 4]>>, GpuError> {
-        let each = u64::from(run.total) * u64::from(run.memory_rows);
+        let (replicas, each) = (run.groups as usize, run.total as usize * run.memory_rows as usize);
         if each == 0 || rows[1] == 0 {
-            return Ok(vec![Vec::new(); run.groups as usize]);
+            return Ok(vec![Vec::new(); replicas]);
         }
         // As many replicas at once as staging memory holds: most of what is read may be slots of lines.
-        let (replicas, at_once) = (u64::from(run.groups), (STAGING_BYTES / (16 * each)).max(1));
-        let mut told = Vec::with_capacity(run.groups as usize);
-        for first in (0..replicas).step_by(at_once as usize) {
+        let staging = usize::try_from(STAGING_BYTES / 16).expect("a small number");
+        let at_once = (staging / each).max(1);
+        let mut told = Vec::with_capacity(replicas);
+        for first in (0..replicas).step_by(at_once) {
             let count = at_once.min(replicas - first);
-            let memory = self.memory.read_range(gpu, first * each, count * each).await?;
-            told.extend(memory.chunks_exact(each as usize).map(|memory| rows_of(memory, run.total, rows)));
+            let memory = self.memory.read_range(gpu, (first * each) as u64, (count * each) as u64).await?;
+            told.extend(memory.chunks_exact(each).map(|memory| rows_of(memory, run.total, rows)));
         }
         Ok(told)
     }
