@@ -3,7 +3,7 @@
 //! Candidates take slices of real work in turn, so that whatever else the machine does meets all of
 //! them alike. The choice changes how fast results come, and never the results.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
 
 /// The number of the candidate that is expected to cost the least; of equal ones the first. The
 /// candidates are named for the log.
@@ -14,7 +14,7 @@ pub(crate) fn cheapest(what: &str, candidates: &[(&str, f64)]) -> usize {
             best = number;
         }
     }
-    log::debug!("{what}: {}, of expected costs {candidates:?}", candidates[best].0);
+    log::debug!("{}", decision(&what, candidates[best].0, "expected costs", candidates));
     best
 }
 
@@ -44,6 +44,11 @@ pub(crate) struct Budget {
     pub(crate) samples: usize,
     /// Rounds at the most, whether all have that many or not.
     pub(crate) rounds: usize,
+}
+
+impl Budget {
+    /// One turn of each candidate.
+    pub(crate) const ONCE: Self = Self { samples: 1, rounds: 1 };
 }
 
 /// Times candidates on real work, and says which one is the fastest.
@@ -116,19 +121,19 @@ impl<C: Copy + Display> Tuner<C> {
         self.candidates.iter().map(|candidate| (candidate.what, candidate.rate(self.score)))
     }
 
-    /// The number of the fastest candidate, of equal ones the first; none where there are none.
-    pub(crate) fn best(&self) -> Option<usize> {
-        let weighed = |number: usize| {
-            let candidate = &self.candidates[number];
-            candidate.rate(self.score) * candidate.weight
-        };
-        (0..self.candidates.len())
-            .reduce(|best, number| if weighed(number) > weighed(best) { number } else { best })
+    /// The fastest candidate, of equal ones the first; none where there are none.
+    pub(crate) fn best(&self) -> Option<C> {
+        let weighed = |candidate: &Candidate<C>| candidate.rate(self.score) * candidate.weight;
+        let faster = |best, next| if weighed(next) > weighed(best) { next } else { best };
+        self.candidates.iter().reduce(faster).map(|best| best.what)
     }
 
-    /// Logs what was chosen, and the rates in this unit.
+    /// Logs the fastest candidate as `what`, and all rates in this unit.
     pub(crate) fn log(&self, what: &dyn Display, unit: &str) {
-        log::info!("{what}: {}", Decision { tuner: self, unit });
+        if let Some(best) = self.best() {
+            let (measure, rates) = (format!("{unit} per second"), self.rates().collect::<Vec<_>>());
+            log::info!("{}", decision(what, best, &measure, &rates));
+        }
     }
 }
 
@@ -149,38 +154,22 @@ impl<C> Candidate<C> {
     }
 }
 
-/// The line of a decision in the log.
-struct Decision<'t, C> {
-    tuner: &'t Tuner<C>,
-    unit: &'t str,
-}
-
-impl<C: Copy + Display> Display for Decision<'_, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(best) = self.tuner.best() else { return f.write_str("no candidate") };
-        write!(f, "{}; {} per second:", self.tuner.candidates[best].what, self.unit)?;
-        for (number, (what, rate)) in self.tuner.rates().enumerate() {
-            if number > 0 {
-                f.write_char(',')?;
-            }
-            write!(f, " {what} {rate:.3e}")?;
-        }
-        Ok(())
-    }
+/// The line of a decision in the log: "replica mapping: b; events per second: a 1.000e6, b 3.000e6".
+fn decision<C: Display>(what: &dyn Display, best: C, measure: &str, values: &[(C, f64)]) -> String {
+    let values: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value:.3e}")).collect();
+    format!("{what}: {best}; {measure}: {}", values.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ONCE: Budget = Budget { samples: 1, rounds: 1 };
-
     /// Runs a trial: `took` says how many seconds a turn of a candidate takes for a unit of work, none
     /// where that says nothing. Returns the turns, and the fastest.
     fn decided(
         mut tuner: Tuner<&str>,
         mut took: impl FnMut(usize, usize) -> Option<f64>,
-    ) -> (Vec<usize>, Option<usize>) {
+    ) -> (Vec<usize>, Option<&str>) {
         let mut turns = Vec::new();
         while let Some(number) = tuner.next() {
             let seconds = took(number, turns.len());
@@ -216,7 +205,7 @@ mod tests {
         let (turns, best) =
             decided(rounds(&[1.0; 3], budget), |number, turn| Some(recorded[number][turn / 3]));
         assert_eq!(turns, [0, 1, 2].repeat(5));
-        assert_eq!(best, Some(2));
+        assert_eq!(best, Some("c"));
     }
 
     #[test]
@@ -226,25 +215,25 @@ mod tests {
         let (turns, best) = decided(rounds(&[1.0, 1.0], budget), |number, turn| {
             (number == 0 || turn > 4).then_some(1.0 - 0.1 * number as f64)
         });
-        assert_eq!((turns.len(), best), (8, Some(1)));
+        assert_eq!((turns.len(), best), (8, Some("b")));
         let (turns, best) = decided(rounds(&[1.0, 1.0], budget), |number, _| (number == 0).then_some(1.0));
-        assert_eq!((turns.len(), best), (8, Some(0)));
+        assert_eq!((turns.len(), best), (8, Some("a")));
         let (turns, best) = decided(rounds(&[1.0, 1.0], budget), |_, _| None);
-        assert_eq!((turns.len(), best), (8, Some(0)));
+        assert_eq!((turns.len(), best), (8, Some("a")));
     }
 
     #[test]
     fn equal_rates_keep_the_first_and_weights_count() {
-        assert_eq!(decided(rounds(&[1.0, 1.0], ONCE), |_, _| Some(0.5)).1, Some(0));
+        assert_eq!(decided(rounds(&[1.0, 1.0], Budget::ONCE), |_, _| Some(0.5)).1, Some("a"));
         let faster = |times: f64| move |number: usize, _| Some(if number == 1 { 1.0 / times } else { 1.0 });
-        assert_eq!(decided(rounds(&[1.0, 0.5], ONCE), faster(1.9)).1, Some(0));
-        assert_eq!(decided(rounds(&[1.0, 0.5], ONCE), faster(2.1)).1, Some(1));
+        assert_eq!(decided(rounds(&[1.0, 0.5], Budget::ONCE), faster(1.9)).1, Some("a"));
+        assert_eq!(decided(rounds(&[1.0, 0.5], Budget::ONCE), faster(2.1)).1, Some("b"));
     }
 
     /// Each slice is faster than the one before by 2 %, more than the candidates differ.
     #[test]
     fn mirrored_turns_cancel_a_drift() {
-        for (rival, expected) in [(0.99, Some(0)), (1.01, Some(1))] {
+        for (rival, expected) in [(0.99, Some("a")), (1.01, Some("b"))] {
             let seconds = |number: usize, turn: usize| {
                 let rate = if number == 1 { rival } else { 1.0 };
                 Some(1.0 / (rate * (1.0 + 0.02 * turn as f64)))
@@ -256,7 +245,7 @@ mod tests {
 
     #[test]
     fn without_candidates_nothing_is_timed() {
-        assert_eq!(decided(rounds(&[], ONCE), |_, _| Some(1.0)), (vec![], None));
+        assert_eq!(decided(rounds(&[], Budget::ONCE), |_, _| Some(1.0)), (vec![], None));
     }
 
     #[test]
@@ -265,7 +254,8 @@ mod tests {
         for rate in [1e6, 3e6, 3e6, 1e6] {
             tuner.record(Some((rate, 1.0)));
         }
-        let line = Decision { tuner: &tuner, unit: "events" }.to_string();
-        assert_eq!(line, "b; events per second: a 1.000e6, b 3.000e6");
+        let rates: Vec<_> = tuner.rates().collect();
+        let line = decision(&"test", tuner.best().unwrap(), "events per second", &rates);
+        assert_eq!(line, "test: b; events per second: a 1.000e6, b 3.000e6");
     }
 }

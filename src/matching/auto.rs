@@ -20,7 +20,7 @@ pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns
         (false, _) => FREE_TESTS,
     };
     let costs = [("brute force", n * m), ("by regions", free + TESTS_PER_REGION * (n + m))];
-    tune::cheapest("matching", &costs) == 0
+    tune::cheapest("matching algorithm", &costs) == 0
 }
 
 /// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force takes as long as a sort, or a grid, on an H200 (the table of times in

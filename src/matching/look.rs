@@ -77,7 +77,7 @@ impl Look {
         let Some(sample) = self.sample.take() else { return true };
         let (dim, candidates) = fewest(sample.overlaps(hits));
         let costs = [("sweep", candidates), ("grid", SWEEP_CANDIDATES * self.regions)];
-        let sorts = self.always_sort || tune::cheapest("matching", &costs) == 0;
+        let sorts = self.always_sort || tune::cheapest("matching algorithm", &costs) == 0;
         let way = if sorts { Way::Sort { dim } } else { Way::Grid { cells: None } };
         let right = way == self.way;
         self.way = way;

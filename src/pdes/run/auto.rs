@@ -4,6 +4,7 @@
 use web_time::{Duration, Instant};
 
 use crate::gpu::Gpu;
+use crate::gpu::tune::{Budget, Order, Score, Tuner};
 use crate::queue::{QueueDesign, Usual};
 use crate::time::Ticks;
 
@@ -100,6 +101,11 @@ pub(in crate::pdes) fn candidates<M: Model>(
     Ok(order.into_iter().flat_map(of).collect())
 }
 
+/// Whether windows go further than those of YAWNS.
+fn is_wide(strategy: &Strategy) -> bool {
+    strategy.windows.looks()
+}
+
 /// Whether a model expects that a horizon goes far.
 fn begins_wide<M: Model>(model: &M) -> bool {
     let window = mean_for(model.capacity().mailbox) * f64::from(model.lps());
@@ -131,14 +137,15 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     if dense { vec![DENSE_QUEUE, USUAL] } else { vec![USUAL, DENSE_QUEUE] }
 }
 
-/// A choice in the making. The run goes on for a while; then it is measured, and so is another
-/// strategy, and the faster of the two goes on for a while.
+/// The choice of a strategy in a run: the strategy in use is measured, then a rival, and the faster
+/// one runs until the next trial. A change rebuilds the run's memory, so each has one turn in a
+/// trial, and the first turn decides which rival is worth the second.
 #[derive(Debug)]
 pub(in crate::pdes) struct Auto {
     /// What is still to be tried.
     next: Vec<Strategy>,
-    /// What is to be gone on with unless the present one, which is tried, is faster: with its events per second.
-    before: Option<(Strategy, f64)>,
+    /// The incumbent, which is measured, and its rival, which is wanted or in use.
+    trial: Option<Tuner<Strategy>>,
     /// What to change to, until that is done.
     wanted: Option<Strategy>,
     /// What a trial takes.
@@ -169,7 +176,7 @@ impl Auto {
     pub(in crate::pdes) fn new(candidates: &[Strategy], lps: u32, held: Option<u32>, cost: Duration) -> Self {
         Self {
             next: candidates[1..].to_vec(),
-            before: None,
+            trial: None,
             wanted: None,
             cost: cost.max(LEAST_COST),
             ran: Duration::ZERO,
@@ -188,7 +195,7 @@ impl Auto {
 
     /// What there is to go on with if nothing more is measured.
     pub(in crate::pdes) fn settled(&self, present: Strategy) -> Strategy {
-        self.before.map(|(strategy, _)| strategy).or(self.wanted).unwrap_or(present)
+        self.trial.as_ref().and_then(Tuner::best).or(self.wanted).unwrap_or(present)
     }
 
     /// Takes in how far the run, in which `present` is in use, has come.
@@ -197,10 +204,9 @@ impl Auto {
         let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
         let took = now - then;
         self.ran += took;
-        let wide = |strategy: &Strategy| strategy.windows.looks();
-        if self.before.is_none() {
-            let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
-            let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
+        if self.trial.is_none() {
+            let sparse = !is_wide(&present) && self.is_sparse(progress.events, progress.windows);
+            let patience = if sparse && self.next.iter().any(is_wide) { 1 } else { PATIENCE };
             if self.next.is_empty() || self.ran < self.cost * patience {
                 return;
             }
@@ -220,28 +226,29 @@ impl Auto {
     /// What was measured is enough.
     fn decide(&mut self, present: Strategy) {
         let Measured { took, events, windows } = std::mem::take(&mut self.measured);
-        #[expect(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = events as f64 / took.as_secs_f64();
-        log::info!("{present}: {rate:.3e} events/s");
-        let wide = |strategy: &Strategy| strategy.windows.looks();
-        let sparse = !wide(&present) && self.is_sparse(events, windows);
-        if !wide(&present) {
+        let sparse = !is_wide(&present) && self.is_sparse(events, windows);
+        if !is_wide(&present) {
             let full = !sparse && events > self.enough.saturating_mul(windows);
             let apart = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
-            self.next.retain(|strategy| !(full && wide(strategy) || apart && strategy.queue.is_calendar()));
+            self.next.retain(|next| !(full && is_wide(next) || apart && next.queue.is_calendar()));
         }
-        if let Some((before, slower)) = self.before.take() {
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let done = (events as f64, took.as_secs_f64());
+        if let Some(mut trial) = self.trial.take() {
             self.ran = Duration::ZERO;
-            // The same, where the device had no room for what was to be tried.
-            self.wanted = (rate <= slower && before != present).then_some(before);
-            return;
-        }
-        if sparse {
-            self.next.sort_by_key(|strategy| !wide(strategy));
-        }
-        if !self.next.is_empty() {
-            self.before = Some((present, rate));
-            self.wanted = Some(self.next.remove(0));
+            // The incumbent is in use where the device had no room for the rival.
+            trial.record((trial.best() != Some(present)).then_some(done));
+            trial.log(&"run strategy", "events");
+            self.wanted = trial.best().filter(|best| *best != present);
+        } else if !self.next.is_empty() {
+            if sparse {
+                self.next.sort_by_key(|strategy| !is_wide(strategy));
+            }
+            let rival = self.next.remove(0);
+            let both = [(present, 1.0), (rival, 1.0)];
+            let mut trial = Tuner::new(both, Order::Rounds, Score::Total, Budget::ONCE);
+            trial.record(Some(done));
+            (self.trial, self.wanted) = (Some(trial), Some(rival));
         }
     }
 
@@ -301,7 +308,7 @@ mod tests {
             ran += 1;
             events += rates[strategies.iter().position(|strategy| *strategy == present).unwrap()];
         }
-        assert!(auto.next.is_empty() && auto.before.is_none(), "it is over: {auto:?}");
+        assert!(auto.next.is_empty() && auto.trial.is_none(), "it is over: {auto:?}");
         switches
     }
 
@@ -482,6 +489,6 @@ mod tests {
                 auto.changed(Duration::ZERO);
             }
         }
-        assert!(auto.next.is_empty() && auto.before.is_none(), "it is over: {auto:?}");
+        assert!(auto.next.is_empty() && auto.trial.is_none(), "it is over: {auto:?}");
     }
 }

@@ -64,14 +64,13 @@ impl<M: Model> Engine<M> {
                 tuner.record(speed.map(|speed| (speed, 1.0)));
             }
             chosen.speeds = tuner.rates().collect();
-            if let Some(best) = tuner.best() {
-                chosen.mapping = chosen.speeds[best].0;
-            }
+            chosen.mapping = tuner.best().unwrap_or(chosen.mapping);
+            let what = format!("replication mapping of {}", self.model.source().name());
+            tuner.log(&what, "draws of a replication");
             for (shape, trial) in trials {
                 self.learn(shape, trial.jobs(), trial.pace);
             }
         }
-        log::info!("replications of {}: {chosen}", self.model.source().name());
         self.fastest.insert(size(jobs), chosen.clone());
         Ok(chosen)
     }
@@ -113,7 +112,7 @@ mod tests {
                 turns += 1;
             }
             assert_eq!(turns, 3 * LOOKS);
-            mappings[tuner.best().unwrap()]
+            tuner.best().unwrap()
         };
         assert_eq!(fastest(1.0, 1.0, false), Mapping::Thread);
         assert_eq!(fastest(2.1, 1.0, false), Mapping::Warp);

@@ -248,14 +248,13 @@ impl<M: Model> Driver<'_, M> {
                         if let Some((tried, rival)) = self.rival(other, &points, &batch_jobs, rate).await? {
                             let found = tried.spread.rate().unwrap_or(0.0);
                             let mappings = [(mapping, 1.0), (other, 1.0)];
-                            let mut tuner = Tuner::new(mappings, Order::Rounds, Score::Total, ONCE);
+                            // By the best slices of each.
+                            let mut tuner = Tuner::new(mappings, Order::Rounds, Score::Total, Budget::ONCE);
                             for rate in [rate, found] {
                                 tuner.record(Some((rate, 1.0)));
                             }
-                            tuner.log(&"replicas", "events");
-                            if tuner.best() == Some(1) {
-                                fastest = other;
-                            }
+                            tuner.log(&"replica mapping", "events");
+                            fastest = tuner.best().unwrap_or(mapping);
                             // It begins at the start: the present one may be there first.
                             if rival.running == 0 || found * (1.0 - share) > rate {
                                 (ground, flight, mapping) = (tried, rival, other);
@@ -478,9 +477,6 @@ const MANY_RUNS: usize = 1024;
 
 /// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of PHOLD on an H200.
 const THREAD_RATE: f64 = 0.8e6;
-
-/// The mapping that a batch began with and the other one are measured by their best slices, once each.
-const ONCE: Budget = Budget { samples: 1, rounds: 1 };
 
 /// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as the driver knows the kernels from before or not.)
 const COMPILATION: Duration = Duration::from_millis(300);

@@ -254,8 +254,8 @@ impl Spread {
         if trial.tuner.next().is_some() {
             return;
         }
-        trial.tuner.log(&"slices", "events");
-        if trial.tuner.best() == Some(RIVAL) {
+        trial.tuner.log(&"replica slices", "events");
+        if trial.tuner.best() == Some(self.choices[trial.rival].way) {
             let rate = trial.tuner.rates().nth(RIVAL).map(|(_, rate)| rate);
             (self.best, self.rate) = (trial.rival, rate);
         }
