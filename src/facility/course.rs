@@ -51,7 +51,7 @@ impl Facility {
             let remedy = "choose at least one, and no more than there are ticks".to_owned();
             return Err(FacilityError::Setting { node, what, value: parts.to_string(), remedy });
         }
-        let mut facility = self.for_study(&Study { details: true, ..*study }, warm_up, until)?;
+        let mut facility = self.for_study(&Study { details: true, ..*study }, warm_up);
         let mut nodes = facility.stations();
         nodes.extend((0..self.nodes.len()).filter(|&node| self.nodes[node].kind == Kind::Fork));
         let sinks = (0..self.nodes.len()).filter(|&node| self.nodes[node].kind == Kind::Sink);

@@ -109,7 +109,7 @@ impl Facility {
     /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the second half of such runs; and the errors of runs.
     pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
         let end = ticks(self.resolution, UNTIL, until)?;
-        self.check_shares(until, end)?;
+        self.check_end(until, end)?;
         let stations = self.stations();
         let mut series = vec![vec![0.0; PARTS]; stations.len()];
         let mut facility = self.clone();
@@ -196,7 +196,7 @@ impl Facility {
             return Err(AnalysisError::Setting { what, value, remedy }.into());
         }
         let study = Study { details: false, ..*study };
-        let mut facility = self.for_study(&study, warm_up, until)?;
+        let mut facility = self.for_study(&study, warm_up);
         let ends: Vec<_> = (0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect();
         let mut from = keep.from;
         if let Some(saved) = from {

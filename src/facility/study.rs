@@ -102,15 +102,10 @@ impl Facility {
         pollster::block_on(self.study_async(study, place, watch))
     }
 
-    /// End and warm-up of a study that may be made. It ends by [`LONGEST`]: times that its description takes
-    /// for longer than any run are then later.
+    /// End and warm-up of a study that may be made.
     pub(super) fn times(&self, study: &Study) -> Result<(Ticks, Ticks), FacilityError> {
         let (end, begin) = observed(self.resolution, study.until, study.warm_up)?;
-        if end.get() > LONGEST {
-            let horizon = self.resolution.units(Ticks::new(LONGEST));
-            let source = TimeError::BeyondHorizon { units: study.until, horizon };
-            return Err(FacilityError::Time { what: UNTIL, source });
-        }
+        self.check_end(study.until, end)?;
         check_level(study.level)?;
         Ok((end, begin))
     }
@@ -159,7 +154,7 @@ impl Facility {
             None => experiment.check()?,
             Some(stopping) => stopping.check()?,
         }
-        let mut facility = self.for_study(study, warm_up, until)?;
+        let mut facility = self.for_study(study, warm_up);
         let mut columns = facility.columns();
         // Of each node, by the number of customers.
         let mut lengths = no_shares(study.details, facility.nodes.len());
@@ -333,29 +328,18 @@ impl Facility {
     }
 
     /// The model of a study's runs.
-    pub(super) fn for_study(
-        &self,
-        study: &Study,
-        warm_up: Ticks,
-        until: Ticks,
-    ) -> Result<Self, FacilityError> {
-        self.check_shares(study.until, until)?;
+    pub(super) fn for_study(&self, study: &Study, warm_up: Ticks) -> Self {
         let facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
-        Ok(if study.details { facility.with_details() } else { facility })
+        if study.details { facility.with_details() } else { facility }
     }
 
-    /// That the clock of shared servers, if there are any, reaches to the end of runs.
-    pub(super) fn check_shares(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
-        // (Siblings are told from customers by the highest bit of the time when these entered.)
-        if let Some(node) = self.nodes.iter().find(|node| node.kind == Kind::Fork)
-            && until.get() >> 63 != 0
-        {
-            return Err(FacilityError::Setting {
-                node: node.name.clone(),
-                what: "the end of runs with a fork",
-                value: units.to_string(),
-                remedy: "choose fewer ticks per unit: times are below 2^63 ticks".to_owned(),
-            });
+    /// That runs end while all clocks go on. Times that the description takes for longer than any run are
+    /// then later than [`LONGEST`], and a fork has a bit of each time to tell siblings by.
+    pub(super) fn check_end(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
+        if until.get() > LONGEST {
+            let horizon = self.resolution.units(Ticks::new(LONGEST));
+            let source = TimeError::BeyondHorizon { units, horizon };
+            return Err(FacilityError::Time { what: UNTIL, source });
         }
         let shared = |node: &&super::nodes::Node| {
             matches!(node.kind, Kind::Station { discipline: super::Discipline::Sharing, .. })

@@ -148,8 +148,7 @@ impl Facility {
             tags.push((node, class, next));
             next += count;
         }
-        let (mut facility, mut rows) =
-            (self.for_study(&Study { details: false, ..*study }, warm_up, until)?, ROWS);
+        let (mut facility, mut rows) = (self.for_study(&Study { details: false, ..*study }, warm_up), ROWS);
         let most = study.room.min(self.most_waiting());
         let mut lines_fit = false;
         let memory = loop {
