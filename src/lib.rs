@@ -61,6 +61,9 @@
 // A library reports; it does not print.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+#[macro_use]
+mod shared;
+
 mod columns;
 pub mod facility;
 pub mod gpu;

@@ -14,19 +14,6 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().map(|&(_, name, text)| (name, text))
 }
 
-/// What a file says that a constant is: `const NAME = 16u;` or `const NAME = 1u << 4u;`. For the tests of those that Rust has, too.
-#[cfg(test)]
-pub(crate) fn constant(path: &str, name: &str) -> Option<u32> {
-    let (_, _, text) = FILES.iter().find(|(found, ..)| *found == path)?;
-    let (_, rest) = text.split_once(&format!("\nconst {name} = "))?;
-    let word = |text: &str| text.trim().strip_suffix('u')?.parse::<u32>().ok();
-    let (value, _) = rest.split_once(';')?;
-    match value.split_once("<<") {
-        Some((value, bits)) => Some(word(value)? << word(bits)?),
-        None => word(value),
-    }
-}
-
 /// Parts of the file of a model, which have no more rights than it has.
 const OF_MODELS: &str = "facility/network";
 

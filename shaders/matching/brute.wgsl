@@ -13,7 +13,6 @@
 // import: matching/tasks.wgsl
 
 const TILES = 16u;
-// As in brute.rs.
 const SPAN = TILES * GROUP_SIZE;
 
 // 2 DIMS columns of GROUP_SIZE keys.

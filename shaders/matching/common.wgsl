@@ -15,7 +15,7 @@ override DIMS: u32 = 1u;
 // Invocations of a workgroup, in every kernel of the module: as in kernels.rs.
 const GROUP_SIZE = 256u;
 
-// A tile is what a workgroup takes of a long list: ITEMS elements per invocation. As in sweep.rs.
+// A tile is what a workgroup takes of a long list: ITEMS elements per invocation.
 const ITEMS = 8u;
 const TILE = ITEMS * GROUP_SIZE;
 // 2^32 / TILE

@@ -20,7 +20,6 @@
 
 const ENDED = 0x80000000u;
 
-// As in scratch.rs.
 struct DifferenceParams {
     // The lengths of the lists; together below 2^31.
     now: u32,

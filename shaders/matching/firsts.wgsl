@@ -14,7 +14,6 @@
 // import: gpu/wide.wgsl
 // import: matching/common.wgsl
 
-// As in sweep.rs.
 struct FirstsParams {
     // The candidate that the first tile begins with.
     candidate: vec2<u32>,

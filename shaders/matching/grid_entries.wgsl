@@ -26,7 +26,6 @@
 // import: matching/boxes.wgsl
 // import: matching/grid.wgsl
 
-// As in grid.rs.
 struct EntryParams {
     // Boxes of each side.
     subscriptions: u32,

@@ -18,7 +18,7 @@
 
 // A guess, from the times of sorts and tests on one device; not measured.
 const ENTRIES = 5u;
-// As in grid.rs: of both sides together.
+// Of both sides together.
 const SAMPLE = 1024u;
 
 @group(0) @binding(3) var<storage, read> bounds: array<u32, 8>;

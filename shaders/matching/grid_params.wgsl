@@ -8,7 +8,6 @@
 
 // import: matching/boxes.wgsl
 
-// As in grid.rs.
 struct GridParams {
     // Boxes of each side.
     subscriptions: u32,

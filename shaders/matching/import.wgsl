@@ -21,7 +21,6 @@ override KIND: u32 = 0u;
 
 const SIGN = 0x80000000u;
 
-// As in set.rs.
 struct ImportParams {
     regions: u32,
     first: u32,

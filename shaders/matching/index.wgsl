@@ -23,7 +23,6 @@
 
 const FANOUT = 16u;
 
-// As in index.rs.
 struct IndexParams {
     // Regions of each side.
     subscriptions: u32,

@@ -15,7 +15,6 @@
 
 // import: matching/index.wgsl
 
-// As in moves.rs.
 const HEADER = 8u;
 const PAIRS_BEFORE = 1u;
 const PAIRS_AFTER = 2u;

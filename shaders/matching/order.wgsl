@@ -14,7 +14,6 @@
 
 // import: matching/common.wgsl
 
-// As in sweep.rs.
 struct ListParams {
     regions: u32,
     listed: u32,

@@ -21,7 +21,6 @@
 // import: matching/below.wgsl
 // import: matching/grid.wgsl
 
-// As in sweep.rs.
 struct RangeParams {
     // Boxes of each side: the length of its columns.
     subscriptions: u32,

@@ -14,10 +14,8 @@
 // import: gpu/reduce.wgsl
 // import: matching/boxes.wgsl
 
-// As in sample.rs.
 const SLICES = 32u;
 
-// As in sample.rs.
 struct SampleParams {
     // Boxes of each side.
     subscriptions: u32,

@@ -30,7 +30,6 @@
 // import: gpu/wide.wgsl
 // import: matching/common.wgsl
 
-// As in counter.rs.
 struct CountParams {
     // n m of the regions that are not empty.
     pairs: vec2<u32>,

@@ -19,7 +19,6 @@
 // import: gpu/wide.wgsl
 // import: matching/common.wgsl
 
-// As in work.rs.
 struct TaskParams {
     // Boxes of each side: the length of its columns.
     subscriptions: u32,

@@ -14,7 +14,6 @@
 
 const FANOUT = 8u;
 
-// As in tree.rs.
 struct LevelParams {
     // Where the level begins among all nodes, and how many it has.
     first: u32,

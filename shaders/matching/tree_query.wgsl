@@ -25,7 +25,6 @@
 override STEPS: u32 = 4096u;
 const SHIFT = 3u;
 
-// As in tree.rs.
 struct TreeParams {
     // The root's level.
     top: u32,

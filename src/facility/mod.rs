@@ -153,8 +153,11 @@ pub use trace::{Follow, Outcome, Visit, write_visits};
 /// The siblings that a customer may be parted into at a fork.
 pub const MAX_SIBLINGS: usize = 64;
 
-/// The classes of customers that a network may have.
-pub const MAX_CLASSES: usize = 4;
+shared! {
+    "facility/network.wgsl":
+    /// The classes of customers that a network may have.
+    pub const MAX_CLASSES: usize as CLASSES;
+}
 
 /// The guide's code compiles and runs.
 #[cfg(doctest)]

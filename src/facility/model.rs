@@ -32,56 +32,69 @@ const ROOM: u32 = 128;
 /// The most that may wait at a station: events name slots by 16 bits.
 pub(super) const MOST_ROOM: u32 = 1 << 16;
 
-/// Numbers of customers whose time is told; the last is that of more.
-pub const LENGTHS: usize = 32;
+shared! {
+    "facility/network/records.wgsl":
+    /// Numbers of customers whose time is told; the last is that of more.
+    pub const LENGTHS: usize;
+    const INTERRUPTED: u32;
+}
 
-const CLASSES: u32 = 4;
-const SURE: u32 = u32::MAX;
-const NODE_WORDS: usize = 20;
-const SOURCE: u32 = 0;
-const STATION: u32 = 1;
-const SINK: u32 = 2;
-const ROUTER: u32 = 3;
-const FORK: u32 = 4;
-/// The highest word of what siblings have in the place of the time when they entered the network, less the fork's LP.
-const SIBLING: u32 = 1 << 31;
-/// Of an arrival that took time, with the LP where it began.
-const TRIP: u32 = 1 << 31;
-const LIFO: u32 = 1;
-const RANDOM: u32 = 2;
-const PREEMPTIVE: u32 = 4;
-const SHARING: u32 = 5;
-const POLLING: u32 = 6;
-const RING: u32 = 7;
-const RING_SIZE: u32 = 8;
-const BLOCKS: u32 = 1;
-const SERVER_ROWS: u32 = 2;
-const HOLDS: u32 = 4;
-const WAKES: u32 = 8;
-const PAIR_WORDS: usize = 12;
-const IN_TURN: u32 = 1;
-const SHORTEST: u32 = 2;
-const WAY_WORDS: usize = 4;
-const GUESTS: u32 = 0;
-const SERVERS: u32 = 1;
-const TRAVELLERS: u32 = 2;
-const PIECE: u32 = 3;
-const CLOCK: u32 = 4;
-const DUE: u32 = 5;
-const SINCE: u32 = 6;
-const INTERRUPTED: u32 = 7;
-const BLOCK: u32 = 8;
-const OTHERS: u32 = 5;
+shared! {
+    "facility/network.wgsl":
+    const CLASSES: u32;
+    const SURE: u32;
+    const SOURCE: u32;
+    const STATION: u32;
+    const SINK: u32;
+    const ROUTER: u32;
+    const FORK: u32;
+    /// The highest word of what siblings have in the place of the time when they entered the network, less the fork's LP.
+    const SIBLING: u32;
+    /// Of an arrival that took time, with the LP where it began.
+    const TRIP: u32;
+    const LIFO: u32;
+    const RANDOM: u32;
+    const PREEMPTIVE: u32;
+    const SHARING: u32;
+    const POLLING: u32;
+    const RING: u32;
+    const RING_SIZE: u32;
+    const BLOCKS: u32;
+    const SERVER_ROWS: u32;
+    const HOLDS: u32;
+    const WAKES: u32;
+    const IN_TURN: u32;
+    const SHORTEST: u32;
+    const GUESTS: u32;
+    const SERVERS: u32;
+    const TRAVELLERS: u32;
+    const PIECE: u32;
+    const CLOCK: u32;
+    const DUE: u32;
+    const SINCE: u32;
+    const BLOCK: u32;
+    const OTHERS: u32;
 
-const COMPLETION: u32 = 0;
-const SHIFT: u32 = 1;
-const EMISSION: u32 = 2;
-const RELEASE: u32 = 3;
-const REPORT: u32 = 4;
-const WAKE: u32 = 5;
-const ADMIT: u32 = 6;
-const RENEGE: u32 = 7;
-const ARRIVAL: u32 = 8;
+    const COMPLETION: u32;
+    const SHIFT: u32;
+    const EMISSION: u32;
+    const RELEASE: u32;
+    const REPORT: u32;
+    const WAKE: u32;
+    const ADMIT: u32;
+    const RENEGE: u32;
+    const ARRIVAL: u32;
+}
+
+shared! {
+    "facility/network/tables.wgsl":
+    const NODE_ROWS: usize;
+    const PAIR_ROWS: usize;
+    const WAY_ROWS: usize;
+}
+const NODE_WORDS: usize = 4 * NODE_ROWS;
+const PAIR_WORDS: usize = 4 * PAIR_ROWS;
+const WAY_WORDS: usize = 4 * WAY_ROWS;
 
 /// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`]. Its lookahead is the shortest time of travel from a node to
 /// another, if all such ways take a time that is never shorter (a constant one, or uniform or triangular from one above zero on) and nobody chooses the shortest line; else it has none.
@@ -101,96 +114,99 @@ pub struct Facility {
     lookahead: Ticks,
 }
 
-/// The WGSL `struct Params` of [`Facility`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct FacilityParams {
-    /// Where statistics begin.
-    pub warm_up: Ticks,
-    /// Classes of customers.
-    pub classes: u32,
-    /// The first row of details: what distributions are told of; 0 for none.
-    pub details: u32,
-    /// The first row of what is known of lines elsewhere.
-    pub known: u32,
-    /// The first row of servers.
-    pub servers: u32,
-    /// The first row of slots.
-    pub slots: u32,
-    /// Rows of a slot.
-    pub slot_rows: u32,
-    /// How many may wait at a station: there are as many slots, or more.
-    pub room: u32,
-    /// The unit of histograms is 2 to this power, in ticks.
-    pub bin_shift: u32,
-    /// The first row of what is noted of customers that are followed; 0 if nobody is.
-    pub trace: u32,
-    /// Rows of that.
-    pub trace_rows: u32,
-    /// Of each source, and of those that are at a node at the beginning, one in so many is followed.
-    pub every: u32,
-    /// So many of them.
-    pub most: u32,
-    /// Zeros.
-    pub unused: [u32; 2],
+shared! {
+    "facility/network.wgsl":
+    /// The WGSL `struct Params` of [`Facility`].
+    #[derive(PartialEq, Eq)]
+    pub struct FacilityParams as Params {
+        /// Where statistics begin.
+        pub warm_up: Ticks,
+        /// Classes of customers.
+        pub classes: u32,
+        /// The first row of details: what distributions are told of; 0 for none.
+        pub details: u32,
+        /// The first row of what is known of lines elsewhere.
+        pub known: u32,
+        /// The first row of servers.
+        pub servers: u32,
+        /// The first row of slots.
+        pub slots: u32,
+        /// Rows of a slot.
+        pub slot_rows: u32,
+        /// How many may wait at a station: there are as many slots, or more.
+        pub room: u32,
+        /// The unit of histograms is 2 to this power, in ticks.
+        pub bin_shift: u32,
+        /// The first row of what is noted of customers that are followed; 0 if nobody is.
+        pub trace: u32,
+        /// Rows of that.
+        pub trace_rows: u32,
+        /// Of each source, and of those that are at a node at the beginning, one in so many is followed.
+        pub every: u32,
+        /// So many of them.
+        pub most: u32,
+        /// Zeros.
+        pub unused: [u32; 2],
+    }
+
+    /// The WGSL `struct State` of [`Facility`].
+    #[derive(PartialEq, Eq)]
+    pub struct FacilityState as State {
+        /// Customers in service.
+        pub busy: u32,
+        /// Customers that wait.
+        pub waiting: u32,
+        /// Of who waited, or was served by a preemptive station, last.
+        pub serial: u32,
+        /// Ways that were taken in turn.
+        pub turn: u32,
+        /// The first slot that is free; where nobody leaves the line but the first, his slot.
+        pub free: u32,
+        /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
+        pub open: u32,
+        /// The class that was served last, where classes are polled; where nobody leaves the line but the first, how often its slots were doubled.
+        pub polled: u32,
+        /// Whether the station is broken.
+        pub down: u32,
+    }
 }
 
-/// The WGSL `struct State` of [`Facility`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct FacilityState {
-    /// Customers in service.
-    pub busy: u32,
-    /// Customers that wait.
-    pub waiting: u32,
-    /// Of who waited, or was served by a preemptive station, last.
-    pub serial: u32,
-    /// Ways that were taken in turn.
-    pub turn: u32,
-    /// The first slot that is free; where nobody leaves the line but the first, his slot.
-    pub free: u32,
-    /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
-    pub open: u32,
-    /// The class that was served last, where classes are polled; where nobody leaves the line but the first, how often its slots were doubled.
-    pub polled: u32,
-    /// Whether the station is broken.
-    pub down: u32,
-}
-
-/// What a class of customers did at a node since the end of the warm-up: the WGSL `struct ClassOutput`. Times in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct ClassOutput {
-    /// From arrival to departure, of those who were served; at a sink, from where they entered the network. (Who is in the network from the beginning entered
-    /// it at time zero.) Of a source those who were sent into the network and of a router all are counted, and their times are zero.
-    pub sojourn: TimeSums,
-    /// From arrival to the beginning of service, of those whose service began.
-    pub wait: TimeSums,
-    /// Customers, in service and in line.
-    pub present: Level,
-    /// Customers in service.
-    pub busy: Level,
-    /// Who arrived, the lost ones included.
-    pub arrivals: u64,
-    /// Who found no room.
-    pub lost: u64,
-    /// Whose patience ended.
-    pub reneged: u64,
-    /// Who did not join the line.
-    pub balked: u64,
-    /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of who came before, 0.
-    pub came: u64,
-    /// What parts the sum of `sojourn` from the time that all who left were here after the warm-up: the time that those served were here before, less the time after it of those who left
-    /// otherwise; modulo 2^64.
-    pub apart: u64,
-    /// Siblings who came back; at a fork, of the customers of this class.
-    pub joined: u64,
-    /// Who went from here along a way that takes time.
-    pub begun: u64,
-    /// Who came here along such a way.
-    pub ended: u64,
-    /// Zero.
-    pub unused: u64,
+shared! {
+    "facility/network/records.wgsl":
+    /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct ClassOutput`. Times in ticks.
+    #[derive(PartialEq, Eq, Default)]
+    pub struct ClassOutput {
+        /// From arrival to departure, of those who were served; at a sink, from where they entered the network. (Who is in the network from the beginning entered
+        /// it at time zero.) Of a source those who were sent into the network and of a router all are counted, and their times are zero.
+        pub sojourn: TimeSums,
+        /// From arrival to the beginning of service, of those whose service began.
+        pub wait: TimeSums,
+        /// Customers, in service and in line.
+        pub present: Level,
+        /// Customers in service.
+        pub busy: Level,
+        /// Who arrived, the lost ones included.
+        pub arrivals: u64,
+        /// Who found no room.
+        pub lost: u64,
+        /// Whose patience ended.
+        pub reneged: u64,
+        /// Who did not join the line.
+        pub balked: u64,
+        /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of who came before, 0.
+        pub came: u64,
+        /// What parts the sum of `sojourn` from the time that all who left were here after the warm-up: the time that those served were here before, less the time after it of those who left
+        /// otherwise; modulo 2^64.
+        pub apart: u64,
+        /// Siblings who came back; at a fork, of the customers of this class.
+        pub joined: u64,
+        /// Who went from here along a way that takes time.
+        pub begun: u64,
+        /// Who came here along such a way.
+        pub ended: u64,
+        /// Zero.
+        pub unused: u64,
+    }
 }
 
 impl ClassOutput {

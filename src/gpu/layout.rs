@@ -200,22 +200,6 @@ fn kind(inner: &naga::TypeInner) -> FieldKind {
     }
 }
 
-/// Checks that a Rust struct has the fields of the WGSL struct of that name in a [`Program`], by name and place, and no padding.
-#[cfg(test)]
-macro_rules! assert_same_layout {
-    ($program:expr, $ty:ident { $($field:ident),* $(,)? }) => {{
-        let layout = $program.layout(stringify!($ty)).unwrap();
-        let wgsl: Vec<_> =
-            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
-        let rust = [$((stringify!($field), std::mem::offset_of!($ty, $field))),*];
-        assert_eq!(wgsl, rust);
-        assert_eq!(layout.bytes as usize, size_of::<$ty>());
-        assert!(layout.is_dense());
-    }};
-}
-#[cfg(test)]
-pub(crate) use assert_same_layout;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,8 +48,6 @@ pub(crate) use device::CALLS;
 pub use device::{Gpu, Submission};
 pub use error::{GpuError, LinkError};
 pub use kernel::{Bindings, Kernel};
-#[cfg(test)]
-pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout, Word};
 pub(crate) use layout::{is_words, values_of};
 pub use link::Program;

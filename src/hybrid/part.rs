@@ -18,10 +18,13 @@ use super::pending::{Pending, room};
 use crate::random::Stream;
 use crate::time::Ticks;
 
-// As in the fingerprint of `pdes`, and one more.
-const EXECUTED: u32 = 1;
-const STATE: u32 = 2;
-const PENDING: u32 = 3;
+shared! {
+    "pdes/results/fingerprint.wgsl":
+    const EXECUTED: u32 as DIGEST_EXECUTED;
+    const STATE: u32 as DIGEST_STATE;
+    const PENDING: u32 as DIGEST_PENDING;
+}
+/// One more kind.
 const WAKE: u32 = 5;
 
 /// So many events of an entity at one time are too many.

@@ -5,8 +5,12 @@ use super::set::Columns;
 use super::work::Work;
 use super::{MatchingError, programs};
 
-/// Updates that a task takes: `SPAN` in brute.wgsl.
-const SPAN: u32 = 16 * GROUP_SIZE;
+shared! {
+    "matching/brute.wgsl":
+    const TILES: u32;
+}
+/// Updates that a task takes.
+const SPAN: u32 = TILES * GROUP_SIZE;
 
 /// Tests every pair.
 pub(super) fn work(subscriptions: &Columns, updates: &Columns) -> Result<Work, MatchingError> {

@@ -2,8 +2,12 @@
 
 use rayon::prelude::*;
 
-/// `ENDED` in moves_search.wgsl, of a change as one number.
-const ENDED: u64 = 1 << 63;
+shared! {
+    "matching/moves_search.wgsl":
+    const ENDED_HIGH: u64 as ENDED;
+}
+/// Of a change as one number.
+const ENDED: u64 = ENDED_HIGH << 32;
 /// One core of the host's takes in so many.
 const ALONE: usize = 1 << 14;
 

@@ -170,24 +170,3 @@ impl Counter {
         Ok(self.ranking.total.read_async(gpu).await?[0])
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::total_ranks().link().unwrap(),
-            CountParams {
-                pairs,
-                subscriptions,
-                updates,
-                filled_subscriptions,
-                filled_updates,
-                subscription_groups,
-                update_groups
-            }
-        );
-    }
-}

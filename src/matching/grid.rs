@@ -1,7 +1,5 @@
 //! Grid-based matching: regions that share a cell are tested.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::kernels::{Kernels, Wanted, apart, wide};
 use super::look::Look;
 use super::prepared::{Filter, GridRun, GridShape, Ordered, Origin, Ranges};
@@ -28,32 +26,36 @@ fn max_entries(dims: u32) -> u32 {
     u32::MAX / columns(dims)
 }
 
-/// Regions of each side that are looked at before a grid is laid: together `SAMPLE` in grid_lay.wgsl.
-const SAMPLE: u32 = 512;
+shared! {
+    "matching/grid_lay.wgsl":
+    const SAMPLE_OF_BOTH: u32 as SAMPLE;
+}
+/// Regions of each side that are looked at before a grid is laid.
+const SAMPLE: u32 = SAMPLE_OF_BOTH / 2;
 
-/// As in grid_params.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct GridParams {
-    subscriptions: u32,
-    updates: u32,
-    cells: u32,
-    joins: u32,
-    joins_least: u32,
-    subscriptions_sampled: u32,
-    updates_sampled: u32,
-    subscription_step: u32,
-    update_step: u32,
+shared! {
+    "matching/grid_params.wgsl":
+    struct GridParams {
+        subscriptions: u32,
+        updates: u32,
+        cells: u32,
+        joins: u32,
+        joins_least: u32,
+        subscriptions_sampled: u32,
+        updates_sampled: u32,
+        subscription_step: u32,
+        update_step: u32,
+    }
 }
 
-/// As in grid_entries.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct EntryParams {
-    subscriptions: u32,
-    updates: u32,
-    subscription_entries: u32,
-    update_entries: u32,
+shared! {
+    "matching/grid_entries.wgsl":
+    struct EntryParams {
+        subscriptions: u32,
+        updates: u32,
+        subscription_entries: u32,
+        update_entries: u32,
+    }
 }
 
 /// Words of `laid` in grid_lay.wgsl, and which of them says how often cells are joined.
@@ -283,31 +285,8 @@ pub(super) async fn matches(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::{Gpu, assert_same_layout};
-    use crate::matching::region::Kind;
+    use crate::gpu::Gpu;
     use crate::matching::{Algorithm, Coordinate, Matcher, Region};
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(
-            programs::grid_cells(1, Kind::U32).link().unwrap(),
-            GridParams {
-                subscriptions,
-                updates,
-                cells,
-                joins,
-                joins_least,
-                subscriptions_sampled,
-                updates_sampled,
-                subscription_step,
-                update_step
-            }
-        );
-        assert_same_layout!(
-            programs::list_entries(1).link().unwrap(),
-            EntryParams { subscriptions, updates, subscription_entries, update_entries }
-        );
-    }
 
     /// Points by chance, as many as a grid has cells: were cells not alike, or few, there would be more candidates.
     #[test]

@@ -1,31 +1,36 @@
 //! The index of moving regions: for each side a tree of bounding boxes, which grows with what moves and is built again when that pays.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::MatchingError;
 use super::kernels::Kernels;
+use super::limits::GROUP_SIZE;
 use super::programs;
 use super::set::Columns;
 use crate::gpu::{Buffer, Plan};
 
-/// Children of a node: `FANOUT` in index.wgsl.
-pub(super) const FANOUT: u32 = 16;
-/// Levels of the largest trees, the leaves among them: as in index.wgsl.
+shared! {
+    "matching/index.wgsl":
+    /// Children of a node.
+    pub(super) const FANOUT: u32;
+}
+/// Levels of the largest trees, the leaves among them.
 const LEVELS: usize = 9;
-/// Middles that are sampled in each dimension: `SAMPLE` in index_build.wgsl.
-const SAMPLE: u32 = 1024;
-/// Workgroups per dimension that put them in order: `PARTS` there.
-const PARTS: u32 = 4;
+shared! {
+    "matching/index_build.wgsl":
+    /// Middles that are sampled in each dimension.
+    const SAMPLE: u32;
+}
+/// Workgroups per dimension that put them in order.
+const PARTS: u32 = SAMPLE / GROUP_SIZE;
 
-/// As in index.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct IndexParams {
-    subscriptions: u32,
-    updates: u32,
-    top: u32,
-    level: u32,
-    levels: [[u32; 4]; LEVELS],
+shared! {
+    "matching/index.wgsl":
+    pub(super) struct IndexParams {
+        subscriptions: u32,
+        updates: u32,
+        top: u32,
+        level: u32,
+        levels: [[u32; 4]; LEVELS],
+    }
 }
 
 impl IndexParams {
@@ -141,18 +146,5 @@ impl Index {
             kernels.add_each(&mut plan, &programs::index_nodes(dims), nodes, &self.at(level), &buffers)?;
         }
         Ok(plan)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::index_nodes(1).link().unwrap(),
-            IndexParams { subscriptions, updates, top, level, levels }
-        );
     }
 }

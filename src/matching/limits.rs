@@ -1,13 +1,16 @@
 //! Numbers that the kernels of the module share.
 
-/// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
-pub(super) const GROUP_SIZE: u32 = 256;
+shared! {
+    "matching/common.wgsl":
+    /// Invocations of a workgroup, in every kernel of the module.
+    pub(super) const GROUP_SIZE: u32;
+    /// Candidates of a workgroup.
+    pub(super) const TILE: u32;
+}
 
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
-/// Candidates of a workgroup: `TILE` in common.wgsl.
-pub(super) const TILE: u32 = 8 * GROUP_SIZE;
 /// Tiles of candidates that go into a first submission: 3·10⁷ candidates, or 268 MB of pairs. An estimate for devices that
 /// write 10 GB/s, not measured.
 pub(super) const UNIT: u32 = 1 << 14;

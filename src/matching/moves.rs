@@ -11,10 +11,14 @@ use super::set::Columns;
 use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Status};
 
-/// Words before the rows: `HEADER` in moves.wgsl.
-const HEADER: usize = 8;
-/// As in moves.wgsl.
-const BY_SLOTS: u32 = 4;
+shared! {
+    "matching/moves.wgsl":
+    /// Words before the rows.
+    const HEADER: usize;
+    const BY_SLOTS: u32;
+    const PAIRS_BEFORE: u32;
+    const PAIRS_AFTER: u32;
+}
 /// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
 /// times as many words.
 const MANY_OF: u32 = 8;
@@ -41,15 +45,16 @@ const FEW_GROUPS: u32 = 64;
 /// And at the most: each goes on with further entries.
 const MANY_GROUPS: u32 = 4096;
 
-/// Which pairs a submission looks for: as in moves.wgsl.
+/// Which pairs a submission looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 pub(super) enum Times {
     /// Pairs that overlap before the step, for those that end. The tree holds the bounds before it.
-    Before = 1,
+    Before = PAIRS_BEFORE,
     /// Pairs that overlap after it, for those that begin. The tree holds the bounds after it.
-    After = 2,
+    After = PAIRS_AFTER,
     /// Both, in a tree that grows.
-    Both = 3,
+    Both = PAIRS_BEFORE | PAIRS_AFTER,
 }
 
 /// How a submission looks for pairs.

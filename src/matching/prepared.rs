@@ -1,8 +1,6 @@
 //! What matchings are made of: buffers and plans, some of which are kept for the next call. Their methods are in
 //! ranges.rs, filter.rs, grid.rs and counter.rs.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::memory::Lent;
 use super::region::Kind;
 use crate::gpu::{Buffer, Plan};
@@ -85,17 +83,18 @@ pub(super) struct GridRun {
     pub(super) filter: Option<Filter>,
 }
 
-/// As in sweep_count.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct CountParams {
-    pub(super) pairs: u64,
-    pub(super) subscriptions: u32,
-    pub(super) updates: u32,
-    pub(super) filled_subscriptions: u32,
-    pub(super) filled_updates: u32,
-    pub(super) subscription_groups: u32,
-    pub(super) update_groups: u32,
+shared! {
+    "matching/sweep_count.wgsl":
+    #[derive(PartialEq, Eq)]
+    pub(super) struct CountParams {
+        pub(super) pairs: u64,
+        pub(super) subscriptions: u32,
+        pub(super) updates: u32,
+        pub(super) filled_subscriptions: u32,
+        pub(super) filled_updates: u32,
+        pub(super) subscription_groups: u32,
+        pub(super) update_groups: u32,
+    }
 }
 
 /// All of a count but where the bounds come from: it serves whatever sets of these sizes.

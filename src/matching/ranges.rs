@@ -2,8 +2,6 @@
 
 use std::sync::PoisonError;
 
-use bytemuck::{Pod, Zeroable};
-
 use super::kernels::{Kernels, Wanted};
 use super::limits::{TILE, UNIT};
 use super::memory::Lent;
@@ -13,31 +11,32 @@ use super::work::{TaskParams, Window, in_slices};
 use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
 
-/// As in order.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-struct ListParams {
-    regions: u32,
-    listed: u32,
-    columns: u32,
+shared! {
+    "matching/order.wgsl":
+    #[derive(Default)]
+    struct ListParams {
+        regions: u32,
+        listed: u32,
+        columns: u32,
+    }
 }
 
-/// As in ranges.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct RangeParams {
-    subscriptions: u32,
-    updates: u32,
-    dimension: u32,
+shared! {
+    "matching/ranges.wgsl":
+    struct RangeParams {
+        subscriptions: u32,
+        updates: u32,
+        dimension: u32,
+    }
 }
 
-/// As in firsts.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct FirstsParams {
-    candidate: u64,
-    tiles: u32,
-    ranges: u32,
+shared! {
+    "matching/firsts.wgsl":
+    struct FirstsParams {
+        candidate: u64,
+        tiles: u32,
+        ranges: u32,
+    }
 }
 
 /// Memory that a plan works in: it is held until the plan is submitted.
@@ -196,24 +195,5 @@ impl Ranges {
         .await?;
         *kept() = pace;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::assert_same_layout;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(programs::gather().link().unwrap(), ListParams { regions, listed, columns });
-        assert_same_layout!(
-            programs::sweep_ranges(1).link().unwrap(),
-            RangeParams { subscriptions, updates, dimension }
-        );
-        assert_same_layout!(
-            programs::find_firsts().link().unwrap(),
-            FirstsParams { candidate, tiles, ranges }
-        );
     }
 }

@@ -1,7 +1,5 @@
 //! A look at the sets before an algorithm is chosen.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::MatchingError;
 use super::kernels::{Kernels, Wanted};
 use super::limits::GROUP_SIZE;
@@ -12,21 +10,24 @@ use crate::gpu::Plan;
 
 /// Regions of each side in a sample at the most: a million pairs.
 const SAMPLE: u32 = 1024;
-/// Workgroups that share the updates of a sample: `SLICES` in sample.wgsl.
-const SLICES: u32 = 32;
+shared! {
+    "matching/sample.wgsl":
+    /// Workgroups that share the updates of a sample.
+    const SLICES: u32;
+}
 /// Words of `hits` there: one for each dimension that there may be.
 const HITS: u64 = 4;
 
-/// As in sample.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct SampleParams {
-    subscriptions: u32,
-    updates: u32,
-    subscription_step: u32,
-    update_step: u32,
-    sampled_subscriptions: u32,
-    sampled_updates: u32,
+shared! {
+    "matching/sample.wgsl":
+    struct SampleParams {
+        subscriptions: u32,
+        updates: u32,
+        subscription_step: u32,
+        update_step: u32,
+        sampled_subscriptions: u32,
+        sampled_updates: u32,
+    }
 }
 
 /// Pairs of evenly spread regions of both sides, which are tested in each dimension.
@@ -84,25 +85,5 @@ impl Sample {
     /// How many pairs overlap in each dimension, as estimated.
     pub(super) fn overlaps(&self, hits: &[u32]) -> Vec<f64> {
         hits[..self.dims as usize].iter().map(|hits| f64::from(*hits) * self.scale).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::sample(1).link().unwrap(),
-            SampleParams {
-                subscriptions,
-                updates,
-                subscription_step,
-                update_step,
-                sampled_subscriptions,
-                sampled_updates
-            }
-        );
     }
 }

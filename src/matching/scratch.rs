@@ -3,8 +3,6 @@
 //! The pairs of the last step are kept in order on the device; those of this one are found and put in order, and what only one of the lists has
 //! is what changed.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::changes::Changes;
 use super::kernels::{Kernels, Wanted};
 use super::memory::Lent;
@@ -19,12 +17,12 @@ pub(super) const MOST: u64 = 1 << 24;
 /// Changes that are read with their number, at the most; the rest is read after.
 const MOST_AT_ONCE: u32 = 1 << 22;
 
-/// As in differences.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct DifferenceParams {
-    now: u32,
-    old: u32,
+shared! {
+    "matching/differences.wgsl":
+    struct DifferenceParams {
+        now: u32,
+        old: u32,
+    }
 }
 
 /// The pairs that overlap, in order, of one step and the next.
@@ -245,14 +243,4 @@ pub(super) fn possible<V>(outcome: Result<V, MatchingError>) -> Result<Option<V>
 pub(super) fn with_filled(sides: [&Columns; 2], filled: [u32; 2]) -> [Columns; 2] {
     let [subscriptions, updates] = sides;
     [Columns { filled: filled[0], ..subscriptions.clone() }, Columns { filled: filled[1], ..updates.clone() }]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(programs::key_pairs().link().unwrap(), DifferenceParams { now, old });
-    }
 }

@@ -1,7 +1,5 @@
 //! Interval-tree matching: a flat tree over the subscriptions, queried by each update.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::kernels::Kernels;
 use super::limits::GROUP_SIZE;
 use super::memory::Lent;
@@ -12,31 +10,34 @@ use super::work::{TaskParams, Window, in_slices};
 use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Pace, Plan, Recipe};
 
-/// Children of a node: `FANOUT` in tree_level.wgsl.
-const FANOUT: u32 = 8;
+shared! {
+    "matching/tree_level.wgsl":
+    /// Children of a node.
+    const FANOUT: u32;
+}
 /// Levels of the largest tree: `8^10` leaves are more than a set can have.
 const LEVELS: usize = 12;
 /// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round. A guess, not measured.
 const UNIT: u32 = 1 << 10;
 
-/// As in tree_level.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct LevelParams {
-    first: u32,
-    nodes: u32,
-    first_below: u32,
-    nodes_below: u32,
+shared! {
+    "matching/tree_level.wgsl":
+    struct LevelParams {
+        first: u32,
+        nodes: u32,
+        first_below: u32,
+        nodes_below: u32,
+    }
 }
 
-/// As in tree_query.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct TreeParams {
-    top: u32,
-    dimension: u32,
-    unused: [u32; 2],
-    starts: [u32; LEVELS],
+shared! {
+    "matching/tree_query.wgsl":
+    struct TreeParams {
+        top: u32,
+        dimension: u32,
+        unused: [u32; 2],
+        starts: [u32; LEVELS],
+    }
 }
 
 /// The tree, and the updates that query it.
@@ -181,23 +182,5 @@ impl Tree {
         let Some(offsets) = &self.offsets else { return Ok(()) };
         let outputs = [("offsets", offsets.raw()), ("pairs", pairs.raw())];
         self.walk(kernels, &programs::tree_write(self.dims), window, &outputs).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::assert_same_layout;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(
-            programs::tree_level().link().unwrap(),
-            LevelParams { first, nodes, first_below, nodes_below }
-        );
-        assert_same_layout!(
-            programs::tree_count(1).link().unwrap(),
-            TreeParams { top, dimension, unused, starts }
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 #[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
@@ -22,13 +22,13 @@ const fn max_regions(dims: u64) -> u64 {
     if words < 1 << 30 { words } else { 1 << 30 }
 }
 
-/// As in import.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct ImportParams {
-    regions: u32,
-    first: u32,
-    rows: u32,
+shared! {
+    "matching/import.wgsl":
+    struct ImportParams {
+        regions: u32,
+        first: u32,
+        rows: u32,
+    }
 }
 
 impl Matcher {
@@ -232,15 +232,6 @@ async fn fault<T: Coordinate, const D: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::region::Kind;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::import_rows(1, Kind::U32).link().unwrap(),
-            ImportParams { regions, first, rows }
-        );
-    }
 
     /// Sets that are sent in several pieces are those that the kernel makes of the same rows at once.
     #[test]

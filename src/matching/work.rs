@@ -7,7 +7,6 @@
 
 use std::sync::PoisonError;
 
-use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
@@ -32,18 +31,18 @@ impl Window {
     }
 }
 
-/// As in tasks.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct TaskParams {
-    subscriptions: u32,
-    updates: u32,
-    first: u32,
-    end: u32,
-    ranges: u32,
-    unused: u32,
-    page_first: u64,
-    page_end: u64,
+shared! {
+    "matching/tasks.wgsl":
+    pub(super) struct TaskParams {
+        subscriptions: u32,
+        updates: u32,
+        first: u32,
+        end: u32,
+        ranges: u32,
+        unused: u32,
+        page_first: u64,
+        page_end: u64,
+    }
 }
 
 impl TaskParams {
@@ -169,18 +168,4 @@ pub(super) async fn in_slices(
         first = end;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matching::programs;
-
-    #[test]
-    fn parameters_lie_as_in_wgsl() {
-        crate::gpu::assert_same_layout!(
-            programs::brute_count(1).link().unwrap(),
-            TaskParams { subscriptions, updates, first, end, ranges, unused, page_first, page_end }
-        );
-    }
 }

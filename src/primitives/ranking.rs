@@ -75,8 +75,10 @@ impl Block {
     }
 }
 
-/// `ITEMS` of `shaders/primitives/rank_baseline.wgsl`.
-const RANK_BASELINE_ITEMS: u32 = 8;
+shared! {
+    "primitives/rank_baseline.wgsl":
+    const RANK_BASELINE_ITEMS: u32 as ITEMS;
+}
 
 /// How a sort ranks the digits of a tile, which goes with how the workgroup scans.
 pub(super) struct Rank {

@@ -10,8 +10,11 @@ use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, SortKey, Tuning};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 
-/// Values of a digit.
-const DIGITS: u32 = 256;
+shared! {
+    "primitives/params.wgsl":
+    /// Values of a digit.
+    const DIGITS: u32;
+}
 
 /// Sorts keys, and values with them, in place: ascending, equal keys in their old order.
 #[derive(Debug, Clone)]
@@ -169,8 +172,11 @@ impl<K: SortKey> RadixSort<K> {
 /// The fewest shares that a workgroup sums the counts of: as many as it loads at once (`sum_rows` of `shaders/primitives/digits.wgsl`).
 const LEAST_CHUNK: u32 = 16;
 
-/// `FEW_CHUNKS` of `shaders/primitives/params.wgsl`: so many spare a dispatch.
-const FEW_CHUNKS: u32 = 16;
+shared! {
+    "primitives/params.wgsl":
+    /// So many spare a dispatch.
+    const FEW_CHUNKS: u32;
+}
 
 /// How many of an array's `groups` shares a workgroup sums the counts of. Up to four times the least, if there are few chunks then; else about as many as there are chunks.
 fn chunk(groups: u32) -> u32 {
@@ -257,11 +263,6 @@ mod tests {
     fn the_most_arrays_fit_the_least_binding() {
         let bytes = u64::from(MAX_WORKGROUPS) * u64::from(rows(1)) * u64::from(DIGITS) * 4;
         assert!(bytes <= wgpu::Limits::default().max_storage_buffer_binding_size);
-    }
-
-    #[test]
-    fn few_chunks_are_as_many_in_both_languages() {
-        assert_eq!(crate::shaders::constant("primitives/params.wgsl", "FEW_CHUNKS"), Some(FEW_CHUNKS));
     }
 
     #[test]

@@ -5,9 +5,13 @@ use crate::gpu::Gpu;
 /// The most workgroups of a dispatch in one dimension: WebGPU's default limit.
 pub(super) const MAX_WORKGROUPS: u32 = 65_535;
 
-/// Elements that an invocation of reduce, scan and compact takes at a time: `VECTORS` of `shaders/primitives/params.wgsl`,
-/// four each. A guess that reaches the bandwidth of memory on an H200 (the module's table).
-pub(super) const SWEEP_ITEMS: u32 = 16;
+shared! {
+    "primitives/params.wgsl":
+    const VECTORS: u32;
+}
+/// Elements that an invocation of reduce, scan and compact takes at a time: four in each vector.
+/// A guess that reaches the bandwidth of memory on an H200 (the module's table).
+pub(super) const SWEEP_ITEMS: u32 = 4 * VECTORS;
 
 /// How the kernels of a primitive are cut. Results do not depend on it; the default suits the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

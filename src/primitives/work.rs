@@ -1,7 +1,5 @@
 //! What the primitives share: recipes of their kernels, and the dispatches that a plan is made of.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::{Count, PrimitiveError};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::shaders;
@@ -72,20 +70,21 @@ fn uniform(gpu: &Gpu, count: &Count, params: Params) -> Result<Buffer<Params>, G
     Buffer::uniform(gpu, "primitive", &Params { count_index: count.index, ..params })
 }
 
-/// `Params` of `shaders/primitives/params.wgsl`, where the fields are explained.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-pub(super) struct Params {
-    /// [`Work`] fills it in.
-    pub(super) count_index: u32,
-    pub(super) maximum: u32,
-    pub(super) groups: u32,
-    pub(super) destination: u32,
-    pub(super) inclusive: u32,
-    pub(super) first_bit: u32,
-    pub(super) digit_mask: u32,
-    pub(super) array_length: u32,
-    pub(super) chunk: u32,
+shared! {
+    "primitives/params.wgsl":
+    #[derive(Default)]
+    pub(super) struct Params {
+        /// [`Work`] fills it in.
+        pub(super) count_index: u32,
+        pub(super) maximum: u32,
+        pub(super) groups: u32,
+        pub(super) destination: u32,
+        pub(super) inclusive: u32,
+        pub(super) first_bit: u32,
+        pub(super) digit_mask: u32,
+        pub(super) array_length: u32,
+        pub(super) chunk: u32,
+    }
 }
 
 impl Params {
@@ -93,30 +92,5 @@ impl Params {
     pub(super) fn new(maximum: u32, groups: u32) -> Self {
         assert!(groups > 0, "kernels divide by the number of workgroups");
         Self { maximum, groups, chunk: 1, ..Self::default() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::{Program, assert_same_layout};
-
-    #[test]
-    fn params_lie_as_in_wgsl() {
-        let program = Program::link("t", &[shaders::file("primitives/params.wgsl")]).unwrap();
-        assert_same_layout!(
-            program,
-            Params {
-                count_index,
-                maximum,
-                groups,
-                destination,
-                inclusive,
-                first_bit,
-                digit_mask,
-                array_length,
-                chunk
-            }
-        );
     }
 }

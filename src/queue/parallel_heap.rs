@@ -1,7 +1,5 @@
 //! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl` says how it works.
 
-use bytemuck::{Pod, Zeroable};
-
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::shaders;
 
@@ -11,16 +9,18 @@ use crate::shaders;
 /// interchangeable.
 pub type HeapItem = [u32; 4];
 
-/// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it runs.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-pub struct HeapBatch {
-    /// Items to insert: the first ones of the plan's `inserts`.
-    pub to_insert: u32,
-    /// Items to delete, as far as there are any.
-    pub to_delete: u32,
-    /// How many were deleted: the plan writes it.
-    pub deleted: u32,
+shared! {
+    "queue/parallel_heap.wgsl":
+    /// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it runs.
+    #[derive(PartialEq, Eq, Default)]
+    pub struct HeapBatch {
+        /// Items to insert: the first ones of the plan's `inserts`.
+        pub to_insert: u32,
+        /// Items to delete, as far as there are any.
+        pub to_delete: u32,
+        /// How many were deleted: the plan writes it.
+        pub deleted: u32,
+    }
 }
 
 /// Why a parallel heap was not made, or did not do what it was asked for.
@@ -349,76 +349,43 @@ fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
     unsafe { recipe.trusted(gpu) }
 }
 
-/// `FAILURE_FULL` and so on of `parallel_heap.wgsl`. The rest is `FAILURE_DELETES`.
-const FAILURE_FULL: u32 = 1;
-const FAILURE_INSERTS: u32 = 2;
-
-/// `Params` of `parallel_heap.wgsl`, where the fields are explained.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-struct Params {
-    capacity: u32,
-    levels: u32,
-    first: u32,
-    insert_most: u32,
-    delete_most: u32,
-    insert_early: u32,
-    insert_first: u32,
-    delete_first: u32,
-    delete_room: u32,
+shared! {
+    "queue/parallel_heap.wgsl":
+    // The third kind is `FAILURE_DELETES`.
+    const FAILURE_FULL: u32;
+    const FAILURE_INSERTS: u32;
 }
 
-/// `Insertion` of `parallel_heap.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Insertion {
-    node: u32,
-    count: u32,
-}
+shared! {
+    "queue/parallel_heap.wgsl":
+    #[derive(PartialEq, Eq)]
+    struct Params {
+        capacity: u32,
+        levels: u32,
+        first: u32,
+        insert_most: u32,
+        delete_most: u32,
+        insert_early: u32,
+        insert_first: u32,
+        delete_first: u32,
+        delete_room: u32,
+    }
 
-/// `Heap` of `parallel_heap.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Heap {
-    held: u32,
-    ready: u32,
-    leaving: u32,
-}
+    struct Insertion {
+        node: u32,
+        count: u32,
+    }
 
-/// `Failure` of `parallel_heap.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-struct Failure {
-    kind: u32,
-    found: u32,
-    limit: u32,
-}
+    struct Heap {
+        held: u32,
+        ready: u32,
+        leaving: u32,
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::{Program, assert_same_layout};
-
-    #[test]
-    fn structs_lie_as_in_wgsl() {
-        let program = Program::link("t", &[shaders::file("queue/parallel_heap.wgsl")]).unwrap();
-        assert_same_layout!(
-            program,
-            Params {
-                capacity,
-                levels,
-                first,
-                insert_most,
-                delete_most,
-                insert_early,
-                insert_first,
-                delete_first,
-                delete_room
-            }
-        );
-        assert_same_layout!(program, HeapBatch { to_insert, to_delete, deleted });
-        assert_same_layout!(program, Insertion { node, count });
-        assert_same_layout!(program, Heap { held, ready, leaving });
-        assert_same_layout!(program, Failure { kind, found, limit });
+    #[derive(Default)]
+    struct Failure {
+        kind: u32,
+        found: u32,
+        limit: u32,
     }
 }

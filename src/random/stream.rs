@@ -52,12 +52,18 @@ pub struct Stream {
     lost: bool,
 }
 
-/// Tells substreams from streams, whose blocks have 30 bits.
-const SUBSTREAM: u32 = 1 << 31;
-/// Tells substreams of a name from those of a purpose, whose blocks have 30 bits.
-const NAMED: u32 = 1 << 30;
-/// Draws that a substream has at least.
-const SUBSTREAM_DRAWS: u32 = 1 << 18;
+shared! {
+    "random/stream.wgsl":
+    /// Tells substreams from streams, whose blocks have 30 bits.
+    const SUBSTREAM: u32;
+    /// Draws that a substream has at least.
+    const SUBSTREAM_DRAWS: u32;
+}
+shared! {
+    "pdes/model.wgsl":
+    /// Tells substreams of a name from those of a purpose, whose blocks have 30 bits.
+    const NAMED: u32 as SUBSTREAM_NAMED;
+}
 /// The largest purpose of a replication.
 const MOST_PURPOSE: u32 = 0x7fff;
 

@@ -26,6 +26,14 @@ pub struct Results<O> {
     pub fingerprint: u64,
 }
 
+shared! {
+    "replication/job.wgsl":
+    const JOB_DONE: u32;
+    const JOB_FAILED: u32;
+    const JOB_ENDLESS: u32;
+    const JOB_EXHAUSTED: u32;
+}
+
 /// How a replication ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
@@ -39,20 +47,20 @@ impl Ended {
     /// (status, code) as `job_outcomes` in `shaders/replication/job.wgsl` has them.
     fn from_words([status, code]: [u32; 2]) -> Self {
         match status {
-            2 => Self::Done,
-            3 => Self::Failed(code),
-            4 => Self::Endless,
-            5 => Self::Exhausted,
+            JOB_DONE => Self::Done,
+            JOB_FAILED => Self::Failed(code),
+            JOB_ENDLESS => Self::Endless,
+            JOB_EXHAUSTED => Self::Exhausted,
             _ => unreachable!("the engine waits until no replication is fresh or running"),
         }
     }
 
     pub(super) fn to_words(self) -> [u32; 2] {
         match self {
-            Self::Done => [2, 0],
-            Self::Failed(code) => [3, code],
-            Self::Endless => [4, 0],
-            Self::Exhausted => [5, 0],
+            Self::Done => [JOB_DONE, 0],
+            Self::Failed(code) => [JOB_FAILED, code],
+            Self::Endless => [JOB_ENDLESS, 0],
+            Self::Exhausted => [JOB_EXHAUSTED, 0],
         }
     }
 

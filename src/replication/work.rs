@@ -2,24 +2,23 @@
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
-
 use super::{Experiment, Pairing};
 
-/// `JobWork` in `shaders/replication/job.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Work {
-    unread: u64,
-    seed: u64,
-    first_replication: u32,
-    replications: u32,
-    first: u32,
-    jobs: u32,
-    pub(super) steps: u32,
-    max_steps: u32,
-    common_numbers: u32,
-    antithetic: u32,
+shared! {
+    "replication/job.wgsl":
+    #[derive(PartialEq, Eq)]
+    pub(super) struct Work as JobWork {
+        unread: u64,
+        seed: u64,
+        first_replication: u32,
+        replications: u32,
+        first: u32,
+        jobs: u32,
+        pub(super) steps: u32,
+        max_steps: u32,
+        common_numbers: u32,
+        antithetic: u32,
+    }
 }
 
 impl Work {
@@ -57,34 +56,5 @@ impl Work {
     /// The first of its jobs.
     pub(super) fn at_most(self, jobs: u32) -> Self {
         Self { jobs: self.jobs.min(jobs), ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Work as JobWork;
-    use crate::gpu::assert_same_layout;
-    use crate::models::Pi;
-    use crate::replication::schema::link;
-    use crate::shaders;
-
-    #[test]
-    fn the_host_lays_work_out_as_wgsl_does() {
-        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-        assert_same_layout!(
-            link(&Pi, &engine).unwrap(),
-            JobWork {
-                unread,
-                seed,
-                first_replication,
-                replications,
-                first,
-                jobs,
-                steps,
-                max_steps,
-                common_numbers,
-                antithetic
-            }
-        );
     }
 }

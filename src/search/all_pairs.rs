@@ -2,26 +2,27 @@
 
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::{Graph, SearchError};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::shaders;
 
-/// `AllPairsWork` of `shaders/search/all_pairs.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Work {
-    side: u32,
-    block: u32,
+shared! {
+    "search/all_pairs.wgsl":
+    struct Work as AllPairsWork {
+        side: u32,
+        block: u32,
+    }
 }
 
-/// As in WGSL.
-const STEP: u32 = 32;
-const TILE: u32 = 64;
-/// What a distance is where there is no way: `FAR`.
-const FAR: u32 = i32::MAX.cast_unsigned();
+shared! {
+    "search/all_pairs.wgsl":
+    const STEP: u32;
+    const TILE: u32;
+    /// What a distance is where there is no way.
+    const FAR: u32;
+}
 
 /// The distances between all pairs of vertices, on the device.
 #[derive(Debug, Clone)]

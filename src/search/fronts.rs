@@ -98,8 +98,11 @@ impl Distances {
     }
 }
 
-/// What a distance is where there is no way.
-const FAR: u32 = u32::MAX;
+shared! {
+    "search/fronts.wgsl":
+    /// What a distance is where there is no way.
+    const FAR: u32 as FARTHEST;
+}
 
 /// `FRONT_MODE` and so on of `shaders/search/fronts.wgsl`.
 #[repr(C)]
@@ -120,8 +123,10 @@ struct Control {
     budget: u32,
 }
 
-/// `FRONT_OVER`.
-const OVER: u32 = 2;
+shared! {
+    "search/fronts.wgsl":
+    const OVER: u32 as FRONT_OVER;
+}
 const GROUP: u32 = 64;
 /// Passes of a submission at the most.
 const MOST_PASSES: u32 = 1 << 8;

@@ -8,63 +8,65 @@ use crate::gpu::{Allowed, Buffer, Declaration, Gpu, GpuError, Kernel, Plan, Reci
 use crate::queue::QueueDesign;
 use crate::shaders;
 
-/// `SearchWork` of `shaders/search/slots.wgsl`, where the fields are explained.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
-pub struct Work {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) cells: u32,
-    pub(super) straight: u32,
-    pub(super) diagonal: u32,
-    pub(super) far: u32,
-    pub(super) near: u32,
-    pub(super) directions: u32,
-    pub(super) range: u32,
-    pub(super) searches: u32,
-    pub(super) slots: u32,
-    pub(super) capacity: u32,
-    pub(super) stride: u32,
-    pub(super) steps: u32,
-    pub(super) all_paths: u32,
-    pub(super) count: u32,
-    pub(super) delta: u32,
-    pub(super) path_room: u32,
-    pub(super) drain: u32,
+shared! {
+    "search/slots.wgsl":
+    #[derive(Default, PartialEq, Eq)]
+    pub struct Work as SearchWork {
+        pub(super) width: u32,
+        pub(super) height: u32,
+        pub(super) cells: u32,
+        pub(super) straight: u32,
+        pub(super) diagonal: u32,
+        pub(super) far: u32,
+        pub(super) near: u32,
+        pub(super) directions: u32,
+        pub(super) range: u32,
+        pub(super) searches: u32,
+        pub(super) slots: u32,
+        pub(super) capacity: u32,
+        pub(super) stride: u32,
+        pub(super) steps: u32,
+        pub(super) all_paths: u32,
+        pub(super) count: u32,
+        pub(super) delta: u32,
+        pub(super) path_room: u32,
+        pub(super) drain: u32,
+    }
+
+    #[derive(Default, PartialEq, Eq)]
+    pub(super) struct Record {
+        pub(super) status: u32,
+        pub(super) cost: u32,
+        pub(super) expanded: u32,
+        pub(super) path_cells: u32,
+        pub(super) path_first: u32,
+        pub(super) drain: u32,
+    }
 }
 
-/// `Record`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Record {
-    pub(super) status: u32,
-    pub(super) cost: u32,
-    pub(super) expanded: u32,
-    pub(super) path_cells: u32,
-    pub(super) path_first: u32,
-    pub(super) drain: u32,
+shared! {
+    "search/slots.wgsl":
+    pub(super) const FOUND: u32 as RECORD_FOUND;
+    pub(super) const NONE: u32 as RECORD_NONE;
+    pub(super) const FULL: u32 as RECORD_FULL;
+    pub(super) const BROKEN: u32 as RECORD_BROKEN;
+    pub(super) const PLACE_NONE: u32;
 }
 
-/// `RECORD_FOUND` and so on.
-pub(super) const FOUND: u32 = 1;
-pub(super) const NONE: u32 = 2;
-pub(super) const FULL: u32 = 3;
-pub(super) const BROKEN: u32 = 5;
-
-/// `Slot`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct Slot {
-    status: u32,
-    search: u32,
-    start: u32,
-    goal: u32,
-    epoch: u32,
-    best: u32,
-    dropped: u32,
-    cursor: u32,
-    open: [u32; 4],
-    more: [u32; 4],
+shared! {
+    "search/slots.wgsl":
+    pub(super) struct Slot {
+        status: u32,
+        search: u32,
+        start: u32,
+        goal: u32,
+        epoch: u32,
+        best: u32,
+        dropped: u32,
+        cursor: u32,
+        open: [u32; 4],
+        more: [u32; 4],
+    }
 }
 
 /// `CONTROL_NEXT` and so on.
@@ -79,9 +81,6 @@ pub(super) struct Control {
     pub(super) full: u32,
     pub(super) writing: u32,
 }
-
-/// `PLACE_NONE`.
-pub(super) const PLACE_NONE: u32 = u32::MAX;
 
 /// A space on the device.
 #[derive(Debug)]
@@ -383,45 +382,4 @@ pub fn kernels() -> Vec<Recipe> {
         .chain(waves)
         .chain(super::all_pairs::kernels())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Record, Slot, Work as SearchWork};
-    use crate::gpu::{Program, assert_same_layout};
-    use crate::shaders;
-
-    #[test]
-    fn structs_lie_as_in_wgsl() {
-        let program = Program::link("t", &[shaders::file("search/slots.wgsl")]).unwrap();
-        assert_same_layout!(
-            program,
-            SearchWork {
-                width,
-                height,
-                cells,
-                straight,
-                diagonal,
-                far,
-                near,
-                directions,
-                range,
-                searches,
-                slots,
-                capacity,
-                stride,
-                steps,
-                all_paths,
-                count,
-                delta,
-                path_room,
-                drain
-            }
-        );
-        assert_same_layout!(program, Record { status, cost, expanded, path_cells, path_first, drain });
-        assert_same_layout!(
-            program,
-            Slot { status, search, start, goal, epoch, best, dropped, cursor, open, more }
-        );
-    }
 }

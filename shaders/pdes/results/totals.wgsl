@@ -50,7 +50,7 @@ struct Partial {
     unused: u32,
 }
 
-// Kinds of columns, as in src/pdes/device/results.rs.
+// Kinds of columns.
 const UNSIGNED_1 = 0u;
 const UNSIGNED_2 = 1u;
 const UNSIGNED_4 = 2u;

@@ -145,7 +145,13 @@ impl<'a> FelTwin<'a> {
         FelResults { time: self.until, facilities: self.rows.iter().map(facility).collect() }
     }
 }
-/// Iterations at one time after which a run is taken for one that stands still: the same in `shaders/facility/fel_depart.wgsl`.
-const PATIENCE: u32 = 1 << 14;
-/// What tells the order of tokens that arrive at one time from other hashes: "felt".
-const KIND_TIE: u32 = 0x6665_6c74;
+shared! {
+    "facility/fel_depart.wgsl":
+    /// Iterations at one time after which a run is taken for one that stands still.
+    const PATIENCE: u32;
+}
+shared! {
+    "facility/fel_arrive.wgsl":
+    /// What tells the order of tokens that arrive at one time from other hashes: "felt".
+    const KIND_TIE: u32;
+}

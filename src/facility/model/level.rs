@@ -1,18 +1,18 @@
 //! What is kept of numbers and of times: sums, of which the host makes the rest.
 
-use bytemuck::{Pod, Zeroable};
-
-/// A number that changes, with what the area under it is made of: the WGSL `struct Level`.
-///
-/// All that is added up is each change times its *age*, the ticks from the end of the warm-up until then, because each row that an event changes costs time. The area is the level
-/// times the age of the end, less that sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Level {
-    /// Modulo 2^96, low word first.
-    changes: [u32; 2],
-    high: u32,
-    level: u32,
+shared! {
+    "facility/network/records.wgsl":
+    /// A number that changes, with what the area under it is made of: the WGSL `struct Level`.
+    ///
+    /// All that is added up is each change times its *age*, the ticks from the end of the warm-up until then, because each row that an event changes costs time. The area is the level
+    /// times the age of the end, less that sum.
+    #[derive(PartialEq, Eq, Default)]
+    pub struct Level {
+        /// Modulo 2^96, low word first.
+        changes: [u32; 2],
+        high: u32,
+        level: u32,
+    }
 }
 
 /// The highest number of 96 bits.
@@ -51,15 +51,17 @@ impl Level {
     }
 }
 
-/// Times that were observed, in ticks: the WGSL `struct TimeSums`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct TimeSums {
-    sum: [u32; 4],
-    /// All ones where it does not fit.
-    squares: [u32; 4],
-    count: u64,
-    unused: u64,
+shared! {
+    "facility/network/records.wgsl":
+    /// Times that were observed, in ticks: the WGSL `struct TimeSums`.
+    #[derive(PartialEq, Eq, Default)]
+    pub struct TimeSums {
+        sum: [u32; 4],
+        /// All ones where it does not fit.
+        squares: [u32; 4],
+        count: u64,
+        unused: u64,
+    }
 }
 
 impl TimeSums {

@@ -8,23 +8,26 @@ use super::{
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES};
 use crate::time::Ticks;
 
-/// Rows of a class's block, and of its others: the WGSL says what they hold.
-const PRESENT: u32 = 1;
-const AGES: u32 = 2;
-const BUSY: u32 = 3;
-const SOJOURN: u32 = 4;
-const WAIT: u32 = 6;
-const LOSSES: u32 = 0;
-const BALKS: u32 = 1;
-const APART: u32 = 2;
-const TRIPS: u32 = 3;
-pub(super) const CAME_BEFORE: u32 = 4;
+shared! {
+    "facility/network/records.wgsl":
+    // Rows of a class's block, and of its others: the WGSL says what they hold.
+    const PRESENT: u32;
+    const AGES: u32;
+    const BUSY: u32;
+    const SOJOURN: u32;
+    const WAIT: u32;
+    const LOSSES: u32;
+    const BALKS: u32;
+    const APART: u32;
+    const TRIPS: u32;
+    pub(super) const CAME_BEFORE: u32;
 
-/// Bins of a histogram.
-pub(in crate::facility) const BINS: u32 = 464;
+    /// Bins of a histogram.
+    pub(in crate::facility) const BINS: u32;
+    const BIN_ROWS: u32;
+}
 /// What is longer is here, too.
 pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
-const BIN_ROWS: u32 = BINS / 4;
 
 /// Rows of details for so many classes.
 pub(super) fn detail_rows(classes: u32) -> u32 {
@@ -75,14 +78,16 @@ pub(super) struct Deed {
     pub(super) visited: bool,
 }
 
-/// What is noted of a customer who is followed.
-const CAME: u32 = 1;
-/// To be served.
-pub(in crate::facility) const BEGAN: u32 = 2;
-pub(in crate::facility) const LEFT: u32 = 3;
-pub(in crate::facility) const LOST: u32 = 4;
-pub(in crate::facility) const BALKED: u32 = 5;
-pub(in crate::facility) const RENEGED: u32 = 6;
+shared! {
+    "facility/network/records.wgsl":
+    // What is noted of a customer who is followed.
+    const CAME: u32;
+    pub(in crate::facility) const BEGAN: u32;
+    pub(in crate::facility) const LEFT: u32;
+    pub(in crate::facility) const LOST: u32;
+    pub(in crate::facility) const BALKED: u32;
+    pub(in crate::facility) const RENEGED: u32;
+}
 
 pub(super) fn deed_of(deed: Deed) -> u32 {
     match deed {

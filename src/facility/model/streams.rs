@@ -8,9 +8,12 @@ use crate::facility::Facility;
 use crate::facility::nodes::{Kind, Node};
 use crate::random::mix;
 
-/// What is counted of a class at a node, because it draws random numbers.
-pub(super) const DEPARTURES: u32 = 1;
-pub(super) const ARRIVALS: u32 = 2;
+shared! {
+    "facility/network/streams.wgsl":
+    // What is counted of a class at a node, because it draws random numbers.
+    pub(super) const DEPARTURES: u32;
+    pub(super) const ARRIVALS: u32;
+}
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

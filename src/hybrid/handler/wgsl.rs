@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use web_time::Instant;
 
 use super::Handler;
@@ -53,14 +53,14 @@ type Twin<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sy
 /// Invocations of a workgroup that serves a call each.
 const GROUP_SIZE: u32 = 64;
 
-/// `HandlerWork` of `shaders/hybrid/handler.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Work {
-    first: u32,
-    calls: u32,
-    groups: u32,
-    pad: u32,
+shared! {
+    "hybrid/work.wgsl":
+    struct Work as HandlerWork {
+        first: u32,
+        calls: u32,
+        groups: u32,
+        pad: u32,
+    }
 }
 
 /// The buffers of a handler, which serve again.

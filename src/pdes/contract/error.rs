@@ -505,7 +505,8 @@ impl Fault {
 #[cfg(test)]
 mod tests {
     use super::FaultKind;
-    use crate::shaders::constant;
+    use crate::shaders;
+    use crate::shared::constant;
 
     #[test]
     fn kinds_have_the_numbers_of_the_kernels() {
@@ -523,8 +524,9 @@ mod tests {
             "PROMISE",
             "OUTBOX_FULL",
         ];
+        let engine = shaders::file("pdes/engine.wgsl");
         for ((name, kind), number) in names.into_iter().zip(FaultKind::BY_NUMBER).zip(1..) {
-            assert_eq!(constant("pdes/engine.wgsl", name), Some(number), "{kind:?}");
+            assert_eq!(constant(engine.text(), name), number, "{kind:?}");
             assert_eq!(format!("{kind:?}").to_uppercase(), name.replace('_', ""));
         }
     }

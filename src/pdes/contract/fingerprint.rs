@@ -4,10 +4,13 @@ use crate::random::Mix;
 
 use super::event::{Event, Payload};
 
-const EXECUTED: u32 = 1;
-const STATE: u32 = 2;
-const PENDING: u32 = 3;
-const MEMORY: u32 = 4;
+shared! {
+    "pdes/results/fingerprint.wgsl":
+    const EXECUTED: u32 as DIGEST_EXECUTED;
+    const STATE: u32 as DIGEST_STATE;
+    const PENDING: u32 as DIGEST_PENDING;
+    const MEMORY: u32 as DIGEST_MEMORY;
+}
 
 /// A 64-bit sum over the events executed, the final states and LP memory, and the events still pending.
 ///

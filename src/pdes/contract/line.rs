@@ -3,24 +3,26 @@
 use super::event::Payload;
 use super::model::Context;
 
-/// A waiting line in LP memory, first come first served: a ring of `room` rows of [`Model::memory_rows`](crate::pdes::Model::memory_rows)
-/// from row `base` on. Several lines of an LP take rows of their own.
-///
-/// It is part of the LP's state, where zeros are an empty line. In a model's WGSL, with `// import: pdes/line.wgsl`:
-///
-/// ```wgsl
-/// struct Line { first: u32, length: u32 }
-/// fn line_push(line: Line, base: u32, room: u32, row: vec4<u32>) -> Line     // a full one ends the run with a fault
-/// fn line_front(line: Line, base: u32) -> vec4<u32>
-/// fn line_pop(line: Line, room: u32) -> Line
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct Line {
-    /// The row of the front, counted from `base`.
-    pub first: u32,
-    /// Rows that wait.
-    pub length: u32,
+shared! {
+    "pdes/line.wgsl":
+    /// A waiting line in LP memory, first come first served: a ring of `room` rows of [`Model::memory_rows`](crate::pdes::Model::memory_rows)
+    /// from row `base` on. Several lines of an LP take rows of their own.
+    ///
+    /// It is part of the LP's state, where zeros are an empty line. In a model's WGSL, with `// import: pdes/line.wgsl`:
+    ///
+    /// ```wgsl
+    /// struct Line { first: u32, length: u32 }
+    /// fn line_push(line: Line, base: u32, room: u32, row: vec4<u32>) -> Line     // a full one ends the run with a fault
+    /// fn line_front(line: Line, base: u32) -> vec4<u32>
+    /// fn line_pop(line: Line, room: u32) -> Line
+    /// ```
+    #[derive(Default, PartialEq, Eq)]
+    pub struct Line {
+        /// The row of the front, counted from `base`.
+        pub first: u32,
+        /// Rows that wait.
+        pub length: u32,
+    }
 }
 
 impl Line {
@@ -48,24 +50,5 @@ impl Line {
             self.first = if next >= room { 0 } else { next };
             self.length -= 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::{Program, assert_same_layout};
-    use crate::shaders;
-
-    #[test]
-    fn the_host_and_wgsl_agree_on_a_line() {
-        let memory = crate::gpu::Source::new(
-            "memory.wgsl",
-            "fn memory_get(i: u32) -> vec4<u32> { return vec4<u32>(i); }
-             fn memory_set(i: u32, row: vec4<u32>) {}
-             fn memory_full() {}",
-        );
-        let program = Program::link("line", &[memory, shaders::file("pdes/line.wgsl")]).unwrap();
-        assert_same_layout!(program, Line { first, length });
     }
 }

@@ -2,18 +2,23 @@
 
 use crate::time::Ticks;
 
-/// Words of `words` in `shaders/pdes/engine.wgsl`.
-pub(in crate::pdes) const FAILURE: usize = 0;
-pub(in crate::pdes) const QUEUE_NEEDED: usize = 2;
-pub(in crate::pdes) const MAIL_NEEDED: usize = 3;
-pub(in crate::pdes) const DIGEST_CUT: usize = 4;
-pub(in crate::pdes) const OUTBOX_NEEDED: usize = 5;
-pub(in crate::pdes) const COUNTS: usize = 16;
-
-/// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
-pub(in crate::pdes) const CONTROL_ROWS: usize = 5;
-/// In the last word of its second row, for calendars (`shaders/pdes/calendar/calendar.wgsl`).
-pub(in crate::pdes) const SERVED: u32 = 0x200;
+shared! {
+    "pdes/engine.wgsl":
+    // Words of `words`.
+    pub(in crate::pdes) const FAILURE: usize;
+    pub(in crate::pdes) const QUEUE_NEEDED: usize;
+    pub(in crate::pdes) const MAIL_NEEDED: usize;
+    pub(in crate::pdes) const DIGEST_CUT: usize;
+    pub(in crate::pdes) const OUTBOX_NEEDED: usize;
+    pub(in crate::pdes) const COUNTS: usize;
+    /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
+    pub(in crate::pdes) const CONTROL_ROWS: usize;
+}
+shared! {
+    "pdes/calendar/calendar.wgsl":
+    /// In the last word of the second row of control, for calendars.
+    pub(in crate::pdes) const SERVED: u32 as PHASE_SERVED;
+}
 
 /// Where a run is between calls.
 #[derive(Debug, Clone, Copy)]
@@ -43,30 +48,4 @@ pub(in crate::pdes) fn control_at(
         [0; 4],
         [0; 4],
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shaders;
-
-    #[test]
-    fn words_lie_where_the_kernels_say() {
-        let words = [
-            ("FAILURE", FAILURE),
-            ("QUEUE_NEEDED", QUEUE_NEEDED),
-            ("MAIL_NEEDED", MAIL_NEEDED),
-            ("DIGEST_CUT", DIGEST_CUT),
-            ("OUTBOX_NEEDED", OUTBOX_NEEDED),
-            ("COUNTS", COUNTS),
-            ("CONTROL_ROWS", CONTROL_ROWS),
-        ];
-        for (name, value) in words {
-            assert_eq!(
-                shaders::constant("pdes/engine.wgsl", name).map(|value| value as usize),
-                Some(value),
-                "{name}"
-            );
-        }
-    }
 }

@@ -29,8 +29,11 @@ const SHORT_AT_ONCE: u32 = 1 << 18;
 /// customers each 148 and 151 with two and four, with a fifth of one 91 and 89.)
 const NEIGHBOURS_AT_ONCE: u32 = 1 << 18;
 
-/// Mailboxes of so many neighbouring LPs lie in one another, in one binding: as in `shaders/pdes/queues/mailboxes.wgsl`. A power of two.
-const MAIL_LANES: u32 = 8;
+shared! {
+    "pdes/queues/mailboxes.wgsl":
+    /// Mailboxes of so many neighbouring LPs lie in one another, in one binding. A power of two.
+    const MAIL_LANES: u32;
+}
 
 /// Up to this room, circular buffers are short. (4 events per LP need room for 32; 16 need room for 62.)
 const SHORT_QUEUE: u32 = 40;
@@ -512,11 +515,6 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mailboxes_lie_in_one_another_as_the_kernels_say() {
-        assert_eq!(crate::shaders::constant("pdes/queues/mailboxes.wgsl", "MAIL_LANES"), Some(MAIL_LANES));
-    }
 
     #[test]
     fn cuts_hold_all_rows_in_bindings_that_fit() {

@@ -12,13 +12,13 @@ use super::memory::{Memory, Run};
 use super::recipes::Recipes;
 use crate::pdes::{Event, Payload, Pending};
 
-/// `struct Lifting` in `shaders/pdes/memory/lifting.wgsl`.
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Lifting {
-    first: u32,
-    rows: u32,
-    unused: u64,
+shared! {
+    "pdes/memory/lifting.wgsl":
+    struct Lifting {
+        first: u32,
+        rows: u32,
+        unused: u64,
+    }
 }
 
 /// What rows hold, one row after the other.
@@ -187,18 +187,5 @@ impl<P: Payload> Lifted<P> {
         }
         plan.submit(gpu)?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::{Program, assert_same_layout};
-    use crate::shaders;
-
-    #[test]
-    fn structs_lie_as_in_wgsl() {
-        let program = Program::link("lifting", &[shaders::file("pdes/memory/lifting.wgsl")]).unwrap();
-        assert_same_layout!(program, Lifting { first, rows, unused });
     }
 }

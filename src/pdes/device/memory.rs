@@ -23,39 +23,42 @@ use crate::pdes::contract::model::Model;
 use crate::pdes::contract::replica::Replica;
 use crate::pdes::contract::until::{Progress, Until};
 
-/// `struct Run` in `shaders/pdes/engine.wgsl`.
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(in crate::pdes) struct Run {
-    pub(in crate::pdes) unread: [u64; 2],
-    pub(in crate::pdes) seed: u64,
-    pub(in crate::pdes) lookahead: Ticks,
-    pub(in crate::pdes) until: Ticks,
-    pub(in crate::pdes) event_limit: u64,
-    pub(in crate::pdes) pause: u64,
-    pub(in crate::pdes) cell: Ticks,
-    pub(in crate::pdes) reciprocal: u64,
-    pub(in crate::pdes) epoch: Ticks,
-    pub(in crate::pdes) first_lp: u32,
-    pub(in crate::pdes) rows: u32,
-    pub(in crate::pdes) total: u32,
-    pub(in crate::pdes) groups: u32,
-    pub(in crate::pdes) queue_capacity: u32,
-    pub(in crate::pdes) queue_stride: u32,
-    pub(in crate::pdes) mail_capacity: u32,
-    pub(in crate::pdes) state_words: u32,
-    pub(in crate::pdes) memory_rows: u32,
-    pub(in crate::pdes) budget: u32,
-    pub(in crate::pdes) lowest: u32,
-    pub(in crate::pdes) addresses: u32,
-    pub(in crate::pdes) failures: u32,
-    pub(in crate::pdes) replica: u32,
-    pub(in crate::pdes) earliest: Ticks,
-    pub(in crate::pdes) part: Part,
+shared! {
+    "pdes/engine.wgsl":
+    pub(in crate::pdes) struct Run {
+        pub(in crate::pdes) unread: [u64; 2],
+        pub(in crate::pdes) seed: u64,
+        pub(in crate::pdes) lookahead: Ticks,
+        pub(in crate::pdes) until: Ticks,
+        pub(in crate::pdes) event_limit: u64,
+        pub(in crate::pdes) pause: u64,
+        pub(in crate::pdes) cell: Ticks,
+        pub(in crate::pdes) reciprocal: u64,
+        pub(in crate::pdes) epoch: Ticks,
+        pub(in crate::pdes) first_lp: u32,
+        pub(in crate::pdes) rows: u32,
+        pub(in crate::pdes) total: u32,
+        pub(in crate::pdes) groups: u32,
+        pub(in crate::pdes) queue_capacity: u32,
+        pub(in crate::pdes) queue_stride: u32,
+        pub(in crate::pdes) mail_capacity: u32,
+        pub(in crate::pdes) state_words: u32,
+        pub(in crate::pdes) memory_rows: u32,
+        pub(in crate::pdes) budget: u32,
+        pub(in crate::pdes) lowest: u32,
+        pub(in crate::pdes) addresses: u32,
+        pub(in crate::pdes) failures: u32,
+        pub(in crate::pdes) replica: u32,
+        pub(in crate::pdes) earliest: Ticks,
+        pub(in crate::pdes) part: Part,
+    }
 }
 
-/// Rows of LP memory that an invocation of `shaders/pdes/results/digest_memory.wgsl` takes.
-const SPAN: u64 = 64;
+shared! {
+    "pdes/results/digest_memory.wgsl":
+    /// Rows of LP memory that an invocation takes.
+    const SPAN: u64;
+}
 
 impl Run {
     /// Of a model with so many LPs, of which none are held.
@@ -347,73 +350,3 @@ const STORES: [&str; STORE_PARTS as usize] = [
     "store_9", "store_10", "store_11", "store_12", "store_13", "store_14", "store_15", "store_16",
     "store_17", "store_18", "store_19", "store_20", "store_21", "store_22", "store_23",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::{Program, assert_same_layout};
-    use crate::shaders;
-
-    #[test]
-    fn structs_lie_as_in_wgsl() {
-        let program = Program::link(
-            "engine",
-            &[
-                "pdes/window/yawns.wgsl",
-                "pdes/run.wgsl",
-                "pdes/payload_2.wgsl",
-                "random/mul_wide.wgsl",
-                "gpu/reduce.wgsl",
-            ]
-            .map(shaders::file),
-        )
-        .unwrap();
-        assert_same_layout!(
-            program,
-            Run {
-                unread,
-                seed,
-                lookahead,
-                until,
-                event_limit,
-                pause,
-                cell,
-                reciprocal,
-                epoch,
-                first_lp,
-                rows,
-                total,
-                groups,
-                queue_capacity,
-                queue_stride,
-                mail_capacity,
-                state_words,
-                memory_rows,
-                budget,
-                lowest,
-                addresses,
-                failures,
-                replica,
-                earliest,
-                part
-            }
-        );
-        assert_same_layout!(
-            program,
-            Part {
-                parity,
-                first_group,
-                queue_first,
-                queue_rows,
-                inbox_first,
-                partials_first,
-                partials_count,
-                memory_first,
-                turn,
-                slice,
-                others_first,
-                others_rows
-            }
-        );
-    }
-}

@@ -7,8 +7,10 @@ use super::memory::{Memory, Run};
 use super::recipes::Recipes;
 use crate::pdes::Payload;
 
-/// `RELAXATIONS` in `shaders/pdes/engine.wgsl`.
-const RELAXATIONS: u32 = 4;
+shared! {
+    "pdes/engine.wgsl":
+    const RELAXATIONS: u32;
+}
 
 /// Up to so many LPs, windows have one less: a dispatch is a tenth of them, and leaves bounds that fewer change. (`bench sync`, H100: 14.0 in place of 12.5·10⁶ events per
 /// second of 1,024 stations, 167 and 158 of 16,384, 547 and 558 of 65,536.)
@@ -222,12 +224,4 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).chain(turns).collect();
     let pair = if look.is_some() { 1 } else { 2 };
     Ok(Plans { runs, windows, halves, pair, progress, digests })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn relaxations_are_as_many_in_both_languages() {
-        assert_eq!(crate::shaders::constant("pdes/engine.wgsl", "RELAXATIONS"), Some(super::RELAXATIONS));
-    }
 }

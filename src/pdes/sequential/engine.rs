@@ -28,11 +28,11 @@ use crate::pdes::{
     Until,
 };
 
-/// `PATIENCE` in `shaders/pdes/engine.wgsl`.
-const PATIENCE: u32 = 1 << 20;
-
-/// `ROUNDS` in `shaders/pdes/engine.wgsl`.
-const ROUNDS: u32 = 1 << 16;
+shared! {
+    "pdes/engine.wgsl":
+    const PATIENCE: u32;
+    const ROUNDS: u32;
+}
 
 /// What an LP did in the last window in which it executed events.
 #[derive(Debug, Clone, Copy, Default)]
@@ -573,16 +573,4 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
 /// A state as the words that a kernel sees.
 fn state_words<S: bytemuck::Pod>(state: &S) -> Vec<u32> {
     bytemuck::bytes_of(state).chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{PATIENCE, ROUNDS};
-    use crate::shaders::constant;
-
-    #[test]
-    fn devices_have_as_much_patience() {
-        assert_eq!(constant("pdes/engine.wgsl", "PATIENCE"), Some(PATIENCE));
-        assert_eq!(constant("pdes/engine.wgsl", "ROUNDS"), Some(ROUNDS));
-    }
 }

@@ -258,8 +258,10 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     .collect()
 }
 
-/// `KEYS_NEAR` in `shaders/pdes/replicas/thread_keys_near.wgsl`.
-const KEYS_NEAR: u32 = 21;
+shared! {
+    "pdes/replicas/thread_keys_near.wgsl":
+    const KEYS_NEAR: u32;
+}
 
 /// Whether the keys that so many runs have near fit what WebGPU promises of workgroup memory.
 fn keys_fit(group_size: u32) -> bool {
@@ -273,18 +275,10 @@ fn settle_group(plain: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS_NEAR, kernels};
+    use super::kernels;
     use crate::models::{FifoTorus, Phold};
     use crate::pdes::Model;
     use crate::time::Resolution;
-
-    #[test]
-    fn as_many_keys_are_near_as_the_kernel_says() {
-        assert_eq!(
-            crate::shaders::constant("pdes/replicas/thread_keys_near.wgsl", "KEYS_NEAR"),
-            Some(KEYS_NEAR)
-        );
-    }
 
     // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as they are.
     fn states_go_by<M: Model>(model: &M, row: &str) {

@@ -14,12 +14,16 @@ use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
 use crate::pdes::{Event, Model, Payload, Progress, Replica, Stop, Until};
 
-/// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/replicas/run_of_replica.wgsl`.
-const REPLICA_ROWS: u32 = 6;
-const REPLICA_WORDS: u32 = 8;
-/// Rows of these.
-const DONE: usize = 3;
-const STATUS: usize = 4;
+shared! {
+    "pdes/replicas/run_of_replica.wgsl":
+    const REPLICA_ROWS: u32;
+    const REPLICA_WORDS: u32;
+    const DONE: usize as REPLICA_DONE;
+    const STATUS: usize as REPLICA_STATUS;
+    const STOP_TIME: u32;
+    const STOP_EVENTS: u32;
+    const STOP_EMPTY: u32;
+}
 
 /// What the runs of a batch need room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,11 +310,10 @@ fn ended(rows: &[[u32; 4]], words: &[u32]) -> Result<Result<Progress, Fault>, Si
         Err(SimulationError::Fault(fault)) => return Ok(Err(fault)),
         Err(other) => return Err(other),
     }
-    // STOP_ in the shader.
     let stop = match rows[STATUS][2] {
-        2 => Some(Stop::Time),
-        3 => Some(Stop::Events),
-        4 => Some(Stop::Empty),
+        STOP_TIME => Some(Stop::Time),
+        STOP_EVENTS => Some(Stop::Events),
+        STOP_EMPTY => Some(Stop::Empty),
         _ => None,
     };
     Ok(Ok(Progress { now, events, windows, stop }))
@@ -345,19 +348,4 @@ pub(super) fn rows_of(memory: &[[u32; 4]], lps: u32, [first, rows]: [u32; 2]) ->
         return Vec::new();
     }
     memory.chunks_exact(each).flat_map(|memory| &memory[told.clone()]).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{DONE, REPLICA_ROWS, REPLICA_WORDS, STATUS};
-
-    #[test]
-    fn replicas_have_the_rows_and_words_of_the_kernels() {
-        let of = |name| {
-            crate::shaders::constant("pdes/replicas/run_of_replica.wgsl", name).map(|value| value as usize)
-        };
-        assert_eq!(of("REPLICA_ROWS"), Some(REPLICA_ROWS as usize));
-        assert_eq!(of("REPLICA_WORDS"), Some(REPLICA_WORDS as usize));
-        assert_eq!((of("REPLICA_DONE"), of("REPLICA_STATUS")), (Some(DONE), Some(STATUS)));
-    }
 }
