@@ -9,8 +9,9 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and what it may use. Files beside the modules have rows, too.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("text", &[]),
+    ("shared", &[]),
     ("shaders", &["gpu"]),
     // Users' sources and the library's files have one type.
     ("gpu", &[]),
@@ -47,7 +48,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
 ];
 
 /// What belongs to no module, and all may use.
-const FOR_ALL: [&str; 3] = ["text", "shaders", "columns"];
+const FOR_ALL: [&str; 4] = ["text", "shared", "shaders", "columns"];
 
 /// The folders of `pdes`, lowest first: each uses itself and those before it.
 const FOLDERS_OF_PDES: [&str; 5] = ["contract", "device", "checkpoint", "sequential", "run"];
