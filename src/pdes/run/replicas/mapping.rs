@@ -273,6 +273,10 @@ fn settle_group(plain: u32) -> u32 {
     plain.min(64)
 }
 
+/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
+pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
+
 #[cfg(test)]
 mod tests {
     use super::kernels;
@@ -301,7 +305,3 @@ mod tests {
         states_go_by(&FifoTorus::new(4, 4, 1, 1.0, units).unwrap(), "vec4<u32>");
     }
 }
-
-/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
-/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
-pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
