@@ -22,7 +22,8 @@ fn main() -> io::Result<()> {
     fs::write(out.join("shaders.rs"), list)
 }
 
-/// Adds the paths of the WGSL files in a folder, whose own path is `prefix`, with `/` on every system.
+/// Adds the paths of the WGSL files in a folder, whose own path is `prefix`, with `/` on every
+/// system.
 fn find(folder: &Path, prefix: &str, paths: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

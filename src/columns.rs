@@ -1,9 +1,11 @@
-//! The numbers of a field of a WGSL struct, by row: what lies between the layouts of `gpu` and the columns of `statistics`.
+//! The numbers of a field of a WGSL struct, by row: what lies between the layouts of `gpu` and the
+//! columns of `statistics`.
 
 use crate::gpu::{Field, FieldKind};
 use crate::statistics::{Values, each};
 
-/// The values of `field` in `rows` structs of `stride` bytes, one after the other; none where it is no number.
+/// The values of `field` in `rows` structs of `stride` bytes, one after the other; none where it is
+/// no number.
 pub(crate) fn values(field: &Field, bytes: &[u8], stride: usize, rows: usize) -> Option<Values> {
     let at = field.offset as usize;
     let values = match field.kind {

@@ -1,5 +1,5 @@
-//! Discrete-event simulation on any GPU, through [wgpu] and WGSL: Vulkan, Metal, DX12 and the browser's WebGPU, on its
-//! own or inside a wgpu application.
+//! Discrete-event simulation on any GPU, through [wgpu] and WGSL: Vulkan, Metal, DX12 and the
+//! browser's WebGPU, on its own or inside a wgpu application.
 //!
 //! # Where to start
 //!
@@ -19,7 +19,8 @@
 //!
 //! # A first run
 //!
-//! PHOLD ships with the library. The sequential engine says what a simulation means; the GPU gives the same bits.
+//! PHOLD ships with the library. The sequential engine says what a simulation means; the GPU gives
+//! the same bits.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -43,16 +44,17 @@
 //!
 //! # Promises
 //!
-//! * Results depend on the model, its parameters and the seed; never on the adapter, the queue design, the workgroup size
-//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and the sums and
-//!   counts of models are integer arithmetic. A model that uses `f32` keeps the promise per device only. What the host makes of
-//!   results (means, derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
-//! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says where; what is
-//!   submitted after it does nothing.
-//! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers, faster kernels give the same
-//!   bits.
-//! * A device that an application lends stays the application's: no callback is set on it, and only the features and limits
-//!   that it has are used.
+//! * Results depend on the model, its parameters and the seed; never on the adapter, the queue
+//!   design, the workgroup size or the order of threads. For that, times ([`time`]), draws and
+//!   distributions ([`random`]) and the sums and counts of models are integer arithmetic. A model
+//!   that uses `f32` keeps the promise per device only. What the host makes of results (means,
+//!   derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
+//! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says
+//!   where; what is submitted after it does nothing.
+//! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers,
+//!   faster kernels give the same bits.
+//! * A device that an application lends stays the application's: no callback is set on it, and only
+//!   the features and limits that it has are used.
 
 // A truncated or wrapped index or count is a wrong simulation.
 #![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]

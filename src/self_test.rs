@@ -1,4 +1,5 @@
-//! Whether an adapter does what the library rests on: a check of each part in seconds, by answers that are known.
+//! Whether an adapter does what the library rests on: a check of each part in seconds, by answers
+//! that are known.
 //!
 //! ```no_run
 //! use eventhorizon::gpu::Gpu;
@@ -10,7 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It is no proof: the test suite looks at far more. But what is wrong with a driver shows in the plain things first, and here it has a name.
+//! It is no proof: the test suite looks at far more. But what is wrong with a driver shows in the
+//! plain things first, and here it has a name.
 
 use std::error::Error;
 use std::fmt;
@@ -79,17 +81,20 @@ impl fmt::Display for SelfTest {
 
 type Outcome = Result<String, Box<dyn Error>>;
 
-/// Checks a device: known answers of the random streams and the exponentials, atomics, barriers and loops, how subgroups lie, scans and sorts,
-/// a small PHOLD for each queue design and for each way to go on in time, replications, and matching; all of it against the host, with the kernels
-/// that the library would take on this device.
+/// Checks a device: known answers of the random streams and the exponentials, atomics, barriers and
+/// loops, how subgroups lie, scans and sorts, a small PHOLD for each queue design and for each way
+/// to go on in time, replications, and matching; all of it against the host, with the kernels that
+/// the library would take on this device.
 ///
-/// It blocks, for some seconds. Where the device is lost on the way, the checks that were to come are missing.
+/// It blocks, for some seconds. Where the device is lost on the way, the checks that were to come
+/// are missing.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn self_test(gpu: &Gpu) -> SelfTest {
     pollster::block_on(self_test_async(gpu))
 }
 
-/// [`self_test`] for browsers, where nothing may block. (What it compares with is still computed between its waits.)
+/// [`self_test`] for browsers, where nothing may block. (What it compares with is still computed
+/// between its waits.)
 pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
     let mut checks = Vec::new();
     let mut lost = false;

@@ -23,7 +23,8 @@ pub(crate) fn find(path: &str) -> Option<Source> {
     Some(if path.starts_with(OF_MODELS) { Source::new(*name, *text) } else { Source::library(name, text) })
 }
 
-/// The file at `path`, which the library itself names: a file of that name is missing only by mistake.
+/// The file at `path`, which the library itself names: a file of that name is missing only by
+/// mistake.
 pub(crate) fn file(path: &str) -> Source {
     find(path).unwrap_or_else(|| panic!("there is no file shaders/{path}"))
 }
@@ -42,7 +43,8 @@ pub(crate) struct Call {
     pub(crate) name: &'static str,
     /// What each argument is: `time`, `probability` or `number`.
     pub(crate) takes: Vec<&'static str>,
-    /// Whether models of every engine may call it: a line `// models:` names it, and not `// takes:`.
+    /// Whether models of every engine may call it: a line `// models:` names it, and not `//
+    /// takes:`.
     pub(crate) for_models: bool,
 }
 

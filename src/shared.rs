@@ -29,7 +29,8 @@ macro_rules! shared {
     )+};
 }
 
-/// The value of a constant: numbers and constants of the same file with `<<`, `*` and `/`, left to right.
+/// The value of a constant: numbers and constants of the same file with `<<`, `*` and `/`, left to
+/// right.
 pub(crate) const fn constant(text: &str, name: &str) -> u32 {
     let mut tokens = Tokens::after(text, "const", name);
     assert!(same(tokens.next(), "="), "constants with a type are not read");

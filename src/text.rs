@@ -23,8 +23,8 @@ pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -
     format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
 }
 
-/// A number as errors print it: with an exponent where it has many digits, and to 15 significant digits,
-/// so that a sum prints as 0.95 and not as 0.9500000000000001.
+/// A number as errors print it: with an exponent where it has many digits, and to 15 significant
+/// digits, so that a sum prints as 0.95 and not as 0.9500000000000001.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         1e-9..1e15 => format!("{value:.14e}").parse().unwrap_or(value).to_string(),
@@ -34,8 +34,8 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what the library calls it, where an error is
-/// returned from `main` or meets an `unwrap`.
+/// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what
+/// the library calls it, where an error is returned from `main` or meets an `unwrap`.
 macro_rules! debug_is_display {
     ($error:ty) => {
         impl ::std::fmt::Debug for $error {

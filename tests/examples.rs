@@ -1,5 +1,5 @@
-//! The examples that teach: each is short, ends well and prints what its head promises. `cargo test` builds
-//! them; alone, this file needs `cargo build --examples` first.
+//! The examples that teach: each is short, ends well and prints what its head promises. `cargo
+//! test` builds them; alone, this file needs `cargo build --examples` first.
 
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,5 @@
-//! Every kernel that the library can link, translated to every language of wgpu's back ends, so that
-//! a kernel that only Vulkan takes is seen before somebody starts it on a Mac.
+//! Every kernel that the library can link, translated to every language of wgpu's back ends, so
+//! that a kernel that only Vulkan takes is seen before somebody starts it on a Mac.
 //!
 //! Each set of files is linked once, each text parsed once, each entry point translated once with
 //! each set of constants. This is a program of its own: it needs naga's back ends and no adapter.
@@ -77,7 +77,8 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     by_text.into_values().collect()
 });
 
-/// What models may keep in their states: the kernels that test it alone. No model that ships has a histogram yet.
+/// What models may keep in their states: the kernels that test it alone. No model that ships has a
+/// histogram yet.
 fn statistics() -> Vec<Recipe> {
     let recipe = |entry, product| {
         Recipe::new("statistics", entry, [eventhorizon::wgsl!("wgsl/statistics_probe.wgsl"), product])
@@ -325,7 +326,8 @@ fn default_limits(shader: &Shader) -> Result<(), String> {
     Ok(())
 }
 
-/// Tint is the compiler of Chrome: stricter than naga, above all about barriers in non-uniform control flow.
+/// Tint is the compiler of Chrome: stricter than naga, above all about barriers in non-uniform
+/// control flow.
 #[test]
 fn tint_accepts_kernels() {
     if Command::new("tint").arg("--help").output().is_err() {

@@ -11,9 +11,11 @@ use crate::time;
 
 /// Measures what random accesses to the device's memory cost, by the bytes among which they lie
 ///
-/// Each invocation makes accesses at random places, as events do. `read` asks for 16 bytes, four times before it needs any of it; `chain` asks for the next 16
-/// when it has the last; `change` reads 16 bytes and writes them, one after the other; `send` adds one to a counter and writes 16 bytes beside those of the others that were sent to the
-/// same of many mailboxes. What is read is added up, and what is sent counted, so that no line is of accesses that were not made.
+/// Each invocation makes accesses at random places, as events do. `read` asks for 16 bytes, four
+/// times before it needs any of it; `chain` asks for the next 16 when it has the last; `change`
+/// reads 16 bytes and writes them, one after the other; `send` adds one to a counter and writes 16
+/// bytes beside those of the others that were sent to the same of many mailboxes. What is read is
+/// added up, and what is sent counted, so that no line is of accesses that were not made.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:

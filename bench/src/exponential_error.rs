@@ -1,6 +1,7 @@
 //! Compares the integer exponential variates with `f64` for every one of the 2^32 random words.
 //!
-//! The documentation of `random::exponential_unit` and `random::exponential_tabled` quotes the output.
+//! The documentation of `random::exponential_unit` and `random::exponential_tabled` quotes the
+//! output.
 
 use std::io::{Write as _, stdout};
 
@@ -10,9 +11,11 @@ use rayon::prelude::*;
 
 use crate::shared::Outcome;
 
-/// Measures the errors of the integer exponential variates against f64, for every one of the 2^32 random words
+/// Measures the errors of the integer exponential variates against f64, for every one of the 2^32
+/// random words
 ///
-/// Tells the largest errors and the means. It takes about a minute of processor time, and needs no adapter.
+/// Tells the largest errors and the means. It takes about a minute of processor time, and needs no
+/// adapter.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:

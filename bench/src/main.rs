@@ -1,11 +1,13 @@
-//! The program of the benchmarks: each is a command, and a file of its name here with `Args` and `run`.
+//! The program of the benchmarks: each is a command, and a file of its name here with `Args` and
+//! `run`.
 //!
 //! ```text
 //! cargo run --release -p eventhorizon-bench -- --help
 //! cargo run --release -p eventhorizon-bench -- phold --lps 1024
 //! ```
 //!
-//! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of the processor before anything is timed.
+//! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of
+//! the processor before anything is timed.
 
 mod access;
 mod exponential_error;
@@ -85,7 +87,8 @@ fn named<T: ToString>(choice: Option<T>) -> String {
 
 type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
 
-/// Milliseconds on the device of one of many recordings: the median of seven submissions, after some that warm up.
+/// Milliseconds on the device of one of many recordings: the median of seven submissions, after
+/// some that warm up.
 fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
     let submit = |repeats: u32| -> Outcome<f64> {
         let mut encoder = gpu.encoder("timed");
@@ -99,7 +102,8 @@ fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
         gpu.wait(gpu.queue().submit([commands]))?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };
-    // The first submissions free memory and raise clocks. (An H200 that had waited for the host for some seconds took 4.3 times as long after a tenth of a second.)
+    // The first submissions free memory and raise clocks. (An H200 that had waited for the host for
+    // some seconds took 4.3 times as long after a tenth of a second.)
     let enough = if gpu.info().device_type == wgpu::DeviceType::Cpu { 100 } else { 600 };
     let start = Instant::now();
     let mut once = submit(1)?;

@@ -1,4 +1,5 @@
-//! Times of region matching on the present adapter, with the workload of Marzolla and D'Angelo (2020).
+//! Times of region matching on the present adapter, with the workload of Marzolla and D'Angelo
+//! (2020).
 
 #![allow(clippy::cast_precision_loss, reason = "times and rates")]
 
@@ -22,8 +23,10 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
 
 /// Measures the times of region matching, after a comparison of all algorithms with the processor
 ///
-/// Half the regions are subscriptions, all of one size, and alpha is the sum of their sizes over that of the space. "On the device" is the time of recorded work with
-/// the bounds on the device, many repetitions per submission; "with copies" is everything from host arrays to the number on the host. Times are in milliseconds.
+/// Half the regions are subscriptions, all of one size, and alpha is the sum of their sizes over
+/// that of the space. "On the device" is the time of recorded work with the bounds on the device,
+/// many repetitions per submission; "with copies" is everything from host arrays to the number on
+/// the host. Times are in milliseconds.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -159,7 +162,8 @@ fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Outcome<f64> {
     Ok(2.0 * bytes as f64 / ms / 1e6)
 }
 
-/// How fast all cores fill memory of their own and mapped memory of the device, and how fast the device copies from that: the bounds of whatever the host sends.
+/// How fast all cores fill memory of their own and mapped memory of the device, and how fast the
+/// device copies from that: the bounds of whatever the host sends.
 fn copies(gpu: &Gpu, bytes: u64) -> Outcome<()> {
     const SHARE: usize = 1 << 20;
     let source = vec![7u8; usize::try_from(bytes)?];
@@ -355,7 +359,8 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Where the library chooses, it takes the finest of these (powers of two, up to some cells per region) in which regions of a sample meet few.
+/// Where the library chooses, it takes the finest of these (powers of two, up to some cells per
+/// region) in which regions of a sample meet few.
 fn cells<const D: usize>(matcher: &Matcher, regions: u64, most: u32) -> Outcome<()> {
     let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
     let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);

@@ -1,5 +1,5 @@
-//! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the interval
-//! trees of the crate coitrees and by sorting.
+//! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the
+//! interval trees of the crate coitrees and by sorting.
 //!
 //! The workload is that of `matching.rs`, in 31-bit coordinates because coitrees takes `i32`.
 
@@ -75,9 +75,11 @@ fn by_sorting(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64
     (count, start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Measures the times of counting overlaps on all cores of the processor, which `matching` is compared with
+/// Measures the times of counting overlaps on all cores of the processor, which `matching` is
+/// compared with
 ///
-/// In one dimension, by the interval trees of the crate coitrees and by sorting, which must count the same. It needs no adapter. Times are in milliseconds.
+/// In one dimension, by the interval trees of the crate coitrees and by sorting, which must count
+/// the same. It needs no adapter. Times are in milliseconds.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:

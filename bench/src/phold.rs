@@ -1,4 +1,5 @@
-//! The event rates of PHOLD over the parameters of Baudis et al. (section IV.B), for each queue design.
+//! The event rates of PHOLD over the parameters of Baudis et al. (section IV.B), for each queue
+//! design.
 
 use std::io::{Write as _, stdout};
 
@@ -15,8 +16,8 @@ use crate::{named, or_auto};
 
 /// Measures the events per second of PHOLD, for each queue design
 ///
-/// Every line is checked first: a shorter run must have the fingerprint of the sequential CPU engine. Lists are separated by commas, and make a line of each
-/// combination.
+/// Every line is checked first: a shorter run must have the fingerprint of the sequential CPU
+/// engine. Lists are separated by commas, and make a line of each combination.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +40,8 @@ pub(crate) struct Args {
     /// Events per LP; by default 4, 16 and 128.
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates: an event comes the lookahead and on average 1/rate units of time after the one that sent it; by default 0.1, 0.001 and 0.00001.
+    /// Rates: an event comes the lookahead and on average 1/rate units of time after the one that
+    /// sent it; by default 0.1, 0.001 and 0.00001.
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
     /// Seconds to measure for each line, after as many that keep the device busy.

@@ -14,8 +14,9 @@ use crate::shared::Outcome as Result;
 
 /// Measures the times of reduce, scan and radix sort, and checks what they come to
 ///
-/// A time is the median of several submissions, each of many recorded tasks, divided by their number: what a task costs among others, without the submission. "GB/s"
-/// counts the bytes that the algorithm moves to and from buffers at the least.
+/// A time is the median of several submissions, each of many recorded tasks, divided by their
+/// number: what a task costs among others, without the submission. "GB/s" counts the bytes that the
+/// algorithm moves to and from buffers at the least.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
@@ -209,7 +210,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The most workgroups of a sort to try: the default, and on a GPU those around it that make a difference.
+    /// The most workgroups of a sort to try: the default, and on a GPU those around it that make a
+    /// difference.
     fn sort_workgroups(&self, default: Tuning) -> Vec<u32> {
         let mut all = vec![default.workgroups];
         if self.gpu.info().device_type != wgpu::DeviceType::Cpu {
@@ -262,7 +264,8 @@ impl<K: SortKey + PartialEq> Pairs<K> {
         encoder.copy_buffer_to_buffer(self.input.raw(), 0, self.keys.raw(), 0, self.keys.raw().size());
     }
 
-    /// Seconds of a sort, which leaves its result: the keys are copied anew before each, and copies alone are timed and taken off.
+    /// Seconds of a sort, which leaves its result: the keys are copied anew before each, and copies
+    /// alone are timed and taken off.
     fn time(&self, gpu: &Gpu, task: &Plan) -> Result<f64> {
         let copies = median(gpu, &|encoder| self.copy_keys(encoder))?;
         let both = median(gpu, &|encoder| {
@@ -282,8 +285,8 @@ impl<K: SortKey + PartialEq> Pairs<K> {
         self.compare(gpu, key, part)
     }
 
-    /// Each index is with its key, in the order of `part`, equal ones in that of the indices. Indices that ascend so are distinct,
-    /// so they are all.
+    /// Each index is with its key, in the order of `part`, equal ones in that of the indices.
+    /// Indices that ascend so are distinct, so they are all.
     fn compare(&self, gpu: &Gpu, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
         let n = self.keys.len();
         let mut last = None;

@@ -16,10 +16,11 @@ use crate::shared::rates::or;
 use crate::shared::{self, Outcome};
 use crate::{named, or_auto};
 
-/// Measures the events per second of many runs of PHOLD at once, for each mapping of runs to the device
+/// Measures the events per second of many runs of PHOLD at once, for each mapping of runs to the
+/// device
 ///
-/// Every line is checked first: the fingerprints of a shorter experiment must be those of the sequential CPU engine. Lists are separated by commas, and make a line
-/// of each combination.
+/// Every line is checked first: the fingerprints of a shorter experiment must be those of the
+/// sequential CPU engine. Lists are separated by commas, and make a line of each combination.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +39,8 @@ pub(crate) struct Args {
     /// Events per LP; by default 4.
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates: an event comes 10 and on average 1/rate units of time after the one that sent it; by default 0.1, 0.001 and 0.00001.
+    /// Rates: an event comes 10 and on average 1/rate units of time after the one that sent it; by
+    /// default 0.1, 0.001 and 0.00001.
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
     /// Queue designs of teams to compare; the library's choice by default.

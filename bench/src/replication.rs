@@ -1,6 +1,8 @@
-//! Checks every model in every mapping against its Rust twin on the present adapter, then times the mappings.
+//! Checks every model in every mapping against its Rust twin on the present adapter, then times the
+//! mappings.
 //!
-//! Each row begins with half a second that does not count, because devices that were idle are slow at first.
+//! Each row begins with half a second that does not count, because devices that were idle are slow
+//! at first.
 
 use std::io::{Write as _, stdout};
 use std::time::{Duration, Instant};
@@ -14,17 +16,19 @@ use eventhorizon::replication::{
 
 use crate::shared::Outcome;
 
-/// Measures the speed of replications in each mapping, after every model was compared with its Rust twin
+/// Measures the speed of replications in each mapping, after every model was compared with its Rust
+/// twin
 ///
-/// It takes about a minute on a large device. Times are of the device: many runs in one submission, the wall clock around submit and wait, median of five, divided by
-/// the runs.
+/// It takes about a minute on a large device. Times are of the device: many runs in one submission,
+/// the wall clock around submit and wait, median of five, divided by the runs.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
   cargo run --release -p eventhorizon-bench -- replication")]
 pub(crate) struct Args {}
 
-/// What one run may take; larger sizes are left out where the smaller ones say that they would take longer.
+/// What one run may take; larger sizes are left out where the smaller ones say that they would take
+/// longer.
 fn most(gpu: &Gpu) -> f64 {
     match gpu.info().device_type {
         wgpu::DeviceType::Cpu => 0.05,
@@ -32,8 +36,8 @@ fn most(gpu: &Gpu) -> f64 {
     }
 }
 
-/// How long a device works before it is timed. One that was idle has a slow clock: the first times on an H200 were 5.7 times those of the same work later. A guess at how
-/// long that lasts.
+/// How long a device works before it is timed. One that was idle has a slow clock: the first times
+/// on an H200 were 5.7 times those of the same work later. A guess at how long that lasts.
 fn warm_up(gpu: &Gpu) -> Duration {
     match gpu.info().device_type {
         wgpu::DeviceType::Cpu => Duration::ZERO,
@@ -57,8 +61,8 @@ fn engine<M: Model>(
         Some(size) => engine.with_group_size(size),
         None => engine,
     };
-    // SAFETY: the models of the library index their arrays by constants or below a constant, their loops count to one, and
-    // `draw_below` divides by n only where n is above 0.
+    // SAFETY: the models of the library index their arrays by constants or below a constant, their
+    // loops count to one, and `draw_below` divides by n only where n is above 0.
     Ok(unsafe { engine.trusted() })
 }
 
@@ -181,7 +185,8 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_group_size(64);
     write!(stdout(), "  {:34}", "thread 64, checked")?;
     row(gpu, &mut checked, &params, &sizes)?;
-    // The whole of `Engine::run` but its first time, the median of nine: submission, readback, statistics.
+    // The whole of `Engine::run` but its first time, the median of nine: submission, readback,
+    // statistics.
     let mut engine = engine(gpu, model, Mapping::Auto, None)?;
     write!(stdout(), "  {:34}", "auto, all of Engine::run")?;
     for replications in sizes {

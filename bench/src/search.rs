@@ -1,5 +1,6 @@
-//! Searches per second on square maps with random obstacles, for each side, mapping and queue design: Table III and Figure 12 of Baudis et al. In graphs like
-//! roads, too, and distances from many sources to all cells.
+//! Searches per second on square maps with random obstacles, for each side, mapping and queue
+//! design: Table III and Figure 12 of Baudis et al. In graphs like roads, too, and distances from
+//! many sources to all cells.
 
 use std::io::{self, Write as _, stdout};
 use std::time::Instant;
@@ -18,10 +19,12 @@ use crate::shared::rates::or;
 use crate::shared::{self, Failure};
 use crate::{figure, named, or_auto};
 
-/// Measures shortest-path searches per second, on square maps with random obstacles and in graphs like roads
+/// Measures shortest-path searches per second, on square maps with random obstacles and in graphs
+/// like roads
 ///
-/// Every line is checked: its outcomes must be those of the sequential search on one core, which is the first line of each map. With --json or --csv the lines go to
-/// a file, too. Options that are lists take values apart by commas, or once for each, and make a line of each combination.
+/// Every line is checked: its outcomes must be those of the sequential search on one core, which is
+/// the first line of each map. With --json or --csv the lines go to a file, too. Options that are
+/// lists take values apart by commas, or once for each, and make a line of each combination.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -31,17 +34,21 @@ Examples:
   cargo run --release -p eventhorizon-bench -- search --roads 100,500 --queue heap,heap-4,cb-seq
   cargo run --release -p eventhorizon-bench -- search --fronts 100 --side 256 --roads 256")]
 pub(crate) struct Args {
-    /// Sides of maps, in cells; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or none with --roads.
+    /// Sides of maps, in cells; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or
+    /// none with --roads.
     #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
-    /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the straight line as heuristic.
+    /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the
+    /// straight line as heuristic.
     #[arg(long, value_delimiter = ',')]
     roads: Vec<u32>,
-    /// Measures distances from so many sources to all cells instead, in cells per second, on the maps and graphs of --side and --roads.
+    /// Measures distances from so many sources to all cells instead, in cells per second, on the
+    /// maps and graphs of --side and --roads.
     #[arg(long)]
     fronts: Option<u32>,
-    /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If nothing else is said, for 64, 256, 1024, 4096 and 16384 searches at once, with
-    /// every design that one invocation serves.
+    /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If
+    /// nothing else is said, for 64, 256, 1024, 4096 and 16384 searches at once, with every design
+    /// that one invocation serves.
     #[arg(long, value_name = "PNG")]
     figure: Option<std::path::PathBuf>,
     /// Obstacles per cell; by default 0.2.
@@ -59,10 +66,12 @@ pub(crate) struct Args {
     /// Invocations of a workgroup; by default the library's choice.
     #[arg(long, value_delimiter = ',')]
     group_size: Vec<u32>,
-    /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by default the library's choice.
+    /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by
+    /// default the library's choice.
     #[arg(long, value_delimiter = ',')]
     band: Vec<f64>,
-    /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
+    /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple
+    /// of those that the processor checks.
     #[arg(long)]
     searches: Option<u32>,
     /// Seconds of a measurement, about.

@@ -1,4 +1,5 @@
-//! The event rates of the ways to synchronise, on a torus of FIFO stations with exponential service, between which customers walk in no time.
+//! The event rates of the ways to synchronise, on a torus of FIFO stations with exponential
+//! service, between which customers walk in no time.
 
 use std::io::{Write as _, stdout};
 use std::time::Instant;
@@ -16,8 +17,9 @@ use crate::{named, or_auto};
 
 /// Measures the events per second of the ways to synchronise, on a torus of FIFO stations
 ///
-/// Service is exponential, and customers walk between stations in no time. Every line is checked first: a shorter run must have the fingerprint of the sequential
-/// CPU engine, whose rate is the first line. Lists are separated by commas, and make a line of each combination.
+/// Service is exponential, and customers walk between stations in no time. Every line is checked
+/// first: a shorter run must have the fingerprint of the sequential CPU engine, whose rate is the
+/// first line. Lists are separated by commas, and make a line of each combination.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,5 @@
-//! The program `eventhorizon`, as people meet it: the models that ship, what is said of wrong ones, and the commands that are examples of the library.
+//! The program `eventhorizon`, as people meet it: the models that ship, what is said of wrong ones,
+//! and the commands that are examples of the library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -126,7 +127,8 @@ fn a_model_of_replications_agrees_with_theory() {
 
 #[test]
 fn the_best_of_several_points_is_found() {
-    // Replications: the wait is the shorter, the shorter the service. Processes: the more contacts there are and the more they infect, the more fall ill.
+    // Replications: the wait is the shorter, the shorter the service. Processes: the more contacts
+    // there are and the more they infect, the more fall ill.
     let counter = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "0.05"];
     let told = json(&[&counter[..], &["--set", "service=0.5,0.25,0.75"]].concat());
     assert_eq!((&told["selected"]["best"], &told["selected"]["left"]), (&1.into(), &serde_json::json!([1])));

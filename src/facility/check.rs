@@ -1,4 +1,5 @@
-//! Looks a description through, and what of it goes together. Names and numbers are looked up in `names.rs`; who comes where, and whether stations can serve them, is in `traffic.rs`.
+//! Looks a description through, and what of it goes together. Names and numbers are looked up in
+//! `names.rs`; who comes where, and whether stations can serve them, is in `traffic.rs`.
 
 use super::distribution::whole;
 use super::names::{Names, setting};
@@ -9,7 +10,8 @@ use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::time::{Resolution, Ticks};
 
-/// The most servers of a station that looks at all of them: when somebody comes who may interrupt, or when it breaks down.
+/// The most servers of a station that looks at all of them: when somebody comes who may interrupt,
+/// or when it breaks down.
 const MOST_ROWS: u32 = 32;
 
 /// The nodes of a network, in the order of their LPs.
@@ -247,7 +249,8 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             );
         }
     }
-    // Routers take no time, nor does parting: a way round through nothing else would never end. (Who has been joined took the time that his siblings took.)
+    // Routers take no time, nor does parting: a way round through nothing else would never end.
+    // (Who has been joined took the time that his siblings took.)
     let instant = |node: &usize| matches!(nodes[*node].kind, Kind::Router | Kind::Fork);
     let mut left: Vec<usize> = (0..nodes.len()).filter(instant).collect();
     // As often as one is taken away that leads to no other.

@@ -18,7 +18,8 @@ pub struct Course {
     pub part: f64,
     /// Of each station, delay and fork, the average number of customers in each part.
     pub numbers: Vec<(String, Vec<f64>)>,
-    /// Of each of them, and of each sink, how long customers stayed that left after the warm-up; of whom nobody left, nothing.
+    /// Of each of them, and of each sink, how long customers stayed that left after the warm-up; of
+    /// whom nobody left, nothing.
     pub sojourns: Vec<Times>,
 }
 
@@ -27,7 +28,8 @@ pub struct Course {
 pub struct Times {
     /// The node.
     pub node: String,
-    /// From where, to where, and how many: bins without anybody are left out. The last of all bins has no end, and is told as narrow as the one before.
+    /// From where, to where, and how many: bins without anybody are left out. The last of all bins
+    /// has no end, and is told as narrow as the one before.
     pub bins: Vec<(f64, f64, u64)>,
 }
 
@@ -39,11 +41,13 @@ impl Times {
 }
 
 impl Facility {
-    /// Makes the first replication of a study on the host, and tells what happened in `parts` parts of equal length, and how long customers stayed. (The parts in which the
-    /// warm-up lies are not counted for that.)
+    /// Makes the first replication of a study on the host, and tells what happened in `parts` parts
+    /// of equal length, and how long customers stayed. (The parts in which the warm-up lies are not
+    /// counted for that.)
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`FacilityError::Setting`] for no parts, or more than there are ticks.
+    /// As [`Facility::study`]; [`FacilityError::Setting`] for no parts, or more than there are
+    /// ticks.
     pub fn course(&self, study: &Study, parts: usize) -> Result<Course, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         if parts == 0 || parts as u64 > until.get() {

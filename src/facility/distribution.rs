@@ -16,8 +16,8 @@ pub(super) struct Kind {
     pub(super) number: u32,
     /// Words that are drawn for one time, at most 3. 0 also where `wgsl` draws them itself.
     pub(super) draws: u32,
-    /// A time in WGSL, of `words` (the last that was drawn comes first), `number`, `a`, `b` and `c`.
-    /// Rows with the same text share one call.
+    /// A time in WGSL, of `words` (the last that was drawn comes first), `number`, `a`, `b` and
+    /// `c`. Rows with the same text share one call.
     pub(super) wgsl: &'static str,
     /// The same time in Rust.
     pub(super) time: fn(&mut Stream, &Law) -> Ticks,
@@ -44,7 +44,8 @@ impl Law {
     }
 }
 
-/// Makes [`Distribution`] and [`KINDS`] of rows: a variant, its kind, and what follows from its numbers.
+/// Makes [`Distribution`] and [`KINDS`] of rows: a variant, its kind, and what follows from its
+/// numbers.
 macro_rules! distributions {
     ($($(#[$doc:meta])* $name:ident $fields:tt: {
         kind: $kind:expr,
@@ -56,8 +57,8 @@ macro_rules! distributions {
     })*) => {
         /// A distribution of times, in the network's unit of time.
         ///
-        /// In a file, one of its names with its numbers: `{ exponential = 1.5 }`, `{ uniform = [1.0, 2.0] }`,
-        /// `{ erlang = { stages = 3, mean = 2.0 } }`.
+        /// In a file, one of its names with its numbers: `{ exponential = 1.5 }`, `{ uniform =
+        /// [1.0, 2.0] }`, `{ erlang = { stages = 3, mean = 2.0 } }`.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase", deny_unknown_fields)]
         #[non_exhaustive]
@@ -342,7 +343,8 @@ fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
     [first, second - first * first]
 }
 
-/// Ticks that times that are drawn last on average at the least, as they are rounded down to whole ones: half a tick in a thousandth.
+/// Ticks that times that are drawn last on average at the least, as they are rounded down to whole
+/// ones: half a tick in a thousandth.
 const LEAST_MEAN: u64 = 500;
 
 /// A time that is not zero, in whole ticks, if they say what was meant; or why not.
@@ -410,7 +412,8 @@ impl Distribution {
         KINDS.iter().map(|kind| kind.example)
     }
 
-    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or nearly.
+    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or
+    /// nearly.
     pub(super) fn least(words: &[u32; 8]) -> Ticks {
         let (kind, law) = Law::of(words);
         (KINDS[kind].least)(&law)

@@ -5,8 +5,8 @@ use crate::statistics::AnalysisError;
 use crate::text::number;
 use crate::time::TimeError;
 
-/// An error of the `facility` module. Those of a description come before anything is run; correct it and call again. What a run gave that
-/// ended in one of the others is lost.
+/// An error of the `facility` module. Those of a description come before anything is run; correct
+/// it and call again. What a run gave that ended in one of the others is lost.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FacilityError {
@@ -314,7 +314,8 @@ pub enum FacilityError {
 
 crate::text::debug_is_display!(FacilityError);
 
-/// Why a number is no time, for who writes it into a description: [`TimeError`] speaks to who writes a program.
+/// Why a number is no time, for who writes it into a description: [`TimeError`] speaks to who
+/// writes a program.
 pub(super) fn no_time(error: &TimeError) -> String {
     match error {
         TimeError::NotFinite { units } => format!("{units} is not a finite number; choose one that is"),

@@ -1,5 +1,5 @@
-//! Closed networks by a global future event list, as Park and Fishwick simulate them: the network and what a run gives. `simulation.rs` makes runs on a device, and
-//! `twin.rs` is what they mean.
+//! Closed networks by a global future event list, as Park and Fishwick simulate them: the network
+//! and what a run gives. `simulation.rs` makes runs on a device, and `twin.rs` is what they mean.
 
 mod simulation;
 mod twin;
@@ -30,7 +30,8 @@ pub enum FelError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Time does not advance: with this interval, services are rounded to nothing again and again. The run cannot go on.
+    /// Time does not advance: with this interval, services are rounded to nothing again and again.
+    /// The run cannot go on.
     #[error(
         "time stands still at tick {time}: with intervals of {interval} ticks, services last no interval again and again; choose a shorter one"
     )]
@@ -48,8 +49,9 @@ fn refuse<T>(what: String, remedy: &'static str) -> Result<T, FelError> {
     Err(FelError::Setting { what, remedy })
 }
 
-/// A closed network of service facilities (Park and Fishwick, section 5.3): each has one server and a queue, first come first served, serves tokens for
-/// exponential times, and sends each to one of some facilities, all with the same probability, in no time.
+/// A closed network of service facilities (Park and Fishwick, section 5.3): each has one server and
+/// a queue, first come first served, serves tokens for exponential times, and sends each to one of
+/// some facilities, all with the same probability, in no time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FelNetwork {
     /// Mean times of service in ticks, but for the tick that each lasts longer.
@@ -69,8 +71,9 @@ impl FelNetwork {
     /// The longest mean time of service, in ticks: a service must fit a word.
     pub const MOST_MEAN: Ticks = Ticks::new(1 << 27);
 
-    /// For each facility its mean time of service, the facilities that it sends to, and the tokens that it has at first. A service lasts a tick longer than
-    /// an exponential time of that mean, rounded down. A facility that is among the targets twice is twice as probable.
+    /// For each facility its mean time of service, the facilities that it sends to, and the tokens
+    /// that it has at first. A service lasts a tick longer than an exponential time of that mean,
+    /// rounded down. A facility that is among the targets twice is twice as probable.
     ///
     /// # Errors
     /// [`FelError::Setting`], naming the facility and the value.
@@ -124,8 +127,8 @@ impl FelNetwork {
         Ok(Self { means, targets, sources, tokens })
     }
 
-    /// The paper's model (section 6): a torus of facilities, each of which sends to its four neighbours, all with the same mean time of service.
-    /// Tokens are spread evenly at first.
+    /// The paper's model (section 6): a torus of facilities, each of which sends to its four
+    /// neighbours, all with the same mean time of service. Tokens are spread evenly at first.
     ///
     /// # Errors
     /// [`FelError::Setting`], naming the value.
@@ -149,8 +152,9 @@ impl FelNetwork {
         Self::new((0..count).map(facility))
     }
 
-    /// The network that a description is, if it is a closed one of stations with one server each, first come first served, without bounds and patience, one class
-    /// of customers, exponential services, and ways whose probabilities are multiples of 1/n for an n up to 64.
+    /// The network that a description is, if it is a closed one of stations with one server each,
+    /// first come first served, without bounds and patience, one class of customers, exponential
+    /// services, and ways whose probabilities are multiples of 1/n for an n up to 64.
     ///
     /// # Errors
     /// [`FelError::Setting`], with the node and what the event list does not know of.
@@ -201,8 +205,8 @@ impl FelNetwork {
         self.means.is_empty()
     }
 
-    /// Draws the service with a number (from 1 on) at a facility: for how long, and where the token goes then. The same in the engine of `pdes` for an LP's
-    /// event of that number.
+    /// Draws the service with a number (from 1 on) at a facility: for how long, and where the token
+    /// goes then. The same in the engine of `pdes` for an LP's event of that number.
     fn draw(&self, seed: u64, facility: u32, number: u64) -> (u64, u32) {
         let mut stream = Stream::new(seed, facility, number);
         let service = stream.exponential(Ticks::new(self.means[facility as usize].into())).get() + 1;
@@ -212,7 +216,8 @@ impl FelNetwork {
     }
 }
 
-/// A time in whole intervals: the nearest one, and the later of two, `service` after `now`, which is one.
+/// A time in whole intervals: the nearest one, and the later of two, `service` after `now`, which
+/// is one.
 fn rounded(now: u64, service: u64, interval: u32) -> u64 {
     match u64::from(interval) {
         0 => now + service,

@@ -102,11 +102,14 @@ impl<'m> Run<'m> {
 }
 
 impl Facility {
-    /// Where statistics should begin in runs until `until`, in the network's unit, by the rule MSER-5: of the average numbers of customers in 500 parts of a run, averaged over
-    /// `pilots` runs on the host, at the station that takes longest. The runs are those of the first replications of this seed: observe others.
+    /// Where statistics should begin in runs until `until`, in the network's unit, by the rule
+    /// MSER-5: of the average numbers of customers in 500 parts of a run, averaged over `pilots`
+    /// runs on the host, at the station that takes longest. The runs are those of the first
+    /// replications of this seed: observe others.
     ///
     /// # Errors
-    /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the second half of such runs; and the errors of runs.
+    /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the
+    /// second half of such runs; and the errors of runs.
     pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
         let end = ticks(self.resolution, UNTIL, until)?;
         self.check_end(until, end)?;
@@ -160,7 +163,8 @@ impl Facility {
         self.run_long(study, batches, place, Keep::default(), |_| {}).await
     }
 
-    /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which `watch` is told. Of the report, `seconds` are those since then.
+    /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which
+    /// `watch` is told. Of the report, `seconds` are those since then.
     ///
     /// # Errors
     /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is
@@ -369,8 +373,10 @@ impl Facility {
         (0..self.nodes.len()).filter(station).collect()
     }
 
-    /// Makes a replication on the host, with statistics from the beginning: the average numbers of customers at `nodes` in each of its parts. `look` is told of the LPs' memory at
-    /// the end of each part. Takes more room where it is needed, for good: then the run is made again, and `look` told from the first part on.
+    /// Makes a replication on the host, with statistics from the beginning: the average numbers of
+    /// customers at `nodes` in each of its parts. `look` is told of the LPs' memory at the end of
+    /// each part. Takes more room where it is needed, for good: then the run is made again, and
+    /// `look` told from the first part on.
     pub(super) fn parts(
         &mut self,
         seed: u64,

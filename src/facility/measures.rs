@@ -23,13 +23,15 @@ pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 pub enum Measure {
     /// Customers served in a unit of time; of a source, sent; of a sink, arrived.
     Throughput,
-    /// The share of its servers that holds a customer (of this class), on average: one that is served,
-    /// whose service waits for a repair, or that waits until another node has room. [`Measure::Busy`] is
-    /// the share that serves.
+    /// The share of its servers that holds a customer (of this class), on average: one that is
+    /// served, whose service waits for a repair, or that waits until another node has room.
+    /// [`Measure::Busy`] is the share that serves.
     Utilisation,
-    /// Customers who are there, on average; at a fork, those whose siblings have not all come back. In the whole network, who was parted counts once.
+    /// Customers who are there, on average; at a fork, those whose siblings have not all come back.
+    /// In the whole network, who was parted counts once.
     Number,
-    /// Customers who are on their way from one node to another, on average: of the whole network, where ways take time. Each sibling of who was parted counts, unlike in [`Measure::Number`].
+    /// Customers who are on their way from one node to another, on average: of the whole network,
+    /// where ways take time. Each sibling of who was parted counts, unlike in [`Measure::Number`].
     Travelling,
     /// Customers who wait, on average.
     Queue,
@@ -37,7 +39,8 @@ pub enum Measure {
     Wait,
     /// The standard deviation of these times, of all replications together.
     WaitDeviation,
-    /// Mean time from arrival to departure, of those who are served; at a sink, from where they entered the network; at a fork, until the last sibling came back.
+    /// Mean time from arrival to departure, of those who are served; at a sink, from where they
+    /// entered the network; at a fork, until the last sibling came back.
     Sojourn,
     /// The standard deviation of these times, of all replications together.
     SojournDeviation,
@@ -52,17 +55,20 @@ pub enum Measure {
     /// The share of the servers that is down, on average, whether they hold a customer or not.
     /// [`Measure::Busy`], [`Measure::Blocked`], this and the share that is idle add up to 1.
     Down,
-    /// The share of the servers that serves, on average: [`Measure::Utilisation`] of all classes without
-    /// customers that wait for a repair, or for room at another node. Where a station has breakdowns, or
-    /// customers that are blocked.
+    /// The share of the servers that serves, on average: [`Measure::Utilisation`] of all classes
+    /// without customers that wait for a repair, or for room at another node. Where a station has
+    /// breakdowns, or customers that are blocked.
     Busy,
     /// Siblings who came back to their fork and wait there for the others, on average.
     Siblings,
     /// The share of time in which nobody is there.
     Empty,
-    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which is
-    /// 1/64 of the shortest mean of a service at most, or a tick. In the first bin, from 0 to one unit, it is told as 0, since most of those did not wait; in the others, waits are
-    /// spread evenly. None where it lies in the last bin, from 2^32 units less 1/32 of them on, which has no end.
+    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is
+    /// known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which
+    /// is 1/64 of the shortest mean of a service at most, or a tick. In the first bin, from 0 to
+    /// one unit, it is told as 0, since most of those did not wait; in the others, waits are spread
+    /// evenly. None where it lies in the last bin, from 2^32 units less 1/32 of them on, which has
+    /// no end.
     WaitQuantile(u8),
     /// The same of the times from arrival to departure, spread evenly in the first bin, too.
     SojournQuantile(u8),
@@ -315,8 +321,9 @@ impl Facility {
         }
     }
 
-    /// The area under the number of customers in the network. Those that were parted count once, at their outermost fork: whoever is at a fork is not there
-    /// himself but by his siblings, at stations or at forks or on their way, but for those that came back.
+    /// The area under the number of customers in the network. Those that were parted count once, at
+    /// their outermost fork: whoever is at a fork is not there himself but by his siblings, at
+    /// stations or at forks or on their way, but for those that came back.
     fn customers(&self, seen: &Seen<'_>) -> u128 {
         let (mut all, mut siblings) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
@@ -331,7 +338,8 @@ impl Facility {
         all.saturating_sub(siblings)
     }
 
-    /// Whether a column is a share of servers, and a schedule gives the station none between two times.
+    /// Whether a column is a share of servers, and a schedule gives the station none between two
+    /// times.
     pub(super) fn unserved(&self, column: &Measured, from: Ticks, to: Ticks) -> bool {
         use Measure::{Blocked, Busy, Down, Utilisation};
         let share = matches!(column.measure, Utilisation | Blocked | Down | Busy);

@@ -1,5 +1,5 @@
-//! The model that a network is compiled to. The folder has what fills its tables, and the Rust twins of `shaders/facility/network.wgsl` and of the files that it
-//! imports.
+//! The model that a network is compiled to. The folder has what fills its tables, and the Rust
+//! twins of `shaders/facility/network.wgsl` and of the files that it imports.
 
 mod compile;
 mod laws;
@@ -48,7 +48,8 @@ shared! {
     const SINK: u32;
     const ROUTER: u32;
     const FORK: u32;
-    /// The highest word of what siblings have in the place of the time when they entered the network, less the fork's LP.
+    /// The highest word of what siblings have in the place of the time when they entered the
+    /// network, less the fork's LP.
     const SIBLING: u32;
     /// Of an arrival that took time, with the LP where it began.
     const TRIP: u32;
@@ -96,12 +97,18 @@ const NODE_WORDS: usize = 4 * NODE_ROWS;
 const PAIR_WORDS: usize = 4 * PAIR_ROWS;
 const WAY_WORDS: usize = 4 * WAY_ROWS;
 
-/// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`]. Its lookahead is the shortest time of travel from a node to
-/// another, if all such ways take a time that is never shorter (a constant one, or uniform or triangular from one above zero on) and nobody chooses the shortest line; else it has none.
+/// A network that was checked, as a model of the engine: an LP for each node, in the order of
+/// [`Network::names`]. Its lookahead is the shortest time of travel from a node to another, if all
+/// such ways take a time that is never shorter (a constant one, or uniform or triangular from one
+/// above zero on) and nobody chooses the shortest line; else it has none.
 ///
-/// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation), [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of
-/// replicas as any model does; [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before 2^47 ticks where a station shares its servers
-/// ([`Discipline::Sharing`](super::Discipline::Sharing)): their clock counts no further, and nobody says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL: `shaders/facility/network.wgsl`.
+/// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation),
+/// [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of replicas as any model does;
+/// [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before
+/// 2^47 ticks where a station shares its servers
+/// ([`Discipline::Sharing`](super::Discipline::Sharing)): their clock counts no further, and nobody
+/// says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL:
+/// `shaders/facility/network.wgsl`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facility {
     pub(super) network: Network,
@@ -141,7 +148,8 @@ shared! {
         pub trace: u32,
         /// Rows of that.
         pub trace_rows: u32,
-        /// Of each source, and of those that are at a node at the beginning, one in so many is followed.
+        /// Of each source, and of those that are at a node at the beginning, one in so many is
+        /// followed.
         pub every: u32,
         /// So many of them.
         pub most: u32,
@@ -162,9 +170,11 @@ shared! {
         pub turn: u32,
         /// The first slot that is free; where nobody leaves the line but the first, his slot.
         pub free: u32,
-        /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
+        /// Servers that there are now; of a source whose rate changes, the probability that who
+        /// comes stays, in units of 2^-32.
         pub open: u32,
-        /// The class that was served last, where classes are polled; where nobody leaves the line but the first, how often its slots were doubled.
+        /// The class that was served last, where classes are polled; where nobody leaves the line
+        /// but the first, how often its slots were doubled.
         pub polled: u32,
         /// Whether the station is broken.
         pub down: u32,
@@ -173,11 +183,14 @@ shared! {
 
 shared! {
     "facility/network/records.wgsl":
-    /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct ClassOutput`. Times in ticks.
+    /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct
+    /// ClassOutput`. Times in ticks.
     #[derive(PartialEq, Eq, Default)]
     pub struct ClassOutput {
-        /// From arrival to departure, of those who were served; at a sink, from where they entered the network. (Who is in the network from the beginning entered
-        /// it at time zero.) Of a source those who were sent into the network and of a router all are counted, and their times are zero.
+        /// From arrival to departure, of those who were served; at a sink, from where they entered
+        /// the network. (Who is in the network from the beginning entered it at time zero.) Of a
+        /// source those who were sent into the network and of a router all are counted, and their
+        /// times are zero.
         pub sojourn: TimeSums,
         /// From arrival to the beginning of service, of those whose service began.
         pub wait: TimeSums,
@@ -193,10 +206,12 @@ shared! {
         pub reneged: u64,
         /// Who did not join the line.
         pub balked: u64,
-        /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of who came before, 0.
+        /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of
+        /// who came before, 0.
         pub came: u64,
-        /// What parts the sum of `sojourn` from the time that all who left were here after the warm-up: the time that those served were here before, less the time after it of those who left
-        /// otherwise; modulo 2^64.
+        /// What parts the sum of `sojourn` from the time that all who left were here after the
+        /// warm-up: the time that those served were here before, less the time after it of those
+        /// who left otherwise; modulo 2^64.
         pub apart: u64,
         /// Siblings who came back; at a fork, of the customers of this class.
         pub joined: u64,
@@ -222,14 +237,17 @@ impl ClassOutput {
 pub struct FacilityOutput {
     /// By class.
     pub classes: [ClassOutput; MAX_CLASSES],
-    /// How many went from here along ways that take time, less those who came here along such: of all nodes together ([`Level::plus`]), those on their way.
+    /// How many went from here along ways that take time, less those who came here along such: of
+    /// all nodes together ([`Level::plus`]), those on their way.
     pub trips: Level,
-    /// Servers that wait until another node has room; of a station that shares its servers, those that work; of a fork, siblings that wait for others; of a station with
-    /// breakdowns, servers that are down.
+    /// Servers that wait until another node has room; of a station that shares its servers, those
+    /// that work; of a fork, siblings that wait for others; of a station with breakdowns, servers
+    /// that are down.
     pub servers: Level,
     /// Customers whose service waits for a repair.
     pub interrupted: Level,
-    /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
+    /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless
+    /// [`Facility::with_details`] says so.
     pub lengths: [u64; LENGTHS],
 }
 
@@ -239,7 +257,8 @@ fn word(length: usize) -> u32 {
 }
 
 impl Facility {
-    /// The same with so many rows for notes of customers that are followed, of whom these nodes and classes have tags from such numbers on.
+    /// The same with so many rows for notes of customers that are followed, of whom these nodes and
+    /// classes have tags from such numbers on.
     pub(super) fn following(
         mut self,
         [every, most, trace_rows]: [u32; 3],
@@ -260,8 +279,9 @@ impl Facility {
         self.laid_out(details)
     }
 
-    /// The same, and it counts what distributions are told of: quantiles of times, by histograms with 16 bins for each power of two, and the time with each
-    /// number of customers. That takes 3.7 KB of memory for each class at each node.
+    /// The same, and it counts what distributions are told of: quantiles of times, by histograms
+    /// with 16 bins for each power of two, and the time with each number of customers. That takes
+    /// 3.7 KB of memory for each class at each node.
     #[must_use]
     pub fn with_details(self) -> Self {
         self.laid_out(true)
@@ -295,8 +315,9 @@ impl Facility {
         self
     }
 
-    /// The same with room for so many customers that wait at a station. More than that end a run with
-    /// [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull); what room there is shows in no result. At first there is room for 128, or fewer if there can be no more
+    /// The same with room for so many customers that wait at a station. More than that end a run
+    /// with [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull); what room there is shows
+    /// in no result. At first there is room for 128, or fewer if there can be no more
     /// ([`Facility::study`] makes more as it is needed).
     #[must_use]
     pub fn with_room(mut self, room: u32) -> Self {
@@ -347,7 +368,8 @@ impl Model for Facility {
     type Payload = Payload;
     type Output = FacilityOutput;
 
-    /// That of the model, and not of the network: kernels are named so, and all networks have the same.
+    /// That of the model, and not of the network: kernels are named so, and all networks have the
+    /// same.
     fn name(&self) -> &str {
         "queueing network"
     }

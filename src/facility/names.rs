@@ -1,4 +1,5 @@
-//! From the words of a description to the nodes that are simulated: names become numbers, and numbers are looked at one by one.
+//! From the words of a description to the nodes that are simulated: names become numbers, and
+//! numbers are looked at one by one.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,8 @@ const MOST_LINES: usize = 64;
 /// The most probabilities of balking.
 const MOST_BALKING: usize = 256;
 
-/// Customers of a class that are at a node at the beginning, at the most: its LP schedules an event for each at once.
+/// Customers of a class that are at a node at the beginning, at the most: its LP schedules an event
+/// for each at once.
 const MOST_POPULATION: u32 = 4096;
 
 /// Customers that come at once, at the most.

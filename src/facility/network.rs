@@ -11,8 +11,9 @@ use super::{Distribution, FacilityError, Link, Route};
 
 /// A queueing network: sources, stations, delays, forks and sinks by name, and who goes where.
 ///
-/// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all nodes differ; no class is called `all`, and no node `(network)`, as results call all of
-/// them; and no name has control characters.
+/// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all
+/// nodes differ; no class is called `all`, and no node `(network)`, as results call all of them;
+/// and no name has control characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
@@ -28,16 +29,19 @@ pub struct Network {
     /// it is not said ([`Resolution::for_times`](crate::time::Resolution::for_times)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks_per_unit: Option<u32>,
-    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has priorities, the first goes first.
+    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has
+    /// priorities, the first goes first.
     #[serde(default = "classes")]
     pub classes: Vec<String>,
     /// How long a run should be, unless somebody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// When statistics should begin, unless somebody says otherwise: before `until`, if both are said.
+    /// When statistics should begin, unless somebody says otherwise: before `until`, if both are
+    /// said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
-    /// The time that ways take which do not say their own, those to and from routers and forks too, but none to a station that blocks. None, unless it is said.
+    /// The time that ways take which do not say their own, those to and from routers and forks too,
+    /// but none to a station that blocks. None, unless it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel: Option<Distribution>,
     /// Where customers come from.
@@ -117,8 +121,9 @@ pub struct Source {
     /// How many come at once, at most 256.
     #[serde(default = "one")]
     pub batch: u32,
-    /// Shares of the rate of arrivals, one after the other, and then from the beginning again: `interarrival`, which has to be exponential, is that of the highest. Always
-    /// all of it, unless it is said.
+    /// Shares of the rate of arrivals, one after the other, and then from the beginning again:
+    /// `interarrival`, which has to be exponential, is that of the highest. Always all of it,
+    /// unless it is said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<Rate>,
     /// Where they go.
@@ -145,7 +150,8 @@ pub struct Shift {
     pub servers: u32,
 }
 
-/// How a station breaks down, with all its servers, whether they are busy or not. Services go on after the repair where they stopped.
+/// How a station breaks down, with all its servers, whether they are busy or not. Services go on
+/// after the repair where they stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Breakdown {
@@ -163,8 +169,8 @@ pub enum WhenFull {
     /// He is lost.
     #[default]
     Lose,
-    /// He waits where he was served, and keeps his server there (blocking after service), until there is room, in the order in which they came. Who comes from a
-    /// source is lost.
+    /// He waits where he was served, and keeps his server there (blocking after service), until
+    /// there is room, in the order in which they came. Who comes from a source is lost.
     Block,
 }
 
@@ -185,17 +191,19 @@ pub struct Station {
     /// The time of a service, by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub service_of: IndexMap<String, Distribution>,
-    /// The most customers, in service and in line; who finds so many is lost. No bound, unless it is said.
+    /// The most customers, in service and in line; who finds so many is lost. No bound, unless it
+    /// is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u32>,
     /// What becomes of them, if it is not loss.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_full: WhenFull,
-    /// The probabilities with which who comes leaves at once, if there are 0, 1, 2 … customers; the last for all greater numbers. Nobody does, unless it is said.
+    /// The probabilities with which who comes leaves at once, if there are 0, 1, 2 … customers; the
+    /// last for all greater numbers. Nobody does, unless it is said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub balking: Vec<f64>,
-    /// How many servers there are, one time after the other, and then from the beginning again; in the place of `servers`. Who is in service when there are fewer is served
-    /// to the end.
+    /// How many servers there are, one time after the other, and then from the beginning again; in
+    /// the place of `servers`. Who is in service when there are fewer is served to the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<Shift>,
     /// How it breaks down, if it does.
@@ -204,14 +212,16 @@ pub struct Station {
     /// Who is served next.
     #[serde(default)]
     pub discipline: Discipline,
-    /// How long a customer waits before it leaves the network, of all classes but those in `patience_of`; for ever, unless it is said. Who has been served once, and was
-    /// interrupted, waits for ever.
+    /// How long a customer waits before it leaves the network, of all classes but those in
+    /// `patience_of`; for ever, unless it is said. Who has been served once, and was interrupted,
+    /// waits for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Distribution>,
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub patience_of: IndexMap<String, Distribution>,
-    /// Customers of the first class that are here at the beginning: no more than there is room for, and nobody where customers balk.
+    /// Customers of the first class that are here at the beginning: no more than there is room for,
+    /// and nobody where customers balk.
     #[serde(default)]
     pub population: u32,
     /// The same by class.
@@ -221,7 +231,8 @@ pub struct Station {
     pub to: Route,
 }
 
-/// Where customers spend a time, and nobody waits for another: a station with a server for everybody.
+/// Where customers spend a time, and nobody waits for another: a station with a server for
+/// everybody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
@@ -251,14 +262,19 @@ pub struct Router {
 
 /// Where customers are parted, and joined again. It takes no time.
 ///
-/// In the place of who comes a sibling goes along each of `siblings`, at once, and is served like any customer. Their ways lead back to this node: when all siblings of a customer are
-/// here again, he goes on along `to`, as the one that came, whatever became of their classes. So whoever comes is forked, and who comes back is joined.
+/// In the place of who comes a sibling goes along each of `siblings`, at once, and is served like
+/// any customer. Their ways lead back to this node: when all siblings of a customer are here again,
+/// he goes on along `to`, as the one that came, whatever became of their classes. So whoever comes
+/// is forked, and who comes back is joined.
 ///
-/// Between the two nobody may be lost, and nobody leaves the network. Forks may lie between the fork and the join of another, but not overlap with it.
+/// Between the two nobody may be lost, and nobody leaves the network. Forks may lie between the
+/// fork and the join of another, but not overlap with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// Where siblings go, one along each link, at most [`MAX_SIBLINGS`](super::MAX_SIBLINGS) of a customer. Links that name a class take the place of those that name none. They have no probability.
+    /// Where siblings go, one along each link, at most [`MAX_SIBLINGS`](super::MAX_SIBLINGS) of a
+    /// customer. Links that name a class take the place of those that name none. They have no
+    /// probability.
     #[serde(deserialize_with = "links")]
     pub siblings: Vec<Link>,
     /// Where customers go that have been joined.
@@ -282,15 +298,19 @@ pub enum Discipline {
     Lifo,
     /// Any of them.
     Random,
-    /// Of the classes the first one that waits, and of that who came first. Services are not interrupted.
+    /// Of the classes the first one that waits, and of that who came first. Services are not
+    /// interrupted.
     Priority,
-    /// The same, and who arrives interrupts the service of a later class, which goes on later where it stopped (preemptive resume).
+    /// The same, and who arrives interrupts the service of a later class, which goes on later where
+    /// it stopped (preemptive resume).
     Preemptive,
-    /// One server goes from class to class, in their order and round again, and serves each until nobody of it waits (exhaustive polling); of a class, who came first. Going
-    /// takes no time.
+    /// One server goes from class to class, in their order and round again, and serves each until
+    /// nobody of it waits (exhaustive polling); of a class, who came first. Going takes no time.
     Polling,
-    /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a customer (processor sharing). Shares are exact to 2^-16 of a tick for
-    /// each arrival and departure, and departures are at the next whole tick. (Their clock counts up to 2^47 ticks; a [`Study`](super::Study) that goes on for longer is refused.)
+    /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a
+    /// customer (processor sharing). Shares are exact to 2^-16 of a tick for each arrival and
+    /// departure, and departures are at the next whole tick. (Their clock counts up to 2^47 ticks;
+    /// a [`Study`](super::Study) that goes on for longer is refused.)
     Sharing,
 }
 
@@ -371,7 +391,8 @@ impl Network {
         self
     }
 
-    /// The same, and all ways that do not say their own time take this one, but those to stations that block.
+    /// The same, and all ways that do not say their own time take this one, but those to stations
+    /// that block.
     #[must_use]
     pub fn with_travel(self, travel: Distribution) -> Self {
         Self { travel: Some(travel), ..self }
@@ -428,7 +449,8 @@ impl Network {
         self.repeated.first().map(String::as_str).or(twice)
     }
 
-    /// The names of all nodes, in the order of their LPs: sources, stations, delays, routers, forks, sinks.
+    /// The names of all nodes, in the order of their LPs: sources, stations, delays, routers,
+    /// forks, sinks.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let served = self.sources.keys().chain(self.stations.keys()).chain(self.delays.keys());
         let parting = self.routers.keys().chain(self.forks.keys());

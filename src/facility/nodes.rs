@@ -42,7 +42,8 @@ pub(super) struct Node {
     pub(super) blocks: bool,
     /// The probabilities to leave at once, by the number found.
     pub(super) balking: Vec<f64>,
-    /// How long each piece lasts, and how many servers there are in it; of a source, the share of its rate.
+    /// How long each piece lasts, and how many servers there are in it; of a source, the share of
+    /// its rate.
     pub(super) calendar: Vec<(f64, f64)>,
     /// The times between breakdowns, and of repairs.
     pub(super) breakdown: Option<(Distribution, Distribution)>,
@@ -85,8 +86,9 @@ impl Node {
         self.balking.iter().any(|&leaves| leaves > 0.0)
     }
 
-    /// Whether customers of several classes are sent on in turn, one after the other whatever their class, or to the shortest line. What comes of each class then depends on
-    /// the order in which they come, and the traffic equations, which share each class out evenly, do not say it.
+    /// Whether customers of several classes are sent on in turn, one after the other whatever their
+    /// class, or to the shortest line. What comes of each class then depends on the order in which
+    /// they come, and the traffic equations, which share each class out evenly, do not say it.
     pub(super) fn mixes(&self) -> bool {
         let mut coming = self.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
         match self.choice {

@@ -1,5 +1,6 @@
-//! Where customers may be: a class at a node, and of which forks they are siblings there. Who comes to a fork is joined if he is a sibling that it made, and parted if he is
-//! not, so the same class at the same node may go on in several ways.
+//! Where customers may be: a class at a node, and of which forks they are siblings there. Who comes
+//! to a fork is joined if he is a sibling that it made, and parted if he is not, so the same class
+//! at the same node may go on in several ways.
 
 use super::FacilityError;
 use super::nodes::{Kind, Node, Way};
@@ -28,7 +29,8 @@ pub(super) struct Step {
 /// All places that customers come to from some of them.
 pub(super) struct Places {
     pub(super) all: Vec<Place>,
-    /// The fork that made the siblings of a chain, and the chain of who was forked. The first is of customers, and has none.
+    /// The fork that made the siblings of a chain, and the chain of who was forked. The first is of
+    /// customers, and has none.
     chains: Vec<(usize, usize)>,
     /// Of each chain, by node and class: the place and 1, or 0.
     known: Vec<Vec<usize>>,
@@ -172,7 +174,8 @@ impl Places {
                 }
             }
         }
-        // Whoever can go to one of them can leave, too: from each that is found, back along the ways to it, so that each way is looked at once.
+        // Whoever can go to one of them can leave, too: from each that is found, back along the
+        // ways to it, so that each way is looked at once.
         let mut found: Vec<usize> = (0..leaves.len()).filter(|&place| leaves[place]).collect();
         while let Some(place) = found.pop() {
             for &from in &comes[place] {

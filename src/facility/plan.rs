@@ -18,16 +18,19 @@ pub struct Study {
     pub warm_up: f64,
     /// The confidence level of intervals.
     pub level: f64,
-    /// When there are enough replications: when all utilisations, numbers of customers and sojourn times are as precise as it says.
+    /// When there are enough replications: when all utilisations, numbers of customers and sojourn
+    /// times are as precise as it says.
     pub stopping: Option<Stopping>,
     /// The most that may wait at a station, at most 65,536.
     pub room: u32,
-    /// Whether distributions are told: quantiles of waits and sojourns, and the time with each number of customers ([`Facility::with_details`]).
+    /// Whether distributions are told: quantiles of waits and sojourns, and the time with each
+    /// number of customers ([`Facility::with_details`]).
     pub details: bool,
 }
 
 impl Study {
-    /// So many replications until a time, whose statistics begin at another, with intervals at the level 0.95.
+    /// So many replications until a time, whose statistics begin at another, with intervals at the
+    /// level 0.95.
     pub fn new(replications: u32, until: f64, warm_up: f64) -> Self {
         Self {
             seed: 1,

@@ -1,8 +1,11 @@
 //! Quantiles of times, from the histograms of all replications together.
 //!
-//! Replication r is in group r mod 32, and a group has a histogram of each class at each node: sums of counts, so that it is no matter in how many parts a study is made. A quantile is that of all groups
-//! together. Its interval holds the times x which Student's t-test of the groups does not reject: in each group, the number of times below x less that share of all its times, which should be 0
-//! on average. The test takes the skewness of these numbers into account, as the intervals of deviations do.
+//! Replication r is in group r mod 32, and a group has a histogram of each class at each node: sums
+//! of counts, so that it is no matter in how many parts a study is made. A quantile is that of all
+//! groups together. Its interval holds the times x which Student's t-test of the groups does not
+//! reject: in each group, the number of times below x less that share of all its times, which
+//! should be 0 on average. The test takes the skewness of these numbers into account, as the
+//! intervals of deviations do.
 
 use crate::pdes::Model as _;
 use crate::statistics::{student_t, unskewed_interval};
@@ -15,7 +18,8 @@ use super::{Facility, Row};
 /// Groups of replications: as many as make a t-test good, and few enough for memory.
 const GROUPS: usize = 32;
 
-/// Groups in which times as long as a quantile should be seen: with fewer, intervals were too narrow.
+/// Groups in which times as long as a quantile should be seen: with fewer, intervals were too
+/// narrow.
 const ENOUGH: usize = 10;
 
 /// Quantiles that a warning names; it counts the others.
@@ -24,7 +28,8 @@ const MOST_NAMED: usize = 4;
 /// The histograms of a study's replications, summed by group.
 pub(super) struct Histograms {
     classes: usize,
-    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last bin that has any.
+    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last bin that has
+    /// any.
     counts: Vec<Vec<u64>>,
     replications: u64,
 }
@@ -73,7 +78,8 @@ impl Histograms {
         (numbers.len() == 0).then_some(())
     }
 
-    /// How many times are below each bin, and at the end all, by group: of a class at a node, or of all.
+    /// How many times are below each bin, and at the end all, by group: of a class at a node, or of
+    /// all.
     fn below(&self, node: usize, class: Option<usize>, which: usize) -> Vec<Vec<u128>> {
         let classes = class.map_or(0..self.classes, |class| class..class + 1);
         let group = |group: usize| {
@@ -209,7 +215,8 @@ impl Facility {
         warnings
     }
 
-    /// The time at a place among bins, in units: those in a bin are spread evenly, but that waits in the first are none. The last bin has no end, and no times.
+    /// The time at a place among bins, in units: those in a bin are spread evenly, but that waits
+    /// in the first are none. The last bin has no end, and no times.
     fn time_at(&self, place: f64, waits: bool) -> Option<f64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
         let bin = place as u32;

@@ -21,7 +21,8 @@ pub struct Row {
     /// What was measured.
     pub measure: Measure,
     /// The estimate from all replications; none where there was nothing to observe in any. Means of
-    /// times, shares, deviations and quantiles are those of all that was observed, whatever the replication.
+    /// times, shares, deviations and quantiles are those of all that was observed, whatever the
+    /// replication.
     pub mean: Option<f64>,
     /// Half the width of its confidence interval.
     pub half_width: Option<f64>,
@@ -34,8 +35,9 @@ pub struct Row {
     pub theory: Option<f64>,
     /// Replications in which there was something to observe.
     pub observations: u64,
-    /// Of a quantile: the width of the bin of the histogram that the estimate lies in, in the network's unit
-    /// of time. The quantile is known to that; its interval is of the spread over replications alone.
+    /// Of a quantile: the width of the bin of the histogram that the estimate lies in, in the
+    /// network's unit of time. The quantile is known to that; its interval is of the spread over
+    /// replications alone.
     pub resolution: Option<f64>,
 }
 
@@ -71,7 +73,8 @@ pub struct Report {
     pub customers: u64,
     /// Events of all replications.
     pub events: u64,
-    /// 64 bits that two machines can compare: a commutative sum over the fingerprints of the replications.
+    /// 64 bits that two machines can compare: a commutative sum over the fingerprints of the
+    /// replications.
     #[serde(serialize_with = "hexadecimal")]
     pub fingerprint: u64,
     /// Replications.
@@ -134,8 +137,8 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 }
 
 impl Report {
-    /// The rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`, `half_width`, `theory`,
-    /// `observations`, `lower`, `upper`, `resolution`.
+    /// The rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`, `half_width`,
+    /// `theory`, `observations`, `lower`, `upper`, `resolution`.
     ///
     /// # Errors
     /// [`FacilityError::Write`].

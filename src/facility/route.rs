@@ -20,8 +20,9 @@ pub enum Route {
         /// Their names.
         in_turn: Vec<String>,
     },
-    /// To that of several stations where the fewest customers are, in service and in line; of equal ones the first in the list. What is known of each of them is what it told by
-    /// the end of the last round at the present time, and who was sent there since.
+    /// To that of several stations where the fewest customers are, in service and in line; of equal
+    /// ones the first in the list. What is known of each of them is what it told by the end of the
+    /// last round at the present time, and who was sent there since.
     Shortest {
         /// Their names.
         shortest: Vec<String>,
@@ -34,7 +35,8 @@ pub enum Route {
 pub struct Link {
     /// Where it leads.
     pub node: String,
-    /// The probability that it is taken. One of a list may leave it out, and has what the others leave.
+    /// The probability that it is taken. One of a list may leave it out, and has what the others
+    /// leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
     /// The class that takes it. Links that name a class take the place of those that name none.
@@ -43,7 +45,8 @@ pub struct Link {
     /// The class that customers have from then on; their own, unless it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<String>,
-    /// The time that it takes: who goes along it is at neither node meanwhile. None, unless it is said here or for the whole network ([`Network::travel`](super::Network::travel)).
+    /// The time that it takes: who goes along it is at neither node meanwhile. None, unless it is
+    /// said here or for the whole network ([`Network::travel`](super::Network::travel)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel: Option<Distribution>,
 }

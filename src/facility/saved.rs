@@ -38,7 +38,8 @@ pub(super) struct Numbers {
     pub(super) batches: u64,
     /// For how many who wait there was room.
     pub(super) room: u64,
-    /// Replications that have ended, and how many were to be made before it is asked again whether they are enough.
+    /// Replications that have ended, and how many were to be made before it is asked again whether
+    /// they are enough.
     pub(super) done: u64,
     pub(super) end: u64,
     pub(super) customers: u64,
@@ -46,11 +47,14 @@ pub(super) struct Numbers {
     pub(super) fingerprint: u64,
 }
 
-/// A study of a network as far as it came: what the replications told that have ended; or one long run, and what it told at the ends of batches.
-/// It is the same, byte for byte, wherever it was made, and goes on anywhere ([`Keep::from`]), to the results and the fingerprint of a study that nobody interrupted.
+/// A study of a network as far as it came: what the replications told that have ended; or one long
+/// run, and what it told at the ends of batches. It is the same, byte for byte, wherever it was
+/// made, and goes on anywhere ([`Keep::from`]), to the results and the fingerprint of a study that
+/// nobody interrupted.
 ///
-/// Seed, times, details and batches are those of the study. Replications, the rule that stops them, the level of intervals and the most room may be others: a study
-/// that has ended goes on if it is asked for more. `docs/checkpoints.md` says what a file holds.
+/// Seed, times, details and batches are those of the study. Replications, the rule that stops them,
+/// the level of intervals and the most room may be others: a study that has ended goes on if it is
+/// asked for more. `docs/checkpoints.md` says what a file holds.
 #[derive(Clone)]
 pub struct SavedStudy {
     file: Sections,
@@ -123,7 +127,8 @@ impl SavedStudy {
     /// A file's bytes, if they are those of a study.
     ///
     /// # Errors
-    /// [`CheckpointError`] where they are none, or damaged. Whatever they say, no more memory is taken than they are long.
+    /// [`CheckpointError`] where they are none, or damaged. Whatever they say, no more memory is
+    /// taken than they are long.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
         Self::of(Sections::of(bytes, &STUDY)?)
     }
@@ -310,7 +315,8 @@ fn text(facility: &Facility) -> String {
     serde_json::to_string(&network).expect("a description can be written")
 }
 
-/// When a study is saved, and how many replications are made until then, or until somebody is told how far it is.
+/// When a study is saved, and how many replications are made until then, or until somebody is told
+/// how far it is.
 pub(super) struct Saving<'a> {
     to: Option<Autosave<'a>>,
     saved: Instant,
@@ -323,7 +329,8 @@ pub(super) struct Saving<'a> {
     most: u32,
 }
 
-/// Replications of the first part: few enough for any pace, and enough for a device; and on the host.
+/// Replications of the first part: few enough for any pace, and enough for a device; and on the
+/// host.
 const FIRST: u32 = 1024;
 const FIRST_ON_HOST: u32 = 32;
 

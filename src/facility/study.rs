@@ -39,7 +39,8 @@ pub enum Place<'g> {
     Gpu(&'g Gpu, EngineOptions),
 }
 
-/// Bytes of results that are kept at once; they bound how many replications are on a device together.
+/// Bytes of results that are kept at once; they bound how many replications are on a device
+/// together.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
 
 /// What a replication gave, by node.
@@ -84,11 +85,14 @@ impl<'g> Maker<'g> {
 }
 
 impl Facility {
-    /// Makes replications of the network, and tells every measure with its interval. `watch` is told how many have ended, and how many events were executed;
-    /// where it answers [`ControlFlow::Break`], the report is of those that have ended.
+    /// Makes replications of the network, and tells every measure with its interval. `watch` is
+    /// told how many have ended, and how many events were executed; where it answers
+    /// [`ControlFlow::Break`], the report is of those that have ended.
     ///
-    /// The engine is exact: times are whole ticks, of which the network says how many there are in a unit. On every run it is checked, in integers, that nobody was
-    /// lost on the way from node to node, and that Little's law holds: the times that customers were at a node add up to the area under their number.
+    /// The engine is exact: times are whole ticks, of which the network says how many there are in
+    /// a unit. On every run it is checked, in integers, that nobody was lost on the way from node
+    /// to node, and that Little's law holds: the times that customers were at a node add up to the
+    /// area under their number.
     ///
     /// # Errors
     /// [`FacilityError`], with the node.
@@ -110,7 +114,8 @@ impl Facility {
         Ok((end, begin))
     }
 
-    /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
+    /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report,
+    /// `seconds` are those since then.
     ///
     /// # Errors
     /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study,
@@ -333,8 +338,8 @@ impl Facility {
         if study.details { facility.with_details() } else { facility }
     }
 
-    /// That runs end while all clocks go on. Times that the description takes for longer than any run are
-    /// then later than [`LONGEST`], and a fork has a bit of each time to tell siblings by.
+    /// That runs end while all clocks go on. Times that the description takes for longer than any
+    /// run are then later than [`LONGEST`], and a fork has a bit of each time to tell siblings by.
     pub(super) fn check_end(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
         if until.get() > LONGEST {
             let horizon = self.resolution.units(Ticks::new(LONGEST));
@@ -400,10 +405,11 @@ impl Facility {
         Ok(lengths)
     }
 
-    /// Whether stations wait for each other for ever at the end of a run: all servers of each are kept by customers who wait for room at another of them,
-    /// and nobody leaves the line there.
+    /// Whether stations wait for each other for ever at the end of a run: all servers of each are
+    /// kept by customers who wait for room at another of them, and nobody leaves the line there.
     ///
-    /// What a run tells is how many servers wait; if there could be a circle of such, the run is made again by the sequential engine, where one can see for whom.
+    /// What a run tells is how many servers wait; if there could be a circle of such, the run is
+    /// made again by the sequential engine, where one can see for whom.
     pub(super) fn deadlock(
         &self,
         rows: &[FacilityOutput],
@@ -448,7 +454,8 @@ impl Facility {
         Err(FacilityError::Deadlock { nodes: names.join(", "), replication })
     }
 
-    /// Whether a run found too little room for those who wait, and may have more. Any other fault is an error.
+    /// Whether a run found too little room for those who wait, and may have more. Any other fault
+    /// is an error.
     fn full(&self, results: &Results<FacilityOutput>, first: u32, room: u32) -> Result<bool, FacilityError> {
         let mut full = false;
         for (replication, run) in (first..).zip(results.runs.iter().flatten()) {
@@ -532,8 +539,9 @@ const MOST_SHARED: u32 = 47;
 /// What tells fingerprints of this module from those of others: "faci".
 const KIND: u32 = 0x6661_6369;
 
-/// Little's law for the customers of a class at a station: the times that those who left were there after the warm-up, of which the sum of sojourns tells those who were served, and the
-/// ages of those present are the area under their number, modulo 2^64. Else both of them.
+/// Little's law for the customers of a class at a station: the times that those who left were there
+/// after the warm-up, of which the sum of sojourns tells those who were served, and the ages of
+/// those present are the area under their number, modulo 2^64. Else both of them.
 fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
     let word = |sum: u128| sum as u64;
@@ -541,7 +549,8 @@ fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     let present = u128::from(told.present.level()) * u128::from(age);
     let ages = word(present).wrapping_sub(told.came);
     let times = word(told.sojourn.sum()).wrapping_sub(told.apart).wrapping_add(ages);
-    // Nobody is there for longer than statistics go on, there are no fewer than none, and no more of them are served than are there.
+    // Nobody is there for longer than statistics go on, there are no fewer than none, and no more
+    // of them are served than are there.
     let possible = u128::from(told.came) <= present
         && told.present.level() <= u32::MAX / 2
         && told.busy.level() <= told.present.level();

@@ -37,7 +37,8 @@ impl<'r> Seen<'r> {
         Self { rows, before, warm_up, from, to, span: real(u128::from(to.get() - from.get())) }
     }
 
-    /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one, with how long statistics went on until then.
+    /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one,
+    /// with how long statistics went on until then.
     fn difference<T: Sub<Output = T>>(&self, tell: impl Fn(&[FacilityOutput], u64) -> T) -> T {
         let age = |time: Ticks| time.get() - self.warm_up.get();
         let now = tell(self.rows, age(self.to));

@@ -1,4 +1,5 @@
-//! What queueing theory knows of a network: steady-state means, for those nodes for which they are exact.
+//! What queueing theory knows of a network: steady-state means, for those nodes for which they are
+//! exact.
 
 mod fork;
 mod mva;
@@ -12,7 +13,8 @@ use super::{Discipline, Distribution, Facility, Measure};
 pub(super) use visits::Known;
 use visits::{mean_travel, shared, visits};
 
-/// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
+/// Nodes times the square of customers up to which a closed network with several servers at a node
+/// is computed.
 const MOST_WORK: f64 = 2e8;
 
 /// Room of a station up to which its states are looked at one by one.
@@ -104,7 +106,8 @@ fn open(nodes: &[Node], known: &mut Known) {
     let stable = |queue: &Queue<'_>| {
         queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
     };
-    // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes goes on.
+    // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes
+    // goes on.
     let steady =
         nodes.iter().all(|node| !matches!(node.kind, Kind::Source { .. }) || node.calendar.is_empty());
     let conserved = steady
@@ -149,7 +152,8 @@ fn open(nodes: &[Node], known: &mut Known) {
     }
 }
 
-/// How many customers are on their way from one node to another, where it is known how many go along the ways that take time.
+/// How many customers are on their way from one node to another, where it is known how many go
+/// along the ways that take time.
 pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
     let mut all = 0.0;
     for (number, node) in nodes.iter().enumerate() {
@@ -375,7 +379,8 @@ fn closed(nodes: &[Node], known: &mut Known) {
     let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
     let Some(visits) = visits(nodes, 0) else { return };
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
-    // Ways that take time are delays: nobody waits there, and whatever the distribution, the mean counts (BCMP).
+    // Ways that take time are delays: nobody waits there, and whatever the distribution, the mean
+    // counts (BCMP).
     let travel: f64 =
         nodes.iter().zip(&visits).map(|(node, visits)| mean_travel(&node.pairs[0]) * visits).sum();
     // Rounds per unit of time, and the mean number at each node.

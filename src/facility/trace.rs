@@ -25,7 +25,8 @@ const TIME_BITS: u32 = 47;
 const ROWS: u32 = 256;
 const MOST_ROWS: u32 = 1 << 24;
 
-/// Which customers are followed: of each source, and of each class that is at a node at the beginning, one in so many, and so many of them.
+/// Which customers are followed: of each source, and of each class that is at a node at the
+/// beginning, one in so many, and so many of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// One in so many, beginning with the first: 1 for all.
@@ -46,7 +47,8 @@ impl Follow {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// He was served, and went on; at a fork, his siblings were joined; at a sink, he left the network.
+    /// He was served, and went on; at a fork, his siblings were joined; at a sink, he left the
+    /// network.
     Served,
     /// There was no room.
     Lost,
@@ -79,7 +81,8 @@ pub struct Visit {
     pub outcome: Outcome,
 }
 
-/// Writes visits as CSV: `customer`, `from`, `class`, `node`, `arrived`, `began`, `left` (empty for what did not happen), `outcome`.
+/// Writes visits as CSV: `customer`, `from`, `class`, `node`, `arrived`, `began`, `left` (empty for
+/// what did not happen), `outcome`.
 ///
 /// # Errors
 /// [`FacilityError::Write`].
@@ -94,12 +97,15 @@ pub fn write_visits(visits: &[Visit], file: impl io::Write) -> Result<(), Facili
 }
 
 impl Facility {
-    /// Follows some customers through the first replication of a study, from its beginning to its end: all their visits, by customer and in order of arrival. They are the same wherever the run is
-    /// made, and so is all that a study tells of it: who is followed is served as if he were not. (But of customers who entered the network at the same tick and would be told apart by nothing
-    /// but when they arrived at a node, those are taken first that are not followed.)
+    /// Follows some customers through the first replication of a study, from its beginning to its
+    /// end: all their visits, by customer and in order of arrival. They are the same wherever the
+    /// run is made, and so is all that a study tells of it: who is followed is served as if he were
+    /// not. (But of customers who entered the network at the same tick and would be told apart by
+    /// nothing but when they arrived at a node, those are taken first that are not followed.)
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`FacilityError::Setting`] for nobody, or more than 65,535 customers, and for runs of 2^47 ticks or more.
+    /// As [`Facility::study`]; [`FacilityError::Setting`] for nobody, or more than 65,535
+    /// customers, and for runs of 2^47 ticks or more.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn trace(
         &self,
@@ -158,7 +164,8 @@ impl Facility {
                 Err(SimulationError::Fault(fault))
                     if fault.kind == FaultKind::MemoryFull && rows < MOST_ROWS =>
                 {
-                    // Either room for who waits, or for notes. If there is no more for who waits, it is seen without notes whether that is it.
+                    // Either room for who waits, or for notes. If there is no more for who waits,
+                    // it is seen without notes whether that is it.
                     if facility.room() >= most && !lines_fit {
                         if let Err(error) = facility.memory_at(study.seed, until, place).await {
                             facility.clone().with_more_room(error, study.room, 0)?;
@@ -218,7 +225,8 @@ impl Facility {
             self.nodes.iter().zip(memory.chunks(self.memory_rows() as usize)).enumerate()
         {
             let first = params.trace as usize;
-            // Those that are here, by tag, class and the low word of when they arrived: siblings that have all of them in common are told apart by nothing.
+            // Those that are here, by tag, class and the low word of when they arrived: siblings
+            // that have all of them in common are told apart by nothing.
             let mut here: HashMap<(u32, u32, u32), Vec<usize>> = HashMap::new();
             for &[word, low, high, arrived] in &memory[first + 1..][..memory[first][0] as usize] {
                 let (tag, what, class) = (word & 0xffff, word >> 16 & 0xff, word >> 24);

@@ -4,10 +4,12 @@ use super::nodes::{Choice, Kind, Node, Pair, Way};
 use super::places::Places;
 use super::{Discipline, Distribution, FacilityError};
 
-/// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are solved: by elimination, which takes their third power.
+/// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are
+/// solved: by elimination, which takes their third power.
 const MOST_PAIRS: usize = 1500;
 
-/// Finds who comes where, and that everybody who comes is served and has a way on. Tells where those come who are from outside.
+/// Finds who comes where, and that everybody who comes is served and has a way on. Tells where
+/// those come who are from outside.
 pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, FacilityError> {
     let (mut outside, mut inside) = (Vec::new(), Vec::new());
     for (number, node) in nodes.iter().enumerate() {
@@ -78,8 +80,9 @@ pub(super) fn traffic(nodes: &mut [Node], outside: &Places) -> Result<(), Facili
     Ok(())
 }
 
-/// Solves the traffic equations of those who come from outside: the rate of a place is that of the sources, and of each place before it, times the
-/// probability of the way (of siblings 1), for the ways of a node and a class that count. By node and class; of forks, those who are parted.
+/// Solves the traffic equations of those who come from outside: the rate of a place is that of the
+/// sources, and of each place before it, times the probability of the way (of siblings 1), for the
+/// ways of a node and a class that count. By node and class; of forks, those who are parted.
 fn rates(
     nodes: &[Node],
     outside: &Places,
@@ -111,7 +114,8 @@ fn rates(
     Ok(rates)
 }
 
-/// Gaussian elimination with pivots by column: the solution of rows of coefficients with the right side in the last column.
+/// Gaussian elimination with pivots by column: the solution of rows of coefficients with the right
+/// side in the last column.
 pub(super) fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let size = rows.len();
     for column in 0..size {
@@ -150,9 +154,10 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
 
 /// That no line grows without end.
 ///
-/// A station without a capacity has to serve all who come, if nobody is lost on the way (which is not looked into). Behind a node that mixes classes it is not known who comes, and a
-/// station that blocks does not get those who are lost at its door: of both only that is counted which surely comes, from stations that lose nobody. If it is too much, a
-/// line before them grows.
+/// A station without a capacity has to serve all who come, if nobody is lost on the way (which is
+/// not looked into). Behind a node that mixes classes it is not known who comes, and a station that
+/// blocks does not get those who are lost at its door: of both only that is counted which surely
+/// comes, from stations that lose nobody. If it is too much, a line before them grows.
 pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityError> {
     // At a load of exactly 1 a line grows by chance only, so it is bounded where nothing varies.
     let most = if nodes.iter().all(is_fixed) { 1.0 + 1e-12 } else { 1.0 };
@@ -195,7 +200,8 @@ pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityErr
     Ok(())
 }
 
-/// Whether nothing happens by chance at a node: all times are constant, and there are no odds, breakdowns or changes.
+/// Whether nothing happens by chance at a node: all times are constant, and there are no odds,
+/// breakdowns or changes.
 fn is_fixed(node: &Node) -> bool {
     let constant = |law: &Distribution| matches!(law, Distribution::Constant(_));
     let arrives = match &node.kind {
@@ -226,17 +232,20 @@ fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
     behind
 }
 
-/// The work that surely comes to a station and stays until it is done, in servers, from rates by class.
+/// The work that surely comes to a station and stays until it is done, in servers, from rates by
+/// class.
 fn sure_work(node: &Node, rates: &[f64]) -> f64 {
     let patient =
         node.pairs.iter().zip(rates).filter(|(pair, _)| pair.from_outside && pair.patience.is_none());
     patient.map(|(pair, rate)| rate * pair.service.map_or(0.0, |service| service.mean())).sum()
 }
 
-/// The stations of which a node chooses the shortest line, and their load together: at least so much, however it is shared out. None where somebody may leave them, or nobody waits.
+/// The stations of which a node chooses the shortest line, and their load together: at least so
+/// much, however it is shared out. None where somebody may leave them, or nobody waits.
 ///
-/// Each station's work counts by a weight, and of each class what it takes where its weighted service is the least. That is a bound for all weights; here a station's weight is one
-/// over its mean service, so that of one class it is the rate over the sum of the rates of service.
+/// Each station's work counts by a weight, and of each class what it takes where its weighted
+/// service is the least. That is a bound for all weights; here a station's weight is one over its
+/// mean service, so that of one class it is the rate over the sum of the rates of service.
 fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(String, f64)> {
     let node = &nodes[number];
     let lines: Vec<usize> =

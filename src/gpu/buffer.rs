@@ -27,14 +27,16 @@ impl<T: Pod> Buffer<T> {
     /// A storage buffer of `len` zeroed values; it can be copied from and to.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] beyond the device's limits, [`GpuError::OutOfMemory`] where the driver refuses.
+    /// [`GpuError::TooLarge`] beyond the device's limits, [`GpuError::OutOfMemory`] where the
+    /// driver refuses.
     pub fn storage(gpu: &Gpu, label: &str, len: u64) -> Result<Self, GpuError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Self::create(gpu, label, len, usage)
     }
 
     fn create(gpu: &Gpu, label: &str, len: u64, usage: wgpu::BufferUsages) -> Result<Self, GpuError> {
-        // An empty binding is refused by wgpu, and kernels that move vectors of 16 bytes must reach the last element.
+        // An empty binding is refused by wgpu, and kernels that move vectors of 16 bytes must reach
+        // the last element.
         let size = Self::bytes(len).clamp(16, u64::MAX - 15).next_multiple_of(16);
         let limit = gpu.max_buffer_bytes();
         if size > limit {
@@ -98,9 +100,11 @@ impl<T: Pod> Buffer<T> {
     /// Writes `values` from index `first` on, before any work that is submitted later.
     ///
     /// # Errors
-    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] where the device is gone,
-    /// [`GpuError::Refused`] where a write does not cover whole words. A long write (256 KiB and more) is made in pieces, and waits for the
-    /// first of them where it has many: then also [`GpuError::OutOfMemory`] and [`GpuError::Timeout`], after which some pieces may be written.
+    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] where the device
+    /// is gone, [`GpuError::Refused`] where a write does not cover whole words. A long write (256
+    /// KiB and more) is made in pieces, and waits for the first of them where it has many: then
+    /// also [`GpuError::OutOfMemory`] and [`GpuError::Timeout`], after which some pieces may be
+    /// written.
     pub fn write(&self, gpu: &Gpu, first: u64, values: &[T]) -> Result<(), GpuError> {
         self.check_range("a write to", first, values.len() as u64)?;
         if values.is_empty() {
@@ -121,7 +125,8 @@ impl<T: Pod> Buffer<T> {
     /// Reads all values back, after the work submitted so far.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device fails.
+    /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device
+    /// fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
         pollster::block_on(self.read_async(gpu))
@@ -138,8 +143,9 @@ impl<T: Pod> Buffer<T> {
     /// Reads `len` values back from index `first` on, without blocking where nothing may block.
     ///
     /// # Errors
-    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`], [`GpuError::Timeout`] and
-    /// [`GpuError::OutOfMemory`] where the device fails. In browsers also what [`Gpu::wait_async`] tells.
+    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`],
+    /// [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device fails. In browsers also
+    /// what [`Gpu::wait_async`] tells.
     pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
         self.check_range("a read of", first, len)?;
         // Zeros that the system promises: the first to write them are the cores that copy.
@@ -194,7 +200,8 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-/// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several cores.
+/// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several
+/// cores.
 pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
     match to.len() <= COPIED_ALONE {
         true => to.copy_from_slice(from),
@@ -232,7 +239,8 @@ impl Download {
         Ok(Self { staging, bytes, mapped: None })
     }
 
-    /// For the first bytes of several buffers, one piece after the other, each a multiple of 4; their copies are recorded into `encoder`.
+    /// For the first bytes of several buffers, one piece after the other, each a multiple of 4;
+    /// their copies are recorded into `encoder`.
     pub(crate) fn of(
         gpu: &Gpu,
         label: &str,
@@ -311,7 +319,8 @@ impl Download {
         self.bytes
     }
 
-    /// What `take` makes of so many bytes, once the submission that holds the copy is done. Then it may serve again.
+    /// What `take` makes of so many bytes, once the submission that holds the copy is done. Then it
+    /// may serve again.
     pub(crate) async fn read<R>(
         &self,
         gpu: &Gpu,

@@ -79,7 +79,8 @@ impl Drop for Compilation {
 /// Threads in which a driver compiles now.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can stop.
+/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can
+/// stop.
 pub fn compiling() -> bool {
     COMPILING.load(Ordering::Relaxed) > 0
 }

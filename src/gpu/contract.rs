@@ -1,4 +1,5 @@
-//! What a user's WGSL may do beside an engine's: the contract of models, checked before anything is compiled.
+//! What a user's WGSL may do beside an engine's: the contract of models, checked before anything is
+//! compiled.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,8 @@ use super::{LinkError, Program, Source};
 
 /// What the files of a user may use of the program that they are linked into.
 ///
-/// Constants, types and functions of their own are free, and so are the engine's constants and types.
+/// Constants, types and functions of their own are free, and so are the engine's constants and
+/// types.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allowed<'a> {
     /// Functions of the engine that they may call.
@@ -48,8 +50,9 @@ pub(crate) struct Declaration {
 }
 
 impl Source {
-    /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the engine's own files do not link with
-    /// it. naga's words do not always tell: `step`, say, is also a function of WGSL's.
+    /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the
+    /// engine's own files do not link with it. naga's words do not always tell: `step`, say, is
+    /// also a function of WGSL's.
     pub(crate) fn lacks(&self, contract: &[Declaration], error: &LinkError) -> Option<String> {
         let LinkError::Wgsl { library: true, message, report, .. } = error else { return None };
         let words = |text: &str| -> Vec<String> {
@@ -96,10 +99,12 @@ const ENDLESS: &str = "Compilers take it out even where it never ends: take it o
 const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";
 
 impl Program {
-    /// Checks that the files of this program that are not the library's do nothing but what is `allowed`.
+    /// Checks that the files of this program that are not the library's do nothing but what is
+    /// `allowed`.
     ///
-    /// Refused are module-scope variables other than the allowed ones, uses of the engine's variables, `override`s and
-    /// functions, barriers, `workgroupUniformLoad`, subgroup operations, atomics, and entry points.
+    /// Refused are module-scope variables other than the allowed ones, uses of the engine's
+    /// variables, `override`s and functions, barriers, `workgroupUniformLoad`, subgroup operations,
+    /// atomics, and entry points.
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first of them in the text.
@@ -133,8 +138,8 @@ impl Program {
         self.refuse(findings, allowed)
     }
 
-    /// Checks that a user's function called `name`, and what it calls of the user's own, calls no functions of the engine but
-    /// `functions`. `advice` says what it is for.
+    /// Checks that a user's function called `name`, and what it calls of the user's own, calls no
+    /// functions of the engine but `functions`. `advice` says what it is for.
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first other one in the text.
@@ -177,7 +182,8 @@ impl Program {
         self.refuse(findings, &allowed)
     }
 
-    /// Checks that the functions of the files that are not the library's have no floating-point values. `advice` says why.
+    /// Checks that the functions of the files that are not the library's have no floating-point
+    /// values. `advice` says why.
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first one in the text.
@@ -207,7 +213,8 @@ impl Program {
 
     /// The first of the findings in the text as an error, with its remedy.
     pub(super) fn refuse(&self, findings: Vec<Finding>, allowed: &Allowed<'_>) -> Result<(), LinkError> {
-        // Spans are places in the joined text, in which files lie in the order in which they were joined.
+        // Spans are places in the joined text, in which files lie in the order in which they were
+        // joined.
         let place = |finding: &Finding| finding.span.to_range().map_or(usize::MAX, |range| range.start);
         let first = findings.into_iter().min_by_key(place);
         match first {
@@ -238,7 +245,8 @@ pub(super) fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Han
     }
 }
 
-/// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were seen to end the process where they had none.
+/// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were
+/// seen to end the process where they had none.
 pub(crate) const MOST_KEPT: u32 = 8192;
 
 pub(super) struct Check<'a> {
@@ -348,8 +356,8 @@ impl Check<'_> {
         findings
     }
 
-    /// The name of the engine's variable that this expression is a pointer into, if it may be read only. Those that
-    /// may not be used at all are refused where they are named.
+    /// The name of the engine's variable that this expression is a pointer into, if it may be read
+    /// only. Those that may not be used at all are refused where they are named.
     fn unwritten(&self, function: &Function, pointer: naga::Handle<Expression>) -> Option<&str> {
         let module = self.program.module();
         let mut at = pointer;
@@ -505,7 +513,8 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
 
     #[test]
     fn each_refusal_names_the_place_and_what_is_allowed() {
-        // What is declared, what `handle` does, on which line it is refused, and what the message names.
+        // What is declared, what `handle` does, on which line it is refused, and what the message
+        // names.
         let cases = [
             ("var<private> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),
             ("var<workgroup> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),

@@ -1,16 +1,20 @@
 //! Large buffers in memory of their own.
 //!
-//! wgpu puts every buffer into memory that could hold others, too. NVIDIA's Vulkan driver maps such memory by small pages, and what random accesses
-//! reach without a walk through the page tables ends at some 2 GiB. Of an allocation that is *dedicated* to one buffer it makes large pages. Random reads of 16 bytes on an
-//! H200 (driver 580.159.04), 10⁹ per second, over buffers of 2 GiB: as wgpu allocates them 30 (1 buffer), 5.9 (2), 1.4 (4), 0.09 (8); dedicated 18 (4) and 24 (8).
+//! wgpu puts every buffer into memory that could hold others, too. NVIDIA's Vulkan driver maps such
+//! memory by small pages, and what random accesses reach without a walk through the page tables
+//! ends at some 2 GiB. Of an allocation that is *dedicated* to one buffer it makes large pages.
+//! Random reads of 16 bytes on an H200 (driver 580.159.04), 10⁹ per second, over buffers of 2 GiB:
+//! as wgpu allocates them 30 (1 buffer), 5.9 (2), 1.4 (4), 0.09 (8); dedicated 18 (4) and 24 (8).
 //! Random writes: 13, 5.7, 0.95, 0.08; 12 and 13.
 
 use super::Gpu;
 
-/// From so many bytes on, a buffer has memory of its own: no device has room for as many as Vulkan's least limit of allocations (4,096).
+/// From so many bytes on, a buffer has memory of its own: no device has room for as many as
+/// Vulkan's least limit of allocations (4,096).
 pub(super) const LARGE: u64 = 64 << 20;
 
-/// A buffer of zeros in memory of its own; none where that is not to be had. Its usages are among `STORAGE`, `COPY_SRC` and `COPY_DST`, with the last.
+/// A buffer of zeros in memory of its own; none where that is not to be had. Its usages are among
+/// `STORAGE`, `COPY_SRC` and `COPY_DST`, with the last.
 #[cfg(any(target_os = "linux", windows))]
 pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgpu::Buffer> {
     use ash::vk;
@@ -29,7 +33,8 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
     gpu.alive().ok()?;
     let flags = usages.iter().filter(|(usage, _)| desc.usage.contains(*usage));
     let flags = flags.fold(vk::BufferUsageFlags::empty(), |flags, (_, flag)| flags | *flag);
-    // SAFETY: nothing of the device is destroyed by hand; it lives as long as `hal`, which ends with this function.
+    // SAFETY: nothing of the device is destroyed by hand; it lives as long as `hal`, which ends
+    // with this function.
     let hal = unsafe { gpu.device().as_hal::<api::Vulkan>() }?;
     let (device, instance) = (hal.raw_device(), hal.shared_instance().raw_instance());
     // SAFETY: the instance made the device of this adapter, and lives as long.
@@ -41,7 +46,8 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
         vk::BufferCreateInfo::default().size(desc.size).usage(flags).sharing_mode(vk::SharingMode::EXCLUSIVE);
     // SAFETY: `info` is a valid description of a buffer, whose size is not 0 (`Buffer::create`).
     let raw = unsafe { device.create_buffer(&info, None) }.ok()?;
-    // SAFETY: the buffer was just made by this device, and has no memory yet. Memory is made for it alone, of a type and size that it takes, and bound once at offset 0.
+    // SAFETY: the buffer was just made by this device, and has no memory yet. Memory is made for it
+    // alone, of a type and size that it takes, and bound once at offset 0.
     let bound = unsafe {
         let needs = device.get_buffer_memory_requirements(raw);
         let kinds = instance.get_physical_device_memory_properties(hal.raw_physical_device());
@@ -75,9 +81,11 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
         unsafe { device.destroy_buffer(raw, None) };
         return None;
     };
-    // SAFETY: buffer and memory are handed over whole, to be freed with the last of the device's uses of them.
+    // SAFETY: buffer and memory are handed over whole, to be freed with the last of the device's
+    // uses of them.
     let buffer = unsafe { vulkan::Buffer::from_raw_managed(raw, memory, 0, size) };
-    // SAFETY: it is of this device, was made as `desc` says, and is cleared before anybody can use it.
+    // SAFETY: it is of this device, was made as `desc` says, and is cleared before anybody can use
+    // it.
     let wrap = |device: &wgpu::Device| unsafe { device.create_buffer_from_hal::<api::Vulkan>(buffer, desc) };
     let buffer = gpu.catch("a large buffer", wrap).ok()?;
     let mut encoder = gpu.encoder("zeros");

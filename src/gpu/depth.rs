@@ -1,17 +1,19 @@
 //! How deep a text is nested, counted on its tokens before anything parses it.
 //!
-//! naga goes down into expressions and statements by recursion, and so do drivers' compilers: a sum of 16,000 terms would overflow the stack of
-//! the thread and end the process. The bounds are those of WGSL itself, or of Chrome's compiler, and far above what people write; each
-//! counts a little too much rather than too little. What is within them and still deep is worked on by a thread with a stack of its own
-//! ([`on_stack`]): not optimised, naga 30 takes between 16 and 32 MiB for 511 `else if`.
+//! naga goes down into expressions and statements by recursion, and so do drivers' compilers: a sum
+//! of 16,000 terms would overflow the stack of the thread and end the process. The bounds are those
+//! of WGSL itself, or of Chrome's compiler, and far above what people write; each counts a little
+//! too much rather than too little. What is within them and still deep is worked on by a thread
+//! with a stack of its own ([`on_stack`]): not optimised, naga 30 takes between 16 and 32 MiB for
+//! 511 `else if`.
 
 use super::LinkError;
 
 /// Blocks within each other: WGSL's own bound on the nesting of brace-enclosed statements.
 const MOST_BLOCKS: usize = 127;
 
-/// The operators that one expression, with all that it lies in, may have one below the other: as in Tint. (Every `<` that is not closed counts, too: it may
-/// begin a template list.)
+/// The operators that one expression, with all that it lies in, may have one below the other: as in
+/// Tint. (Every `<` that is not closed counts, too: it may begin a template list.)
 const MOST_LEVELS: usize = 512;
 
 /// Declarations at module scope: each may need the one before.
@@ -154,7 +156,8 @@ pub(super) struct Token {
     pub(super) lines: u32,
 }
 
-/// The next token of a text, and what follows it. Words, numbers and blanks are one each; comments are none.
+/// The next token of a text, and what follows it. Words, numbers and blanks are one each; comments
+/// are none.
 pub(super) fn token(text: &str) -> Option<(Token, &str)> {
     let (mut rest, mut lines) = (text, 0);
     loop {

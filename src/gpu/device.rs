@@ -49,19 +49,20 @@ const WANTED: wgpu::Features = wgpu::Features::SHADER_INT64.union(wgpu::Features
 impl Gpu {
     /// Opens the best adapter: discrete before integrated before software.
     ///
-    /// wgpu's environment variables are honoured: `WGPU_BACKEND` names the interfaces to look at (OpenGL only if named),
-    /// `WGPU_ADAPTER_NAME` chooses by a part of the name (case does not matter), and `WGPU_POWER_PREF=low` puts
-    /// an integrated adapter before a discrete one.
+    /// wgpu's environment variables are honoured: `WGPU_BACKEND` names the interfaces to look at
+    /// (OpenGL only if named), `WGPU_ADAPTER_NAME` chooses by a part of the name (case does not
+    /// matter), and `WGPU_POWER_PREF=low` puts an integrated adapter before a discrete one.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
+    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver
+    /// refuses.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self, GpuError> {
         pollster::block_on(Self::open())
     }
 
-    /// A device for a unit test. It is never destroyed: NVIDIA's driver (580.159) can deadlock when that happens while other
-    /// threads end.
+    /// A device for a unit test. It is never destroyed: NVIDIA's driver (580.159) can deadlock when
+    /// that happens while other threads end.
     #[cfg(test)]
     pub(crate) fn for_test() -> Self {
         let gpu = Self::new().unwrap_or_else(|error| panic!("this test needs an adapter: {error}"));
@@ -72,12 +73,14 @@ impl Gpu {
     /// [`Gpu::new`] for browsers, where nothing may block.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
+    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver
+    /// refuses.
     pub async fn open() -> Result<Self, GpuError> {
         Self::open_nth(0).await
     }
 
-    /// One of several devices, by number: on the best adapters in turn, those that are as good as the one that [`Gpu::new`] opens. So as many devices as a machine has such adapters lie on
+    /// One of several devices, by number: on the best adapters in turn, those that are as good as
+    /// the one that [`Gpu::new`] opens. So as many devices as a machine has such adapters lie on
     /// one each; where there are fewer, they share them.
     ///
     /// # Errors
@@ -89,16 +92,19 @@ impl Gpu {
 
     async fn open_nth(number: u32) -> Result<Self, GpuError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        // OpenGL drivers are a last resort that must be asked for: compute there is slow and full of faults.
+        // OpenGL drivers are a last resort that must be asked for: compute there is slow and full
+        // of faults.
         descriptor.backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
         let backends = descriptor.backends;
         let instance = wgpu::Instance::new(descriptor);
         let adapter = choose(&instance, backends, number).await?;
         let info = adapter.get_info();
         let offered = adapter.limits();
-        // WebGPU's defaults are what the kernels are written for. Three things follow the adapter: the size of buffers and the number of bindings,
-        // because the size of a simulation does, and the largest workgroup, because the more bounds are relaxed together the fewer dispatches it
-        // takes (`pdes::Sync::Neighbours`). An adapter below a default is asked for what it has: kernels check the limits that they need.
+        // WebGPU's defaults are what the kernels are written for. Three things follow the adapter:
+        // the size of buffers and the number of bindings, because the size of a simulation does,
+        // and the largest workgroup, because the more bounds are relaxed together the fewer
+        // dispatches it takes (`pdes::Sync::Neighbours`). An adapter below a default is asked for
+        // what it has: kernels check the limits that they need.
         let required = wgpu::Limits {
             max_buffer_size: offered.max_buffer_size,
             max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
@@ -137,11 +143,13 @@ impl Gpu {
 
     /// Uses a device and queue that an application already owns.
     ///
-    /// The library installs no callback on them and changes none of their state, so that the application's own
-    /// hears of a lost device; here the next call that brings something back to the host returns [`GpuError::Lost`], and so does each
-    /// one after it. (wgpu tells of a loss only those who ask; asking costs more than most calls do.) Errors of the library's calls never
-    /// reach the application's handlers. The library uses the features that the application enabled (`SHADER_INT64` and
-    /// `SUBGROUP` make it faster) and keeps to the limits that it asked for.
+    /// The library installs no callback on them and changes none of their state, so that the
+    /// application's own hears of a lost device; here the next call that brings something back to
+    /// the host returns [`GpuError::Lost`], and so does each one after it. (wgpu tells of a loss
+    /// only those who ask; asking costs more than most calls do.) Errors of the library's calls
+    /// never reach the application's handlers. The library uses the features that the application
+    /// enabled (`SHADER_INT64` and `SUBGROUP` make it faster) and keeps to the limits that it asked
+    /// for.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self {
             info: named(device.adapter_info()),
@@ -163,22 +171,25 @@ impl Gpu {
         }
     }
 
-    /// The same device, with run-time checks in the library's own kernels too (bounds, loop counters).
+    /// The same device, with run-time checks in the library's own kernels too (bounds, loop
+    /// counters).
     ///
-    /// They are left out of kernels that hold no WGSL of a user's, because the library proves them unnecessary:
-    /// this is for tests of that claim. Results are the same.
+    /// They are left out of kernels that hold no WGSL of a user's, because the library proves them
+    /// unnecessary: this is for tests of that claim. Results are the same.
     #[must_use]
     pub fn checked(&self) -> Self {
         Self { trusting: false, ..self.clone() }
     }
 
-    /// The same device as if it lacked these features: the baseline kernels run. For tests and comparisons.
+    /// The same device as if it lacked these features: the baseline kernels run. For tests and
+    /// comparisons.
     #[must_use]
     pub fn without(&self, features: wgpu::Features) -> Self {
         Self { features: self.features - features, ..self.clone() }
     }
 
-    /// The same device as if it were no program on the processor: what is chosen for hardware runs. For tests.
+    /// The same device as if it were no program on the processor: what is chosen for hardware runs.
+    /// For tests.
     #[must_use]
     pub fn taken_for_hardware(&self) -> Self {
         let mut hardware = self.clone();
@@ -186,7 +197,8 @@ impl Gpu {
         hardware
     }
 
-    /// The same device as if it bound at most so many bytes at once: for tests of what is cut over several bindings.
+    /// The same device as if it bound at most so many bytes at once: for tests of what is cut over
+    /// several bindings.
     #[must_use]
     pub fn binding_at_most(&self, bytes: u64) -> Self {
         let mut less = self.clone();
@@ -194,7 +206,8 @@ impl Gpu {
         less
     }
 
-    /// The same device, waited for at most so long instead of [`HOST_WAIT`]: then comes [`GpuError::Timeout`].
+    /// The same device, waited for at most so long instead of [`HOST_WAIT`]: then comes
+    /// [`GpuError::Timeout`].
     #[must_use]
     pub fn waiting(&self, patience: Duration) -> Self {
         Self { patience, ..self.clone() }
@@ -235,8 +248,9 @@ impl Gpu {
         self.features.contains(feature)
     }
 
-    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are, and below 2^32,
-    /// because the sizes that run-time checks compare with have 32 bits.
+    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as
+    /// buffers are, and below 2^32, because the sizes that run-time checks compare with have 32
+    /// bits.
     pub fn max_buffer_bytes(&self) -> u64 {
         let limits = &self.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16
@@ -264,11 +278,12 @@ impl Gpu {
         self.trusting
     }
 
-    /// Runs `work`, which makes calls on the device, and returns the error that wgpu reports for it, if any.
+    /// Runs `work`, which makes calls on the device, and returns the error that wgpu reports for
+    /// it, if any.
     ///
-    /// The error is caught in a scope of this thread, so it reaches neither wgpu's default handler, which
-    /// panics, nor one of the application's. A browser tells of errors later: there the next wait returns them ([`Gpu::wait_async`], every
-    /// download).
+    /// The error is caught in a scope of this thread, so it reaches neither wgpu's default handler,
+    /// which panics, nor one of the application's. A browser tells of errors later: there the next
+    /// wait returns them ([`Gpu::wait_async`], every download).
     pub(crate) fn catch<T>(
         &self,
         context: &str,
@@ -293,7 +308,8 @@ impl Gpu {
         match scopes.into_iter().find_map(known) {
             None => Ok(()),
             Some(error) => {
-                // A lost device answers with invalid objects and no error, and then with errors of these.
+                // A lost device answers with invalid objects and no error, and then with errors of
+                // these.
                 self.present()?;
                 Err(GpuError::from_wgpu(context, error))
             }
@@ -319,13 +335,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// Keeps an answer of the browser's until somebody waits. It goes before those of the calls that are made after this one.
+    /// Keeps an answer of the browser's until somebody waits. It goes before those of the calls
+    /// that are made after this one.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn expect(&self, answer: impl Future<Output = Option<GpuError>> + 'static) {
         self.later.expect(answer);
     }
 
-    /// The first error of the calls so far of which a browser tells later. Elsewhere there is none: every call tells of its own.
+    /// The first error of the calls so far of which a browser tells later. Elsewhere there is none:
+    /// every call tells of its own.
     pub(crate) async fn settle(&self) -> Result<(), GpuError> {
         #[cfg(target_arch = "wasm32")]
         if let Err(error) = self.later.settle().await {
@@ -343,7 +361,8 @@ impl Gpu {
         self.present().err().unwrap_or(refused)
     }
 
-    /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices that were opened one by one have the same.)
+    /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices
+    /// that were opened one by one have the same.)
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.built, &other.built)
@@ -356,18 +375,21 @@ impl Gpu {
         }
     }
 
-    /// Whether the device is still there. In browsers, which answer later, a lost device shows when work fails.
+    /// Whether the device is still there. In browsers, which answer later, a lost device shows when
+    /// work fails.
     #[cfg(target_arch = "wasm32")]
     fn present(&self) -> Result<(), GpuError> {
         self.alive()
     }
 
-    /// Whether the device is still there, asked of wgpu itself: a lent device tells only the application.
+    /// Whether the device is still there, asked of wgpu itself: a lent device tells only the
+    /// application.
     #[cfg(not(target_arch = "wasm32"))]
     fn present(&self) -> Result<(), GpuError> {
         self.alive()?;
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        // A buffer without a usage is an error on every device but a lost one, of which wgpu reports none.
+        // A buffer without a usage is an error on every device but a lost one, of which wgpu
+        // reports none.
         let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("whether the device is there"),
             size: 16,
@@ -382,7 +404,8 @@ impl Gpu {
         Err(self.gone("it was destroyed, or the driver gave it up"))
     }
 
-    /// Keeps in mind that the device is lost; `reason` is what is said where nothing better is known.
+    /// Keeps in mind that the device is lost; `reason` is what is said where nothing better is
+    /// known.
     fn gone(&self, reason: &str) -> GpuError {
         GpuError::Lost { reason: self.lost.get_or_init(|| reason.to_owned()).clone() }
     }

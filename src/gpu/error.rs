@@ -58,7 +58,8 @@ pub enum LinkError {
         /// The lines in question, marked.
         report: String,
     },
-    /// A user's file does what its contract with the engine does not allow: see [`Program::check_user`](super::Program::check_user).
+    /// A user's file does what its contract with the engine does not allow: see
+    /// [`Program::check_user`](super::Program::check_user).
     #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
     Forbidden {
         /// The user's file.
@@ -74,7 +75,8 @@ pub enum LinkError {
         /// The line in question, marked.
         report: String,
     },
-    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives none.
+    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives
+    /// none.
     #[error(
         "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process \
         more threads and memory, or the expressions fewer levels"
@@ -89,8 +91,8 @@ crate::text::debug_is_display!(LinkError);
 
 /// An error of the `gpu` module.
 ///
-/// Unless a variant says otherwise the device is still usable: what failed was refused before it changed
-/// anything.
+/// Unless a variant says otherwise the device is still usable: what failed was refused before it
+/// changed anything.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
@@ -166,7 +168,8 @@ pub enum GpuError {
     /// WGSL that does not link.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The driver has no memory left for this. Nothing was lost; free something or choose a smaller size.
+    /// The driver has no memory left for this. Nothing was lost; free something or choose a smaller
+    /// size.
     #[error("out of device memory while {context}: {message}")]
     OutOfMemory {
         /// What was being done.
@@ -174,7 +177,8 @@ pub enum GpuError {
         /// The driver's words.
         message: String,
     },
-    /// wgpu refused a call: a fault of this library, or of WGSL that passed naga and not the driver.
+    /// wgpu refused a call: a fault of this library, or of WGSL that passed naga and not the
+    /// driver.
     #[error("the device refused {context}: {message}")]
     Refused {
         /// What was being done.
@@ -182,7 +186,8 @@ pub enum GpuError {
         /// wgpu's words.
         message: String,
     },
-    /// The device is gone (driver reset, unplugged, destroyed). Fatal: open a new one and start the run again.
+    /// The device is gone (driver reset, unplugged, destroyed). Fatal: open a new one and start the
+    /// run again.
     #[error("the device was lost: {reason}. Open a new one and start again")]
     Lost {
         /// The driver's words.
@@ -190,10 +195,11 @@ pub enum GpuError {
     },
     /// Submitted work did not finish in time. Treat as fatal: the device may be hung.
     ///
-    /// Destroying a device waits for its work, so a program that drops a hung one hangs too. The library therefore leaks
-    /// the device, a lent one too: it is never destroyed, dropping handles of it returns at once, and so does the end of
-    /// the program on Mesa's processor driver, the only one on which this was tried. Another driver may still wait in
-    /// what it registered to run when the process exits (`std::process::exit` runs that, like returning from `main`);
+    /// Destroying a device waits for its work, so a program that drops a hung one hangs too. The
+    /// library therefore leaks the device, a lent one too: it is never destroyed, dropping handles
+    /// of it returns at once, and so does the end of the program on Mesa's processor driver, the
+    /// only one on which this was tried. Another driver may still wait in what it registered to run
+    /// when the process exits (`std::process::exit` runs that, like returning from `main`);
     /// `std::process::abort` runs nothing.
     #[error(
         "the device did not finish within {seconds} s. It may be hung or busy with other work: save what you need and \

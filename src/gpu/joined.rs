@@ -106,8 +106,9 @@ impl Joined {
         joined.files
     }
 
-    /// Whether each file declares what it provides, alone, and some file provides what another one needs.
-    /// What is missing beside a user's file may be the user's to declare: contracts and naga say so.
+    /// Whether each file declares what it provides, alone, and some file provides what another one
+    /// needs. What is missing beside a user's file may be the user's to declare: contracts and naga
+    /// say so.
     fn check_heads(&self) -> Result<(), LinkError> {
         let mut provided = HashMap::new();
         for head in self.heads.iter().filter(|head| head.provides) {
@@ -145,7 +146,8 @@ impl Joined {
 }
 
 impl Source {
-    /// It, and the files that it imports which have no more rights than it has: those of a model's own, each once.
+    /// It, and the files that it imports which have no more rights than it has: those of a model's
+    /// own, each once.
     pub(crate) fn parts(&self) -> Vec<Self> {
         let mut parts = vec![self.clone()];
         let mut next = 0;

@@ -72,11 +72,14 @@ impl Bindings {
 /// What a kernel checks while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Checks {
-    /// Indices, divisors and loops. (Counters end a loop after 2⁶⁴ iterations, so that no compiler can make use of one that never ends.)
+    /// Indices, divisors and loops. (Counters end a loop after 2⁶⁴ iterations, so that no compiler
+    /// can make use of one that never ends.)
     All,
-    /// The same, but loops only where the entry point comes to one of a file that is not the library's: the library's must end.
+    /// The same, but loops only where the entry point comes to one of a file that is not the
+    /// library's: the library's must end.
     UsersLoops,
-    /// Nothing: whatever its buffers hold, the kernel must index within them, every loop must end, and no divisor may be zero.
+    /// Nothing: whatever its buffers hold, the kernel must index within them, every loop must end,
+    /// and no divisor may be zero.
     None,
 }
 
@@ -88,9 +91,9 @@ impl Kernel {
 
     /// Records a dispatch of `workgroups` workgroups.
     ///
-    /// Beyond the device's limit per dimension (65,535 by default) the grid gets a second one. The kernel finds
-    /// its number as `workgroup_id.y * num_workgroups.x + workgroup_id.x` and must pass over numbers from
-    /// `workgroups` on.
+    /// Beyond the device's limit per dimension (65,535 by default) the grid gets a second one. The
+    /// kernel finds its number as `workgroup_id.y * num_workgroups.x + workgroup_id.x` and must
+    /// pass over numbers from `workgroups` on.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, bindings: &Bindings, workgroups: u32) {
         pass.set_pipeline(self.pipeline());
         bindings.set(pass);

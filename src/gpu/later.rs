@@ -1,7 +1,9 @@
-//! What a browser says of calls on its device: later. (Elsewhere the answer is known when the call returns, and nothing of this is compiled.)
+//! What a browser says of calls on its device: later. (Elsewhere the answer is known when the call
+//! returns, and nothing of this is compiled.)
 //!
-//! A call hands in the answer that it will get, and goes on as if all were well. Whoever waits for the device, which nearly every use of it does in
-//! the end, then hears of the first error among all answers to the calls so far: an invalid buffer, say, before the submission that it spoilt.
+//! A call hands in the answer that it will get, and goes on as if all were well. Whoever waits for
+//! the device, which nearly every use of it does in the end, then hears of the first error among
+//! all answers to the calls so far: an invalid buffer, say, before the submission that it spoilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;

@@ -6,15 +6,17 @@ use super::Program;
 
 /// A word of a WGSL struct whose fields are known to nobody before a program runs.
 ///
-/// A model whose `State`, `Params` or `Output` is this type, and no struct with the same fields, may have a WGSL struct of any number of words in its
-/// place. What the host keeps of it is these words, one after the other, and what they mean is for reflection to say
-/// ([`pdes::Schema`](crate::pdes::Schema), [`replication::Schema`](crate::replication::Schema)). Such a model has no twin in Rust, so the engines on
-/// the CPU refuse it.
+/// A model whose `State`, `Params` or `Output` is this type, and no struct with the same fields,
+/// may have a WGSL struct of any number of words in its place. What the host keeps of it is these
+/// words, one after the other, and what they mean is for reflection to say
+/// ([`pdes::Schema`](crate::pdes::Schema), [`replication::Schema`](crate::replication::Schema)).
+/// Such a model has no twin in Rust, so the engines on the CPU refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Word(pub u32);
 
-/// How many values of `T` a WGSL struct of so many bytes is on the host: one, or its words if it is [`Word`]s. None if `T` is of another size.
+/// How many values of `T` a WGSL struct of so many bytes is on the host: one, or its words if it is
+/// [`Word`]s. None if `T` is of another size.
 pub(crate) fn values_of<T: 'static>(bytes: u32) -> Option<usize> {
     match is_words::<T>() {
         true => Some(bytes as usize / 4),
@@ -70,8 +72,9 @@ pub struct StructLayout {
 }
 
 impl StructLayout {
-    /// The fields down to single numbers, in order: those of a struct within are called `name.field`, and the elements of an array
-    /// `name[0]`, `name[1]` and so on. What is no number is [`FieldKind::Other`]. Fields that stand where padding were are none: those that are
+    /// The fields down to single numbers, in order: those of a struct within are called
+    /// `name.field`, and the elements of an array `name[0]`, `name[1]` and so on. What is no number
+    /// is [`FieldKind::Other`]. Fields that stand where padding were are none: those that are
     /// called `unused`, or whose name begins with an underscore.
     pub fn columns(&self) -> &[Field] {
         &self.columns
@@ -82,8 +85,8 @@ impl StructLayout {
         self.padding().is_none()
     }
 
-    /// Where the first bytes lie that belong to no field, in words, if there are any: only without them the struct's bytes
-    /// mean the same on both sides.
+    /// Where the first bytes lie that belong to no field, in words, if there are any: only without
+    /// them the struct's bytes mean the same on both sides.
     pub fn padding(&self) -> Option<String> {
         let mut next = 0;
         for field in &self.fields {

@@ -1,7 +1,8 @@
-//! Joins WGSL files into one module, remembers where each line came from, and lets naga check the result.
+//! Joins WGSL files into one module, remembers where each line came from, and lets naga check the
+//! result.
 //!
-//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`). Four kinds of comment at the top of a file are
-//! read by the linker:
+//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`).
+//! Four kinds of comment at the top of a file are read by the linker:
 //!
 //! ```wgsl
 //! // import: random/philox.wgsl      another file of the library; joined once, however often it is named
@@ -10,8 +11,8 @@
 //! // needs: Item, event_before       what it uses of files that it does not import: one of several, or the model
 //! ```
 //!
-//! WGSL needs no declaration order, so *a choice is a file*: two files that define the same functions are two
-//! ways to do the same thing, and the caller links one of them.
+//! WGSL needs no declaration order, so *a choice is a file*: two files that define the same
+//! functions are two ways to do the same thing, and the caller links one of them.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -126,7 +127,8 @@ impl Program {
         &self.text
     }
 
-    /// The text that devices are given: line by line the same, but that structs in buffers are read and written by 16 or 8 bytes (`words.rs`).
+    /// The text that devices are given: line by line the same, but that structs in buffers are read
+    /// and written by 16 or 8 bytes (`words.rs`).
     pub fn device_text(&self) -> &str {
         self.by_rows.as_ref().unwrap_or(&self.text)
     }
@@ -140,8 +142,8 @@ impl Program {
         if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" }
     }
 
-    /// What a browser's compiler says against its [`Program::standard_text`], at the file and line of the piece that is at fault. (It is stricter
-    /// than naga here and there.)
+    /// What a browser's compiler says against its [`Program::standard_text`], at the file and line
+    /// of the piece that is at fault. (It is stricter than naga here and there.)
     #[cfg(target_arch = "wasm32")]
     pub(super) fn refusal(
         &self,
@@ -189,13 +191,14 @@ impl Program {
         self.features
     }
 
-    /// The module that the joined text is, for reflection: devices are given [`Program::device_text`].
+    /// The module that the joined text is, for reflection: devices are given
+    /// [`Program::device_text`].
     pub fn module(&self) -> &naga::Module {
         &self.module
     }
 
-    /// The module-scope variables that an entry point uses, itself or through the functions that it calls; none if there is no
-    /// such entry point.
+    /// The module-scope variables that an entry point uses, itself or through the functions that it
+    /// calls; none if there is no such entry point.
     pub fn used(&self, entry: &str) -> impl Iterator<Item = &naga::GlobalVariable> {
         let number = self.module.entry_points.iter().position(|point| point.name == entry);
         let handles = number.map_or(&[][..], |number| &self.used[number]);
@@ -217,7 +220,8 @@ impl Program {
         self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].is_library())
     }
 
-    /// Whether an entry point, or a function that it calls, has a loop in a file that is not the library's.
+    /// Whether an entry point, or a function that it calls, has a loop in a file that is not the
+    /// library's.
     pub(super) fn users_loop(&self, entry: &str) -> bool {
         let point = self.module.entry_points.iter().find(|point| point.name == entry);
         let (mut blocks, mut called) = (Vec::new(), HashSet::new());

@@ -1,13 +1,14 @@
-//! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL, pipelines,
-//! sliced submission, readback, errors.
+//! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL,
+//! pipelines, sliced submission, readback, errors.
 //!
 //! Every other module goes through here; this one knows nothing of them.
 //!
 //! # What of it stays
 //!
-//! [`Gpu`], [`GpuError`], [`LinkError`], [`Source`] and [`Verdict`] are what a program meets that uses the other modules, and change with care. The rest
-//! ([`Buffer`], [`Kernel`], [`Plan`], [`Program`], [`Recipe`], [`Pace`] and what belongs to them) is what those modules are made of: good for kernels of
-//! your own beside a simulation, and free to change with each release.
+//! [`Gpu`], [`GpuError`], [`LinkError`], [`Source`] and [`Verdict`] are what a program meets that
+//! uses the other modules, and change with care. The rest ([`Buffer`], [`Kernel`], [`Plan`],
+//! [`Program`], [`Recipe`], [`Pace`] and what belongs to them) is what those modules are made of:
+//! good for kernels of your own beside a simulation, and free to change with each release.
 
 mod buffer;
 mod compilations;

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::depth::{Kind, Token, is_word, token};
 
-/// Functions of WGSL that the library calls. (Besides those whose names begin with one of [`FAMILIES`].)
+/// Functions of WGSL that the library calls. (Besides those whose names begin with one of
+/// [`FAMILIES`].)
 const BUILT_IN: [&str; 14] = [
     "select",
     "min",
@@ -192,8 +193,8 @@ fn declared(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     })
 }
 
-/// Where a file uses names of the pairs, and which. Address spaces and access modes are no such names:
-/// no file of the library declares one.
+/// Where a file uses names of the pairs, and which. Address spaces and access modes are no such
+/// names: no file of the library declares one.
 fn uses(text: &str, part: &Range<usize>, pairs: &[(String, String)]) -> Vec<(Range<usize>, usize)> {
     let text = &text[part.clone()];
     let (mut last, mut in_struct) = ("", false);

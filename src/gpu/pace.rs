@@ -1,7 +1,8 @@
 //! Cuts long work into submissions of some tens of milliseconds.
 //!
-//! Drivers kill a job after about two seconds and take the device with it, while a submission costs some hundred
-//! microseconds: work is submitted in slices between the two, sized by what the last ones took.
+//! Drivers kill a job after about two seconds and take the device with it, while a submission costs
+//! some hundred microseconds: work is submitted in slices between the two, sized by what the last
+//! ones took.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -9,9 +10,11 @@ use std::time::Duration;
 /// How long a submission should take.
 pub const SLICE: Duration = Duration::from_millis(30);
 
-/// What the watcher of a run says each time that it is told how far that is: `()` goes on, and a [`ControlFlow`] may stop it.
+/// What the watcher of a run says each time that it is told how far that is: `()` goes on, and a
+/// [`ControlFlow`] may stop it.
 ///
-/// A run that is stopped ends at its next boundary (a window, a replication, a page), with what it has by then.
+/// A run that is stopped ends at its next boundary (a window, a replication, a page), with what it
+/// has by then.
 pub trait Verdict {
     /// Whether to go on.
     fn flow(self) -> ControlFlow<()>;
@@ -37,7 +40,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Starts with one unit, because nothing is known of the device yet, and never takes more than `max`.
+    /// Starts with one unit, because nothing is known of the device yet, and never takes more than
+    /// `max`.
     pub fn new(max: u32) -> Self {
         Self { units: 1, max: max.max(1) }
     }
@@ -49,8 +53,8 @@ impl Pace {
 
     /// Takes in that a submission of `units` units took `elapsed`.
     ///
-    /// Grows by a factor of 8 at the most, so that one lucky measurement cannot make the next submission long;
-    /// shrinks at once.
+    /// Grows by a factor of 8 at the most, so that one lucky measurement cannot make the next
+    /// submission long; shrinks at once.
     pub fn record(&mut self, units: u32, elapsed: Duration) {
         let fitting = f64::from(units.max(1)) * SLICE.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
         let cap = f64::from(self.max).min(8.0 * f64::from(units.max(1)));
@@ -69,8 +73,8 @@ impl Pace {
         Self { units: (self.units / factor.max(1)).max(1), ..self }
     }
 
-    /// Takes in that the driver did not stand a submission of `units` units: never again more than half as many.
-    /// False if it was one unit.
+    /// Takes in that the driver did not stand a submission of `units` units: never again more than
+    /// half as many. False if it was one unit.
     #[must_use]
     pub fn halve(&mut self, units: u32) -> bool {
         self.max = (units / 2).max(1);

@@ -8,8 +8,9 @@ use super::{Bindings, Gpu, GpuError, Kernel, Submission};
 
 /// A list of GPU work with the buffers that it works on. It holds on to what it needs.
 ///
-/// A plan is made once, recorded into any encoder as often as wanted, and prints itself: every module of the library describes
-/// its work so. Steps run in their order; a step sees what the ones before it wrote.
+/// A plan is made once, recorded into any encoder as often as wanted, and prints itself: every
+/// module of the library describes its work so. Steps run in their order; a step sees what the ones
+/// before it wrote.
 #[derive(Debug, Clone)]
 pub struct Plan {
     label: Cow<'static, str>,
@@ -60,9 +61,11 @@ impl Plan {
         self.steps.is_empty()
     }
 
-    /// Adds a dispatch of `workgroups` workgroups, with buffers by the names of their WGSL variables.
+    /// Adds a dispatch of `workgroups` workgroups, with buffers by the names of their WGSL
+    /// variables.
     ///
-    /// Beyond the device's limit per dimension the grid gets a second one: see [`Kernel::dispatch`].
+    /// Beyond the device's limit per dimension the grid gets a second one: see
+    /// [`Kernel::dispatch`].
     ///
     /// # Errors
     /// As [`Kernel::bind`].
@@ -82,10 +85,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a dispatch whose number of workgroups is three words in `arguments`, from byte `byte` on, when it runs.
+    /// Adds a dispatch whose number of workgroups is three words in `arguments`, from byte `byte`
+    /// on, when it runs.
     ///
-    /// The buffer needs the usage `INDIRECT`, and the numbers must keep to the device's limit per dimension: WebGPU
-    /// runs nothing beyond it.
+    /// The buffer needs the usage `INDIRECT`, and the numbers must keep to the device's limit per
+    /// dimension: WebGPU runs nothing beyond it.
     ///
     /// # Errors
     /// As [`Kernel::bind`].
@@ -102,7 +106,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a copy of `bytes` bytes between buffers, from and to a byte each. All three are multiples of 4.
+    /// Adds a copy of `bytes` bytes between buffers, from and to a byte each. All three are
+    /// multiples of 4.
     pub fn copy(
         &mut self,
         label: impl Into<Cow<'static, str>>,
@@ -159,7 +164,8 @@ impl Plan {
     /// Records the plan into a compute pass of the caller's.
     ///
     /// # Panics
-    /// If it holds copies or clears, which have no place in a pass. The documentation of what gives a plan says so.
+    /// If it holds copies or clears, which have no place in a pass. The documentation of what gives
+    /// a plan says so.
     pub fn record_in(&self, pass: &mut wgpu::ComputePass<'_>) {
         let mut set = None;
         for step in &self.steps {

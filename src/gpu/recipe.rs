@@ -8,8 +8,8 @@ use super::{Kernel, LinkError, Program, Source};
 
 /// What a kernel is made from: files to link, an entry point, and values for `override`s.
 ///
-/// Building it costs a compilation, once for each device: a device keeps what it has built, so a second simulation of the same
-/// model starts in no time.
+/// Building it costs a compilation, once for each device: a device keeps what it has built, so a
+/// second simulation of the same model starts in no time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Recipe {
     name: String,
@@ -20,7 +20,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Entry point `entry` of `sources` with all that they import; `name` is what error messages call it.
+    /// Entry point `entry` of `sources` with all that they import; `name` is what error messages
+    /// call it.
     pub fn new(name: impl Into<String>, entry: &'static str, sources: impl Into<Vec<Source>>) -> Self {
         Self { name: name.into(), entry, sources: sources.into(), constants: Vec::new() }
     }

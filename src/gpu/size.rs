@@ -30,7 +30,8 @@ struct Size {
 }
 
 impl Program {
-    /// Checks that the functions of the files that are not the library's are not too large for drivers.
+    /// Checks that the functions of the files that are not the library's are not too large for
+    /// drivers.
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first of them that is.

@@ -1,4 +1,5 @@
-//! Pieces of WGSL: what they are called, whose they are, and what the comments at their top ask for.
+//! Pieces of WGSL: what they are called, whose they are, and what the comments at their top ask
+//! for.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -12,7 +13,8 @@ pub struct Source {
     library: bool,
 }
 
-/// Of the name alone: a text is long, a device looks its kernels up often, and few pieces share a name.
+/// Of the name alone: a text is long, a device looks its kernels up often, and few pieces share a
+/// name.
 impl Hash for Source {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
@@ -25,7 +27,8 @@ impl Source {
         Self { name: name.into(), text: text.into(), library: false }
     }
 
-    /// A file of the library's, `shaders/…`. The models that ship are none: they have no more rights than a user's.
+    /// A file of the library's, `shaders/…`. The models that ship are none: they have no more
+    /// rights than a user's.
     pub(crate) fn library(name: &'static str, text: &'static str) -> Self {
         Self { library: !name.starts_with("shaders/models/"), ..Self::new(name, text) }
     }
@@ -56,8 +59,8 @@ impl Source {
         lines.filter_map(|(number, line)| Some((number, line.trim().strip_prefix("//")?.trim())))
     }
 
-    /// The same without its declaration of a uniform variable of this name, which another file declares: in its place are blanks, so that all else
-    /// stays in its lines.
+    /// The same without its declaration of a uniform variable of this name, which another file
+    /// declares: in its place are blanks, so that all else stays in its lines.
     pub(crate) fn without_uniform(&self, name: &str) -> Self {
         let Some(declaration) = uniform(&self.text, name) else { return self.clone() };
         let blank = |c: char| if c == '\n' { c } else { ' ' };

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
-/// Readbacks go through staging memory of this size at the most, two at a time: the device fills one while the host empties the other.
+/// Readbacks go through staging memory of this size at the most, two at a time: the device fills
+/// one while the host empties the other.
 pub(crate) const STAGING_BYTES: u64 = 32 << 20;
 /// So much of it is kept for the next readbacks: making it costs drivers more than filling it.
 const KEPT_BYTES: u64 = 2 * STAGING_BYTES;
@@ -73,8 +74,9 @@ impl Uploads {
         Some(kept.remove(place))
     }
 
-    /// Keeps it, and drops those of its kind that came before it and for which there is no room. Long ones and short ones do not drop each other: who writes much and little by turns
-    /// gets both again.
+    /// Keeps it, and drops those of its kind that came before it and for which there is no room.
+    /// Long ones and short ones do not drop each other: who writes much and little by turns gets
+    /// both again.
     pub(super) fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let long = buffer.size() > CHUNK_BYTES;

@@ -93,7 +93,8 @@ fn function_name(module: &Module, constant: Handle<naga::Constant>) -> String {
     )
 }
 
-/// The use of an array by its name and an index in brackets, if this is what stands in a range of the text.
+/// The use of an array by its name and an index in brackets, if this is what stands in a range of
+/// the text.
 fn of(text: &str, range: Range<usize>, name: &str, constant: Handle<naga::Constant>) -> Option<Use> {
     let rest = text.get(range.clone())?.strip_prefix(name)?;
     let open = range.start + name.len() + (rest.len() - rest.trim_start().len());

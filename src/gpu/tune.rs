@@ -23,8 +23,8 @@ pub(crate) fn cheapest(what: &str, candidates: &[(&str, f64)]) -> usize {
 pub(crate) enum Order {
     /// One after the other, round by round: A B C A B C.
     Rounds,
-    /// There and back: A B B A. What gets faster or slower by itself, as the clock of a device that was
-    /// idle, is the same for two candidates.
+    /// There and back: A B B A. What gets faster or slower by itself, as the clock of a device that
+    /// was idle, is the same for two candidates.
     Mirrored,
 }
 
@@ -72,8 +72,8 @@ struct Candidate<C> {
 }
 
 impl<C: Copy + Display> Tuner<C> {
-    /// Of candidates and what their rates are weighed with. The first one stays unless another one is
-    /// faster.
+    /// Of candidates and what their rates are weighed with. The first one stays unless another one
+    /// is faster.
     pub(crate) fn new(
         candidates: impl IntoIterator<Item = (C, f64)>,
         order: Order,
@@ -102,8 +102,8 @@ impl<C: Copy + Display> Tuner<C> {
         Some(if place < count { place } else { round - 1 - place })
     }
 
-    /// Takes in a turn: the work that was done and the seconds that it took, or none where that says
-    /// nothing of the candidate.
+    /// Takes in a turn: the work that was done and the seconds that it took, or none where that
+    /// says nothing of the candidate.
     pub(crate) fn record(&mut self, sample: Option<(f64, f64)>) {
         if let Some(number) = self.next() {
             self.turns += 1;
@@ -154,7 +154,8 @@ impl<C> Candidate<C> {
     }
 }
 
-/// The line of a decision in the log: "replica mapping: b; events per second: a 1.000e6, b 3.000e6".
+/// The line of a decision in the log: "replica mapping: b; events per second: a 1.000e6, b
+/// 3.000e6".
 fn decision<C: Display>(what: &dyn Display, best: C, measure: &str, values: &[(C, f64)]) -> String {
     let values: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value:.3e}")).collect();
     format!("{what}: {best}; {measure}: {}", values.join(", "))
@@ -164,8 +165,8 @@ fn decision<C: Display>(what: &dyn Display, best: C, measure: &str, values: &[(C
 mod tests {
     use super::*;
 
-    /// Runs a trial: `took` says how many seconds a turn of a candidate takes for a unit of work, none
-    /// where that says nothing. Returns the turns, and the fastest.
+    /// Runs a trial: `took` says how many seconds a turn of a candidate takes for a unit of work,
+    /// none where that says nothing. Returns the turns, and the fastest.
     fn decided(
         mut tuner: Tuner<&str>,
         mut took: impl FnMut(usize, usize) -> Option<f64>,
@@ -195,8 +196,8 @@ mod tests {
         assert_eq!(cheapest("test", &[("a", 1.0), ("b", 1.0)]), 0);
     }
 
-    /// Milliseconds of five slices. The third candidate takes half as long, but for one slice that other
-    /// work delays: by the mean it would be the slowest.
+    /// Milliseconds of five slices. The third candidate takes half as long, but for one slice that
+    /// other work delays: by the mean it would be the slowest.
     #[test]
     fn rounds_go_on_until_all_were_seen_and_the_median_decides() {
         let recorded =

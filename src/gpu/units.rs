@@ -41,8 +41,8 @@ const T: Option<FieldUnit> = Some(FieldUnit::Time);
 const P: Option<FieldUnit> = Some(FieldUnit::Probability);
 const N: Option<FieldUnit> = None;
 
-/// The functions of the library that take times, with what each argument is. Those of `random/` are in
-/// the heads of its files: [`CALLS`](shaders::CALLS).
+/// The functions of the library that take times, with what each argument is. Those of `random/` are
+/// in the heads of its files: [`CALLS`](shaders::CALLS).
 const TAKES: [(&str, &[Option<FieldUnit>]); 9] = [
     ("time_add", &[T, T]),
     ("time_since", &[T, T]),
@@ -131,7 +131,8 @@ struct Units<'m> {
 }
 
 impl Program {
-    /// What the fields of `struct Params` are by what the files do with them that are not the library's.
+    /// What the fields of `struct Params` are by what the files do with them that are not the
+    /// library's.
     pub fn field_uses(&self) -> Vec<FieldUse> {
         let units = Units::of(self);
         let mut found: Vec<FieldUse> = Vec::new();
@@ -154,7 +155,8 @@ impl Program {
         found
     }
 
-    /// Where a user adds or subtracts times as vectors, which drops carries, and the time in question.
+    /// Where a user adds or subtracts times as vectors, which drops carries, and the time in
+    /// question.
     pub(super) fn time_sums(&self) -> Vec<(Span, String)> {
         let units = Units::of(self);
         let mut found = Vec::new();

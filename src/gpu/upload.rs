@@ -1,4 +1,5 @@
-//! Staging memory for writes: mapped, filled on all cores, and kept for the next ones, because fresh memory costs more than the copy.
+//! Staging memory for writes: mapped, filled on all cores, and kept for the next ones, because
+//! fresh memory costs more than the copy.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -78,7 +79,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Records copies of parts: where a part begins here, where it goes, and its bytes. The memory comes back when the submission is done.
+    /// Records copies of parts: where a part begins here, where it goes, and its bytes. The memory
+    /// comes back when the submission is done.
     pub(crate) fn record(
         self,
         gpu: &Gpu,
@@ -120,7 +122,8 @@ impl Flow {
     }
 }
 
-/// Writes bytes, whole words, to a buffer from byte `first` on, before any work that is submitted later.
+/// Writes bytes, whole words, to a buffer from byte `first` on, before any work that is submitted
+/// later.
 pub(super) fn write(gpu: &Gpu, to: &wgpu::Buffer, first: u64, bytes: &[u8]) -> Result<(), GpuError> {
     let mut flow = Flow::default();
     let mut place = first;

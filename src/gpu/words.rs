@@ -1,7 +1,8 @@
 //! Structs of a storage buffer by 16 or 8 bytes at a time.
 //!
-//! Drivers load and store a struct member by member, each with an address and a check of its own: 20 words of a state were a sixth of the time of an event (networks by threads, an
-//! H200). So where a library's file says
+//! Drivers load and store a struct member by member, each with an address and a check of its own:
+//! 20 words of a state were a sixth of the time of an event (networks by threads, an H200). So
+//! where a library's file says
 //!
 //! ```wgsl
 //! @group(0) @binding(6) var<storage, read_write> states: array<State>;
@@ -9,12 +10,14 @@
 //! fn states_set(row: u32, value: State) { states[row] = value; }
 //! ```
 //!
-//! and the struct is one of words without padding, the linker writes the same three lines for an array of `vec4<u32>` or `vec2<u32>`. It is the only text that it writes: WGSL cannot say that the same bytes are
-//! of another type.
+//! and the struct is one of words without padding, the linker writes the same three lines for an
+//! array of `vec4<u32>` or `vec2<u32>`. It is the only text that it writes: WGSL cannot say that
+//! the same bytes are of another type.
 
 use naga::{AddressSpace, ArraySize, Handle, Module, Scalar, Type, TypeInner, VectorSize};
 
-/// Beyond so many words a struct stays as it is: one with long lists in it is better looked into where it lies.
+/// Beyond so many words a struct stays as it is: one with long lists in it is better looked into
+/// where it lies.
 const MOST_WORDS: usize = 64;
 
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
@@ -63,7 +66,8 @@ fn of_variable(module: &Module, text: &str, variable: &str, ty: Handle<Type>) ->
     )
 }
 
-/// A value of a type of words, in WGSL, of one expression for each word. None if there is anything but words in it, or padding.
+/// A value of a type of words, in WGSL, of one expression for each word. None if there is anything
+/// but words in it, or padding.
 fn composed(module: &Module, ty: Handle<Type>, words: &mut impl Iterator<Item = String>) -> Option<String> {
     let Type { name, inner } = &module.types[ty];
     let mut parts = Vec::new();

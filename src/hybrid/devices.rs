@@ -1,10 +1,13 @@
-//! The GPU engine over devices and ranks: a simulation of [`pdes`](crate::pdes) cut into ranges of LPs, each of which is a run on a device of its own.
+//! The GPU engine over devices and ranks: a simulation of [`pdes`](crate::pdes) cut into ranges of
+//! LPs, each of which is a run on a device of its own.
 //!
 //! # What lies where
 //!
-//! A part has all that a run alone has, of its own LPs: queues, states, LP memory, mailboxes. Streams, fingerprints and failures go by names, which count over all parts. Beside it there is an
-//! *outbox*: for each other part a count, and a list of (LP, event), 20 or 36 bytes each. It lies behind the counts of mails, in a buffer that windows bind anyway: they
-//! have the eight storage buffers of WebGPU's baseline, and no more (`shaders/pdes/parts/outbox.wgsl`).
+//! A part has all that a run alone has, of its own LPs: queues, states, LP memory, mailboxes.
+//! Streams, fingerprints and failures go by names, which count over all parts. Beside it there is
+//! an *outbox*: for each other part a count, and a list of (LP, event), 20 or 36 bytes each. It
+//! lies behind the counts of mails, in a buffer that windows bind anyway: they have the eight
+//! storage buffers of WebGPU's baseline, and no more (`shaders/pdes/parts/outbox.wgsl`).
 //!
 //! # A window
 //!
@@ -14,18 +17,28 @@
 //!   device   arrive (a dispatch for what all the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
 //! ```
 //!
-//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came. All of it lies
-//!    in one piece of staging memory, which is mapped again when the window is waited for, and is copied from there by the one submission that holds the window and its read as well.
-//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/parts/arrive.wgsl`).
-//! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
-//!    schedules for one of another part goes to the outbox.
-//! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window sent and a quarter; what is more takes a second read.
-//! 5. *Exchange*: one message to each other part, with what this one tells of itself (40 bytes) and what it sends. So all know the next smallest time, each other's failures, errors and wishes to
-//!    stop, and decide alike.
+//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of
+//!    all parts, its own too (after a growth the device no longer knows what it sent); zeros for
+//!    the counts of the outbox; the events that came. All of it lies in one piece of staging
+//!    memory, which is mapped again when the window is waited for, and is copied from there by the
+//!    one submission that holds the window and its read as well.
+//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had
+//!    (`shaders/pdes/parts/arrive.wgsl`).
+//! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts
+//!    find the same horizon, and count the same windows. What an LP schedules for one of another
+//!    part goes to the outbox.
+//! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window
+//!    sent and a quarter; what is more takes a second read.
+//! 5. *Exchange*: one message to each other part, with what this one tells of itself (40 bytes) and
+//!    what it sends. So all know the next smallest time, each other's failures, errors and wishes
+//!    to stop, and decide alike.
 //!
-//! Windows with an event horizon ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches, and two exchanges: after the first the parts agree on the horizon, and send nothing.
+//! Windows with an event horizon ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches, and
+//! two exchanges: after the first the parts agree on the horizon, and send nothing.
 //!
-//! The device waits for the host between windows, and the host for the device. So a window costs a read, an exchange and a submission more than that of a run alone, and the bytes: `docs/devices.md` has the model.
+//! The device waits for the host between windows, and the host for the device. So a window costs a
+//! read, an exchange and a submission more than that of a run alone, and the bytes:
+//! `docs/devices.md` has the model.
 
 mod saved;
 
@@ -47,9 +60,11 @@ use crate::pdes::{
 use crate::random::mix;
 use crate::time::Ticks;
 
-/// A range of the LPs of a [`pdes`](crate::pdes) model on a device, beside the parts that hold the others: threads of this process ([`in_process`](super::in_process)), or processes of MPI.
+/// A range of the LPs of a [`pdes`](crate::pdes) model on a device, beside the parts that hold the
+/// others: threads of this process ([`in_process`](super::in_process)), or processes of MPI.
 ///
-/// All ranks make theirs of the same model with the same options, and call the same functions in the same order. Each part has a device of its own ([`Gpu::nth`]). A run has the bits of
+/// All ranks make theirs of the same model with the same options, and call the same functions in
+/// the same order. Each part has a device of its own ([`Gpu::nth`]). A run has the bits of
 /// [`CpuSimulation`](crate::pdes::CpuSimulation), on any number of parts.
 ///
 /// ```no_run
@@ -75,13 +90,19 @@ use crate::time::Ticks;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Open devices before the threads of ranks begin, and keep them until these have ended, as here: NVIDIA's driver (580.159) hangs now and then where a device is destroyed while another
-/// thread ends.
+/// Open devices before the threads of ranks begin, and keep them until these have ended, as here:
+/// NVIDIA's driver (580.159) hangs now and then where a device is destroyed while another thread
+/// ends.
 ///
-/// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
-/// capacities are fixed ([`Options::fixed`]). Calendars and [`Sync::Neighbours`](crate::pdes::Sync) are for runs on one device.
+/// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back
+/// to a copy of their memory, of which each makes one a second, and on from there, unless
+/// capacities are fixed ([`Options::fixed`]). Calendars and [`Sync::Neighbours`](crate::pdes::Sync)
+/// are for runs on one device.
 ///
-/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]), to the same bytes (but for the count of windows, where these go to the event horizon, and for where a run that a watcher stopped was on its way to), and gone on with by any number of parts ([`GpuPart::resume`]) or by another engine.
+/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]),
+/// to the same bytes (but for the count of windows, where these go to the event horizon, and for
+/// where a run that a watcher stopped was on its way to), and gone on with by any number of parts
+/// ([`GpuPart::resume`]) or by another engine.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -91,7 +112,8 @@ pub struct GpuPart<M: Model> {
     /// What came with it, behind a head, and lies here until the next window.
     arrived: Vec<Vec<u8>>,
     windows: u64,
-    /// Executed by this part; with the first one, also what was executed before the run was saved that goes on here.
+    /// Executed by this part; with the first one, also what was executed before the run was saved
+    /// that goes on here.
     events: u64,
     /// What was known when all parts copied their memory last.
     saved: Option<Saved>,
@@ -109,10 +131,12 @@ struct Saved {
     at: Instant,
 }
 
-/// So often the memory is copied: what was done since is done again after a growth. (In tests, in every other window.)
+/// So often the memory is copied: what was done since is done again after a growth. (In tests, in
+/// every other window.)
 const EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
 
-/// What a part tells all others after each dispatch. Behind it come events, or the words of an error.
+/// What a part tells all others after each dispatch. Behind it come events, or the words of an
+/// error.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Head {
@@ -136,8 +160,9 @@ impl<M: Model> GpuPart<M> {
     /// This rank's part, at the start.
     ///
     /// # Errors
-    /// What [`SimulationError`] names, on all ranks: that of this one as it is, others as [`HybridError::Rank`]; [`HybridError::Differs`] where not all ranks have the same model and options; what
-    /// [`Transport`] says of ranks that are gone.
+    /// What [`SimulationError`] names, on all ranks: that of this one as it is, others as
+    /// [`HybridError::Rank`]; [`HybridError::Differs`] where not all ranks have the same model and
+    /// options; what [`Transport`] says of ranks that are gone.
     pub fn on(
         transport: Box<dyn Transport>,
         gpu: &Gpu,
@@ -158,7 +183,8 @@ impl<M: Model> GpuPart<M> {
         let place = (transport.rank(), transport.ranks());
         same(&mut *transport, model, &options)?;
         let made = PartOf::new(gpu, model, options, place, saved).map_err(HybridError::from);
-        // A fault of the start is the same everywhere, as all others: the first by name, and how much room it lacked.
+        // A fault of the start is the same everywhere, as all others: the first by name, and how
+        // much room it lacked.
         let fault = match &made {
             Err(HybridError::Simulation(SimulationError::Fault(fault))) => {
                 u64::from(fault.encode()) << 32 | u64::from(fault.needed)
@@ -195,14 +221,16 @@ impl<M: Model> GpuPart<M> {
     /// Runs to the end that `until` names.
     ///
     /// # Errors
-    /// As [`pdes::Simulation::run`](crate::pdes::Simulation::run), on all ranks after the same window: a [`Fault`] is the same everywhere, of any other error the rest hear as
+    /// As [`pdes::Simulation::run`](crate::pdes::Simulation::run), on all ranks after the same
+    /// window: a [`Fault`] is the same everywhere, of any other error the rest hear as
     /// [`HybridError::Rank`]. After any, the part can be read, and not run.
     pub fn run(&mut self, until: Until) -> Result<Progress, HybridError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`GpuPart::run`], telling `watch` how far it is some 30 times a second, after a window. Where `watch` answers
-    /// [`ControlFlow::Break`] on any rank, the run ends there on all, by [`Stop::Watcher`].
+    /// [`GpuPart::run`], telling `watch` how far it is some 30 times a second, after a window.
+    /// Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by
+    /// [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`GpuPart::run`].
@@ -225,7 +253,8 @@ impl<M: Model> GpuPart<M> {
         }
         // Unless it ends well.
         self.over = true;
-        // To here at the earliest: where runs end by a number of events depends on where others ended.
+        // To here at the earliest: where runs end by a number of events depends on where others
+        // ended.
         self.saved = None;
         let (mut told, mut state) = (Instant::now(), GO);
         let mut watch = |progress: &Progress| {
@@ -277,7 +306,8 @@ impl<M: Model> GpuPart<M> {
             self.step(parity, until.time, state, save && parity == 0)?;
             parity = if self.part.looks() { 0 } else { 1 - parity };
         };
-        // What the last window sent is taken in, and the memory is what it is between calls of a run alone. No window goes on from here.
+        // What the last window sent is taken in, and the memory is what it is between calls of a
+        // run alone. No window goes on from here.
         let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
         for parity in parity..2 {
             self.step(parity, end, GO, false)?;
@@ -286,7 +316,8 @@ impl<M: Model> GpuPart<M> {
         Ok(stop)
     }
 
-    /// After an error: where a part has too little room, all go back to where the memory was copied, and that one gets more.
+    /// After an error: where a part has too little room, all go back to where the memory was
+    /// copied, and that one gets more.
     fn recover(&mut self, error: HybridError) -> Result<(), HybridError> {
         let HybridError::Simulation(SimulationError::Fault(fault)) = error else { return Err(error) };
         let room =
@@ -345,12 +376,14 @@ impl<M: Model> GpuPart<M> {
         self.part.simulation().states()
     }
 
-    /// The buffer of these states: [`pdes::Simulation::states_buffer`](crate::pdes::Simulation::states_buffer).
+    /// The buffer of these states:
+    /// [`pdes::Simulation::states_buffer`](crate::pdes::Simulation::states_buffer).
     pub fn states_buffer(&self) -> &wgpu::Buffer {
         self.part.simulation().states_buffer()
     }
 
-    /// What is pending at this part's LPs. (After an error, what other parts had sent last is missing.)
+    /// What is pending at this part's LPs. (After an error, what other parts had sent last is
+    /// missing.)
     ///
     /// # Errors
     /// As [`pdes::Simulation::pending`](crate::pdes::Simulation::pending).
@@ -358,7 +391,8 @@ impl<M: Model> GpuPart<M> {
         self.part.simulation().pending()
     }
 
-    /// What each of this part's LPs has to tell: [`pdes::Simulation::outputs`](crate::pdes::Simulation::outputs).
+    /// What each of this part's LPs has to tell:
+    /// [`pdes::Simulation::outputs`](crate::pdes::Simulation::outputs).
     ///
     /// # Errors
     /// As there.
@@ -373,7 +407,8 @@ impl<M: Model> GpuPart<M> {
 
     /// A dispatch of this parity on all parts, and what they tell of it.
     fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
-        // Its own, too: after a growth the device knows what it holds, and no more what it has sent.
+        // Its own, too: after a growth the device knows what it holds, and no more what it has
+        // sent.
         let earliest = self.progress().now;
         // What arrives is not known to have room.
         let saved = if save { self.part.save() } else { Ok(()) };

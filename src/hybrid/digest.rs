@@ -6,8 +6,10 @@ use crate::random::mix;
 
 /// Values as words of 32 bits, in the order in which they are put.
 ///
-/// A number of up to 32 bits is a word, one of 64 bits two, the low one first. Structs and tuples are their fields, an enum is the number of its
-/// variant and then its fields, what has a length begins with it. So a message `[u32; 2]` is the two words that an event of [`pdes`](crate::pdes) has.
+/// A number of up to 32 bits is a word, one of 64 bits two, the low one first. Structs and tuples
+/// are their fields, an enum is the number of its variant and then its fields, what has a length
+/// begins with it. So a message `[u32; 2]` is the two words that an event of [`pdes`](crate::pdes)
+/// has.
 #[derive(Debug, Default)]
 pub struct Digest {
     words: Vec<u32>,

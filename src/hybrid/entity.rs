@@ -14,27 +14,32 @@ use crate::time::Ticks;
 
 /// What entities send each other: usually an enum, with a variant for each service.
 ///
-/// The order decides between messages for the same entity and time, so that who sent first, from which thread or rank, does not matter: those that are equal in it must be
-/// interchangeable, as they are where it is derived. `Serialize` makes fingerprints and carries messages to other ranks.
+/// The order decides between messages for the same entity and time, so that who sent first, from
+/// which thread or rank, does not matter: those that are equal in it must be interchangeable, as
+/// they are where it is derived. `Serialize` makes fingerprints and carries messages to other
+/// ranks.
 pub trait Message: Ord + Send + Serialize + DeserializeOwned + 'static {}
 
 impl<T: Ord + Send + Serialize + DeserializeOwned + 'static> Message for T {}
 
 /// A logical process: a state that only its own events change.
 ///
-/// A simulation has entities of one type; a model with several kinds of them has an enum. Entities have names, 0, 1, 2 and so on; where an entity
-/// lies is the engine's business.
+/// A simulation has entities of one type; a model with several kinds of them has an enum. Entities
+/// have names, 0, 1, 2 and so on; where an entity lies is the engine's business.
 ///
-/// An entity executes the smallest event that it holds: by time, then messages by their order, then processes that waited for that time, by
-/// their numbers. What it sends to itself it holds at once, for the present time, too. What others send it arrives with the next window, and without a lookahead with the
-/// next round of the same time, as in [`pdes`](crate::pdes::Model).
+/// An entity executes the smallest event that it holds: by time, then messages by their order, then
+/// processes that waited for that time, by their numbers. What it sends to itself it holds at once,
+/// for the present time, too. What others send it arrives with the next window, and without a
+/// lookahead with the next round of the same time, as in [`pdes`](crate::pdes::Model).
 ///
-/// What it does must depend on nothing but its state, the message, and what [`Context`] tells and draws.
+/// What it does must depend on nothing but its state, the message, and what [`Context`] tells and
+/// draws.
 pub trait Entity: Send + Sized + 'static {
     /// What it is sent.
     type Message: Message;
 
-    /// Called once, at time zero: sends the first messages, spawns the first processes. What is sent here need not keep the lookahead.
+    /// Called once, at time zero: sends the first messages, spawns the first processes. What is
+    /// sent here need not keep the lookahead.
     fn start(&mut self, context: &mut Context<Self>);
 
     /// A message that none of its processes waits for.
@@ -59,7 +64,8 @@ pub(super) enum Body<M> {
     Wake(u32, u32),
 }
 
-/// An event of the entity in row `slot` of a partition. The order is that of execution, entity by entity.
+/// An event of the entity in row `slot` of a partition. The order is that of execution, entity by
+/// entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event<M> {
     pub(super) slot: u32,
@@ -170,29 +176,34 @@ impl<E: Entity> Context<E> {
         self.lookahead
     }
 
-    /// The number of this run among those that differ in their random streams: [`Replica::number`](crate::pdes::Replica::number).
+    /// The number of this run among those that differ in their random streams:
+    /// [`Replica::number`](crate::pdes::Replica::number).
     pub fn replica(&self) -> u32 {
         self.replica
     }
 
-    /// The random stream of this event, which is named by the seed, the entity, and the number of the event at the entity.
+    /// The random stream of this event, which is named by the seed, the entity, and the number of
+    /// the event at the entity.
     pub fn stream(&mut self) -> &mut Stream {
         &mut self.stream
     }
 
-    /// Sends a message that arrives at a time: from now on at the entity itself, at least the lookahead after now at others. Where it must not, or there is no entity of this
-    /// name, the run ends with a [`Fault`](super::Fault).
+    /// Sends a message that arrives at a time: from now on at the entity itself, at least the
+    /// lookahead after now at others. Where it must not, or there is no entity of this name, the
+    /// run ends with a [`Fault`](super::Fault).
     pub fn send(&mut self, to: u32, time: Ticks, message: E::Message) {
         self.sent.push((to, time, message));
     }
 
-    /// Ends a process of this entity, wherever it waits, when the present call returns. One that has ended already is passed over.
+    /// Ends a process of this entity, wherever it waits, when the present call returns. One that
+    /// has ended already is passed over.
     pub fn stop(&mut self, process: ProcessId) {
         self.stopped.push(process);
     }
 
-    /// Calls a handler. The answer is part of this event: it is handed to `answered` at the same time, with the rest of the event's random
-    /// stream, before the entity's next event; answers of several calls in the order of the calls. Other entities go on meanwhile.
+    /// Calls a handler. The answer is part of this event: it is handed to `answered` at the same
+    /// time, with the rest of the event's random stream, before the entity's next event; answers of
+    /// several calls in the order of the calls. Other entities go on meanwhile.
     pub fn call<H: Handler>(
         &mut self,
         handler: Handle<H>,

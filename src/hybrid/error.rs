@@ -7,7 +7,8 @@ use crate::pdes::SimulationError;
 use crate::text::cut;
 use crate::time::Ticks;
 
-/// What entities did that they must not. Whatever the threads and ranks, a run ends with the same one: of a window's faults, that of the entity with the smallest name.
+/// What entities did that they must not. Whatever the threads and ranks, a run ends with the same
+/// one: of a window's faults, that of the entity with the smallest name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fault {
     /// The entity's name.
@@ -92,7 +93,8 @@ pub enum FaultKind {
     Foreign,
 }
 
-/// An error of the `hybrid` module. After one that a run ended with, the simulation can be read but not run.
+/// An error of the `hybrid` module. After one that a run ended with, the simulation can be read but
+/// not run.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HybridError {

@@ -1,4 +1,5 @@
-//! Handlers: work that events hand to the GPU, many calls at once (the paper, sections 2.2 and 2.3).
+//! Handlers: work that events hand to the GPU, many calls at once (the paper, sections 2.2 and
+//! 2.3).
 
 mod balance;
 mod placement;
@@ -21,8 +22,9 @@ pub use wgsl::WgslHandler;
 #[doc(hidden)]
 pub use wgsl::kernels;
 
-/// What events may call: a function that depends on its call and on what it keeps, and on nothing else. [`WgslHandler`] makes one of WGSL and of its Rust twin; one that takes several
-/// kernels is written by hand.
+/// What events may call: a function that depends on its call and on what it keeps, and on nothing
+/// else. [`WgslHandler`] makes one of WGSL and of its Rust twin; one that takes several kernels is
+/// written by hand.
 pub trait Handler: Send + Sync + 'static {
     /// What it is given.
     type Call: Send + Sync + 'static;
@@ -32,7 +34,8 @@ pub trait Handler: Send + Sync + 'static {
     /// Its name, in errors and reports.
     fn name(&self) -> &str;
 
-    /// Whether it can run on a device. One that says no runs on the host's cores, whatever the [`Placement`].
+    /// Whether it can run on a device. One that says no runs on the host's cores, whatever the
+    /// [`Placement`].
     fn has_gpu(&self) -> bool {
         true
     }
@@ -40,7 +43,8 @@ pub trait Handler: Send + Sync + 'static {
     /// The answer to a call, on one core.
     fn on_cpu(&self, call: &Self::Call) -> Self::Answer;
 
-    /// The answers to calls, in their order: the same bits. Where there are several devices, threads call it at once, each with another device.
+    /// The answers to calls, in their order: the same bits. Where there are several devices,
+    /// threads call it at once, each with another device.
     ///
     /// # Errors
     /// Where the device fails.
@@ -95,8 +99,9 @@ pub struct Used {
 }
 
 impl Handlers {
-    /// No handlers yet. Without a device all run on the host's cores; several devices share the calls of a window, each as many as it is fast (`Some(gpu)` is one, a list
-    /// are several: [`Gpu::nth`]).
+    /// No handlers yet. Without a device all run on the host's cores; several devices share the
+    /// calls of a window, each as many as it is fast (`Some(gpu)` is one, a list are several:
+    /// [`Gpu::nth`]).
     pub fn new(devices: impl IntoIterator<Item = Gpu>, placement: Placement) -> Self {
         Self { devices: devices.into_iter().collect(), placement, list: Vec::new() }
     }
@@ -113,7 +118,8 @@ impl Handlers {
         self.list.iter().map(|handler| handler.used().clone()).collect()
     }
 
-    /// The answers to calls of one handler, on rayon's cores or on this one, where the device does not serve.
+    /// The answers to calls of one handler, on rayon's cores or on this one, where the device does
+    /// not serve.
     pub(super) fn run(
         &mut self,
         handler: usize,

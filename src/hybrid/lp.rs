@@ -5,11 +5,14 @@ use std::sync::Arc;
 use super::{Context, Digest, Entity};
 use crate::pdes::{self, CpuModel, Event};
 
-/// An LP of a model of [`pdes`]: its Rust twin runs on all cores and ranks, to the fingerprint of the sequential engine and of the GPU.
+/// An LP of a model of [`pdes`]: its Rust twin runs on all cores and ranks, to the fingerprint of
+/// the sequential engine and of the GPU.
 ///
-/// Without a lookahead that holds as long as no LP executes more events in a round than the engine's windows have room for, which is 128.
+/// Without a lookahead that holds as long as no LP executes more events in a round than the
+/// engine's windows have room for, which is 128.
 ///
-/// Its runs are saved ([`Simulation::checkpoint`](super::Simulation::checkpoint)) and gone on with ([`Lp::resume`]) by any engine and any ranks.
+/// Its runs are saved ([`Simulation::checkpoint`](super::Simulation::checkpoint)) and gone on with
+/// ([`Lp::resume`]) by any engine and any ranks.
 pub struct Lp<M: CpuModel> {
     pub(super) model: Arc<M>,
     pub(super) state: M::State,

@@ -1,7 +1,10 @@
 //! Ranks that are processes of MPI, through the crate `mpi`.
 //!
-//! No call of MPI here waits: what is sent and received are requests, which are asked again and again whether they are done, up to a deadline. So a rank that hangs, wherever it does,
-//! leaves nobody waiting (but for those that have come to a good end: they wait for the others to come to theirs, however long that takes). What a request that never ends holds (its bytes) is given up with it.
+//! No call of MPI here waits: what is sent and received are requests, which are asked again and
+//! again whether they are done, up to a deadline. So a rank that hangs, wherever it does, leaves
+//! nobody waiting (but for those that have come to a good end: they wait for the others to come to
+//! theirs, however long that takes). What a request that never ends holds (its bytes) is given up
+//! with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,18 +26,23 @@ const GONE: Tag = 0x4557;
 /// Bytes of one message of MPI, which counts in 31 bits. What is as long is followed by more.
 const MOST: usize = 1 << 30;
 
-/// Once something is wrong, so long is waited for the others to learn of it, before this process ends and `mpirun` ends all.
+/// Once something is wrong, so long is waited for the others to learn of it, before this process
+/// ends and `mpirun` ends all.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// This process as a rank of MPI: one for the program, which ends MPI when it is dropped.
 ///
-/// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says so to the others, who end with [`HybridError::Gone`]. One that hangs is
-/// [`HybridError::Silent`] to the others when they have waited for it long enough ([`MpiRank::waiting`]). One that is killed is the business of `mpirun`, which ends all others.
+/// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says
+/// so to the others, who end with [`HybridError::Gone`]. One that hangs is [`HybridError::Silent`]
+/// to the others when they have waited for it long enough ([`MpiRank::waiting`]). One that is
+/// killed is the business of `mpirun`, which ends all others.
 ///
-/// Large messages arrive while both ranks are in calls of this library: one that sends much, and then is busy with something else for longer than others wait, is silent to them.
+/// Large messages arrive while both ranks are in calls of this library: one that sends much, and
+/// then is busy with something else for longer than others wait, is silent to them.
 ///
-/// When all ranks have come to their ends, the last that is dropped ends MPI, for which each waits. After an error none does: a process that ends without
-/// is what tells `mpirun` to end those that hang. So a program whose run failed should end soon, with another exit code than 0.
+/// When all ranks have come to their ends, the last that is dropped ends MPI, for which each waits.
+/// After an error none does: a process that ends without is what tells `mpirun` to end those that
+/// hang. So a program whose run failed should end soon, with another exit code than 0.
 pub struct MpiRank {
     world: SimpleCommunicator,
     patience: Duration,
@@ -67,7 +75,8 @@ impl MpiRank {
         })
     }
 
-    /// The same with another time to wait for the other ranks: by default somewhat longer than for a device.
+    /// The same with another time to wait for the other ranks: by default somewhat longer than for
+    /// a device.
     #[must_use]
     pub fn waiting(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -259,7 +268,8 @@ impl Flight {
     fn test(self) -> Result<Vec<u8>, Self> {
         let bytes = self.bytes;
         match self.request.test() {
-            // SAFETY: it was made of a box by `of` or `into`. The request has ended and is gone with its reference, so neither MPI nor anybody else uses it.
+            // SAFETY: it was made of a box by `of` or `into`. The request has ended and is gone
+            // with its reference, so neither MPI nor anybody else uses it.
             Ok(_) => Ok(unsafe { Box::from_raw(bytes) }.into_vec()),
             Err(request) => Err(Self { request, bytes }),
         }

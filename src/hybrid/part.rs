@@ -279,7 +279,8 @@ impl<E: Entity> Part<E> {
         shared: &Shared,
         function: impl FnOnce(&mut Self) -> Result<R, FaultKind>,
     ) -> Option<R> {
-        // What a panic leaves half done is the entity's state and what it was about to send: the first is never used again, the second is thrown away.
+        // What a panic leaves half done is the entity's state and what it was about to send: the
+        // first is never used again, the second is thrown away.
         let done = catch_unwind(AssertUnwindSafe(|| function(self)));
         let kind = match done {
             Ok(Ok(result)) => return Some(result),

@@ -1,8 +1,10 @@
-//! The events that wait in a partition: a ladder of buckets (after Tang, Goh and Thng, 2005) with one rung.
+//! The events that wait in a partition: a ladder of buckets (after Tang, Goh and Thng, 2005) with
+//! one rung.
 //!
-//! Events that are far off lie in no order. Buckets of time are made of them when those of the last time are used up, none much narrower than a
-//! window: a window takes most of its events bucket by bucket, and sorts them itself. Of the one bucket that it takes a part of, the rest
-//! becomes a heap; so a long bucket costs its logarithm and not its length for each of many short windows.
+//! Events that are far off lie in no order. Buckets of time are made of them when those of the last
+//! time are used up, none much narrower than a window: a window takes most of its events bucket by
+//! bucket, and sorts them itself. Of the one bucket that it takes a part of, the rest becomes a
+//! heap; so a long bucket costs its logarithm and not its length for each of many short windows.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

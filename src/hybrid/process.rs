@@ -1,4 +1,5 @@
-//! Processes: async functions of an entity, which the engine polls when the time or the message comes that they wait for.
+//! Processes: async functions of an entity, which the engine polls when the time or the message
+//! comes that they wait for.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +9,12 @@ use super::entity::{Came, Cell, Context, Entity, Filter, ProcessId, Spawned};
 use super::error::FaultKind;
 use crate::time::Ticks;
 
-/// What a process has in its hands: it waits for a time or a message, and between two waits it may change its entity.
+/// What a process has in its hands: it waits for a time or a message, and between two waits it may
+/// change its entity.
 ///
-/// A process awaits what is here, one at a time. What belongs to something else (a socket, a channel) nobody would wake it for: the run ends with a fault.
-/// What variables of a process hold is no part of fingerprints; what it leaves in its entity is.
+/// A process awaits what is here, one at a time. What belongs to something else (a socket, a
+/// channel) nobody would wake it for: the run ends with a fault. What variables of a process hold
+/// is no part of fingerprints; what it leaves in its entity is.
 pub struct Process<E: Entity> {
     cell: Arc<Mutex<Cell<E>>>,
 }
@@ -21,7 +24,8 @@ fn lock<E: Entity>(cell: &Mutex<Cell<E>>) -> MutexGuard<'_, Cell<E>> {
 }
 
 impl<E: Entity> Context<E> {
-    /// Begins a process of this entity, which runs when the present call returns, up to the first thing that it waits for.
+    /// Begins a process of this entity, which runs when the present call returns, up to the first
+    /// thing that it waits for.
     pub fn spawn<F>(&mut self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
     where
         F: Future<Output = ()> + Send + 'static,
@@ -37,7 +41,8 @@ impl<E: Entity> Process<E> {
     /// Does something with the entity, now.
     ///
     /// # Panics
-    /// Outside the process: in another thread, or in a handler of the entity. The engine makes a fault of it.
+    /// Outside the process: in another thread, or in a handler of the entity. The engine makes a
+    /// fault of it.
     pub fn with<R>(&self, function: impl FnOnce(&mut E, &mut Context<E>) -> R) -> R {
         // Taken out, so that a call within the call finds nothing, instead of waiting for itself.
         let lent = lock(&self.cell).lent.take();
@@ -61,7 +66,8 @@ impl<E: Entity> Process<E> {
         self.wait_for(Some(span), None).await;
     }
 
-    /// Waits for a message that passes the filter. Of several processes of an entity that wait for it, the one that was spawned first gets it.
+    /// Waits for a message that passes the filter. Of several processes of an entity that wait for
+    /// it, the one that was spawned first gets it.
     pub async fn receive(&self, filter: impl Fn(&E::Message) -> bool + Send + 'static) -> E::Message {
         match self.wait_for(None, Some(Box::new(filter))).await {
             Came::Message(message) => message,
@@ -69,7 +75,8 @@ impl<E: Entity> Process<E> {
         }
     }
 
-    /// The same, up to a time from now; none if that comes first. A message of the last tick comes before it.
+    /// The same, up to a time from now; none if that comes first. A message of the last tick comes
+    /// before it.
     pub async fn receive_within(
         &self,
         span: Ticks,
@@ -137,7 +144,8 @@ impl<E: Entity> Spawned<E> {
 
     /// Whether it waits for this message.
     pub(super) fn takes(&self, message: &E::Message) -> bool {
-        // The user's code runs while nothing is locked: where it calls its process it panics, and does not wait for itself.
+        // The user's code runs while nothing is locked: where it calls its process it panics, and
+        // does not wait for itself.
         let Some(filter) = lock(&self.cell).filter.take() else { return false };
         let takes = filter(message);
         lock(&self.cell).filter = Some(filter);

@@ -1,4 +1,5 @@
-//! What runs on ranks have in common that are saved: each rank tells the first what it holds, and the first makes the file of all.
+//! What runs on ranks have in common that are saved: each rank tells the first what it holds, and
+//! the first makes the file of all.
 
 use std::path::Path;
 

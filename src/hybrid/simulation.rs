@@ -31,7 +31,8 @@ const MOST_PARTS: usize = 1024;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Spread {
-    /// The first entities on the first rank, and so on, as many on each: where neighbours by name talk to each other.
+    /// The first entities on the first rank, and so on, as many on each: where neighbours by name
+    /// talk to each other.
     #[default]
     Block,
     /// As if by chance: where some ranges of names have more to do than others.
@@ -84,7 +85,8 @@ pub struct Options {
 
 /// A simulation of entities on the host's cores, on one rank or on many.
 ///
-/// Where there are several ranks, each makes its own `Simulation` and calls the same functions in the same order.
+/// Where there are several ranks, each makes its own `Simulation` and calls the same functions in
+/// the same order.
 pub struct Simulation<E: Entity> {
     shared: Shared,
     parts: Vec<Part<E>>,
@@ -95,7 +97,8 @@ pub struct Simulation<E: Entity> {
     windows: u64,
     events: u64,
     over: bool,
-    /// What this rank found wrong after the last exchange: the others hear of it with the next window.
+    /// What this rank found wrong after the last exchange: the others hear of it with the next
+    /// window.
     late: Option<HybridError>,
     /// The time of the last window's first event, and how many windows in a row began there.
     rounds: (Ticks, u32),
@@ -122,11 +125,13 @@ impl Pool {
 }
 
 impl<E: Entity> Simulation<E> {
-    /// Makes and starts so many entities, by name, on this rank alone. A message takes at least `lookahead` from one entity to another; it may be zero, and
-    /// [`Ticks::NEVER`] where they send each other nothing. The longer it is, the more entities run at once.
+    /// Makes and starts so many entities, by name, on this rank alone. A message takes at least
+    /// `lookahead` from one entity to another; it may be zero, and [`Ticks::NEVER`] where they send
+    /// each other nothing. The longer it is, the more entities run at once.
     ///
     /// # Errors
-    /// [`HybridError::NoEntities`], [`HybridError::HostMemory`], [`HybridError::Threads`], and a [`Fault`] of an entity.
+    /// [`HybridError::NoEntities`], [`HybridError::HostMemory`], [`HybridError::Threads`], and a
+    /// [`Fault`] of an entity.
     pub fn new(
         entities: u32,
         lookahead: Ticks,
@@ -136,10 +141,12 @@ impl<E: Entity> Simulation<E> {
         Self::on(Box::new(Alone), entities, lookahead, make, options)
     }
 
-    /// The same as one rank of several: only its own entities are made. All ranks are given the same model, seed, replica and spread.
+    /// The same as one rank of several: only its own entities are made. All ranks are given the
+    /// same model, seed, replica and spread.
     ///
     /// # Errors
-    /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and where another rank fails.
+    /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and where another
+    /// rank fails.
     pub fn on(
         transport: Box<dyn Transport>,
         entities: u32,
@@ -250,13 +257,16 @@ impl<E: Entity> Simulation<E> {
     /// Executes exactly the events before `until`.
     ///
     /// # Errors
-    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. After any, the simulation can be read, and not run.
+    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. After
+    /// any, the simulation can be read, and not run.
     pub fn run(&mut self, until: Ticks) -> Result<Progress, HybridError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Of several ranks, each tells its own events there, and in the end
-    /// returns those of all. Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by [`Stop::Watcher`].
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window.
+    /// Of several ranks, each tells its own events there, and in the end returns those of all.
+    /// Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by
+    /// [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -316,8 +326,8 @@ impl<E: Entity> Simulation<E> {
         }
     }
 
-    /// A window on this rank, up to its end (or the starts), and what it sends to others. The error is this rank's own, and others
-    /// do not know of it.
+    /// A window on this rank, up to its end (or the starts), and what it sends to others. The error
+    /// is this rank's own, and others do not know of it.
     fn window(&mut self, end: Option<Ticks>) -> Result<Option<Fault>, HybridError> {
         let shared = &self.shared;
         let each = |parts: &mut [Part<E>], function: &(dyn Fn(&mut Part<E>) + Sync)| match &self.pool {
@@ -378,7 +388,8 @@ impl<E: Entity> Simulation<E> {
         Ok(self.parts.iter_mut().filter_map(|part| part.fault.take()).min())
     }
 
-    /// After a window: all ranks hear of an error of any, and messages go where they belong. What is wrong with those that came is told later.
+    /// After a window: all ranks hear of an error of any, and messages go where they belong. What
+    /// is wrong with those that came is told later.
     fn end_window(&mut self, mut window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
         if self.transport.ranks() == 1 {
             return match window? {
@@ -480,7 +491,8 @@ impl<E: Entity> Simulation<E> {
         Ok(sum)
     }
 
-    /// The fingerprint of what was executed, of the states and of what is pending, over all ranks: all of them ask for it.
+    /// The fingerprint of what was executed, of the states and of what is pending, over all ranks:
+    /// all of them ask for it.
     ///
     /// # Errors
     /// Where another rank is gone or silent.

@@ -1,4 +1,5 @@
-//! How ranks talk: the few collective operations that a simulation needs, and ranks that are threads of one process.
+//! How ranks talk: the few collective operations that a simulation needs, and ranks that are
+//! threads of one process.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -7,16 +8,19 @@ use std::time::{Duration, Instant};
 use super::HybridError;
 use crate::gpu::HOST_WAIT;
 
-/// How long other ranks are waited for: longer than any of them waits for its device, so that it can say that this is what hangs.
+/// How long other ranks are waited for: longer than any of them waits for its device, so that it
+/// can say that this is what hangs.
 pub(super) const PATIENCE: Duration = HOST_WAIT.saturating_add(Duration::from_secs(10));
 
 /// So long another rank's message is looked for before it is waited for.
 const GLANCE: Duration = Duration::from_micros(100);
 
-/// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and in order.
+/// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and
+/// in order.
 ///
-/// All ranks call the same collective operations in the same order. Those that are made here of `send` and `receive` take as many steps as the logarithm of the ranks
-/// ([`least`](Self::least)), or a message for each of them ([`exchange`](Self::exchange)).
+/// All ranks call the same collective operations in the same order. Those that are made here of
+/// `send` and `receive` take as many steps as the logarithm of the ranks ([`least`](Self::least)),
+/// or a message for each of them ([`exchange`](Self::exchange)).
 pub trait Transport {
     /// Its number.
     fn rank(&self) -> u32;
@@ -24,8 +28,9 @@ pub trait Transport {
     /// How many there are.
     fn ranks(&self) -> u32;
 
-    /// Sends another rank some bytes, and does not wait for it. After another was found gone or silent nothing is sent any more: the rest may not know of it yet,
-    /// and would take it for something else.
+    /// Sends another rank some bytes, and does not wait for it. After another was found gone or
+    /// silent nothing is sent any more: the rest may not know of it yet, and would take it for
+    /// something else.
     ///
     /// # Errors
     /// Where that rank is gone, or another was found gone or silent.
@@ -34,11 +39,12 @@ pub trait Transport {
     /// Waits for what another rank sends.
     ///
     /// # Errors
-    /// [`HybridError::Gone`] where that rank has ended, or where another was found gone and there is nothing yet; [`HybridError::Silent`] where it is silent for too
-    /// long.
+    /// [`HybridError::Gone`] where that rank has ended, or where another was found gone and there
+    /// is nothing yet; [`HybridError::Silent`] where it is silent for too long.
     fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError>;
 
-    /// The smallest of what all ranks give, value by value: an all-reduce, by dissemination (Hensgen, Finkel and Manber, 1988).
+    /// The smallest of what all ranks give, value by value: an all-reduce, by dissemination
+    /// (Hensgen, Finkel and Manber, 1988).
     ///
     /// # Errors
     /// As [`Transport::receive`].
@@ -57,7 +63,8 @@ pub trait Transport {
         Ok(least)
     }
 
-    /// Sends each rank what is for it, in the order of ranks, and returns what came from each. What a rank has for itself stays where it is.
+    /// Sends each rank what is for it, in the order of ranks, and returns what came from each. What
+    /// a rank has for itself stays where it is.
     ///
     /// # Errors
     /// As [`Transport::receive`].
@@ -150,7 +157,8 @@ impl LocalRank {
         self
     }
 
-    /// The next packet of any rank. To wake from a wait takes longer than others need for a window with little to do: so it looks first.
+    /// The next packet of any rank. To wake from a wait takes longer than others need for a window
+    /// with little to do: so it looks first.
     fn next(&self, patience: Duration) -> Result<(u32, Packet), RecvTimeoutError> {
         let begun = Instant::now();
         while begun.elapsed() < GLANCE.min(patience) {
@@ -221,8 +229,9 @@ impl Drop for LocalRank {
     }
 }
 
-/// Runs a function on each of so many ranks, each a thread of this process, and returns what they return, by rank. Where one panics, the
-/// others are told so by [`HybridError::Gone`], and its panic goes on here when all have ended.
+/// Runs a function on each of so many ranks, each a thread of this process, and returns what they
+/// return, by rank. Where one panics, the others are told so by [`HybridError::Gone`], and its
+/// panic goes on here when all have ended.
 ///
 /// # Panics
 /// Where a rank does, and where the system gives no more threads.

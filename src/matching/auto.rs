@@ -1,7 +1,9 @@
-//! Which way candidates are found, and how much room they take. Both are known when the device has looked at the sets; but a lone
-//! submission with a wait for that takes longer than the work. So the way and the room of the last call with sets like these are
-//! assumed, the look is part of the same submission, and where it tells something else the call is made again. What is found does not
-//! depend on what was assumed, nor does its order. Where the device has no room for what was assumed, it is forgotten (`Kernels::forget_if_failed`).
+//! Which way candidates are found, and how much room they take. Both are known when the device has
+//! looked at the sets; but a lone submission with a wait for that takes longer than the work. So
+//! the way and the room of the last call with sets like these are assumed, the look is part of the
+//! same submission, and where it tells something else the call is made again. What is found does
+//! not depend on what was assumed, nor does its order. Where the device has no room for what was
+//! assumed, it is forgotten (`Kernels::forget_if_failed`).
 
 use super::kernels::Kernels;
 use super::look::Look;
@@ -11,7 +13,8 @@ use super::source::Source;
 use super::{Algorithm, MatchingError, grid, sweep};
 use crate::gpu::{Gpu, tune};
 
-/// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
+/// Whether brute force takes no longer than the passes over all regions, and the submissions, of
+/// the other algorithms.
 pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
     let free = match (gpu.on_processor(), subscriptions.dims) {
@@ -23,16 +26,19 @@ pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns
     tune::cheapest("matching algorithm", &costs) == 0
 }
 
-/// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force takes as long as a sort, or a grid, on an H200 (the table of times in
-/// mod.rs, in which it takes 0.12 ms and what grows with the tests; 0.16 and 0.33 ms are the others' least: 30,000 regions went from 0.29, 0.39 and 0.50 ms to 0.14, 0.32 and 0.31). For other GPUs a guess.
+/// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force
+/// takes as long as a sort, or a grid, on an H200 (the table of times in mod.rs, in which it takes
+/// 0.12 ms and what grows with the tests; 0.16 and 0.33 ms are the others' least: 30,000 regions
+/// went from 0.29, 0.39 and 0.50 ms to 0.14, 0.32 and 0.31). For other GPUs a guess.
 const FREE_TESTS_1D: f64 = 7e7;
 const FREE_TESTS: f64 = 1.5e8;
 
 /// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
 const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
 
-/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A guess on the low side: the
-/// 5.19 ms in which an H200 sorts the bounds of 10⁸ regions are 160 tests for each.
+/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A
+/// guess on the low side: the 5.19 ms in which an H200 sorts the bounds of 10⁸ regions are 160
+/// tests for each.
 const TESTS_PER_REGION: f64 = 64.0;
 
 /// Matches by candidates: sets that are not empty, and any algorithm but brute force and trees.
@@ -96,7 +102,8 @@ mod tests {
         (value, [after[0] - before[0], after[1] - before[1]])
     }
 
-    /// A lone submission with a wait takes longer than the work on small sets: of calls that are alike, the second needs no other.
+    /// A lone submission with a wait takes longer than the work on small sets: of calls that are
+    /// alike, the second needs no other.
     #[test]
     fn calls_that_are_alike_wait_once() {
         let matcher = Matcher::new(&Gpu::for_test());

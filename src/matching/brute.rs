@@ -33,7 +33,8 @@ pub(super) fn work(subscriptions: &Columns, updates: &Columns) -> Result<Work, M
         sides: [subscriptions.count, updates.count],
         ranges: 0,
         tasks,
-        // 2^26 tests: 7 ms at 10^10 tests per second. A guess of what the slowest GPU does, not measured.
+        // 2^26 tests: 7 ms at 10^10 tests per second. A guess of what the slowest GPU does, not
+        // measured.
         unit: 64,
     })
 }

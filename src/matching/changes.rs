@@ -21,7 +21,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Sorted changes, as the device has them. Fresh memory costs more than what is written to it, and less on several cores.
+    /// Sorted changes, as the device has them. Fresh memory costs more than what is written to it,
+    /// and less on several cores.
     pub(super) fn new(read: &[u8]) -> Self {
         let (keys, _) = read.as_chunks::<8>();
         let (began, ended) = keys.split_at(keys.partition_point(|key| u64::from_ne_bytes(*key) < ENDED));

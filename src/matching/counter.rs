@@ -12,7 +12,8 @@ use crate::primitives::Count;
 
 /// Workgroups that serve a side in sweep_count.wgsl at the most; each sums over its tiles.
 const RANK_GROUPS: u32 = 4096;
-/// Ends per invocation in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
+/// Ends per invocation in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup
+/// memory.
 pub(super) const RANK_ENDS: u32 = 6;
 
 impl CountParams {
@@ -32,12 +33,14 @@ impl CountParams {
     }
 }
 
-/// Counting in one dimension, prepared for two sets: both sides are sorted, and each region is searched for once.
+/// Counting in one dimension, prepared for two sets: both sides are sorted, and each region is
+/// searched for once.
 ///
-/// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the device.
+/// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the
+/// device.
 ///
-/// The sides are sorted in the same dispatches, so the smaller one is filled up to the size of the larger one: the time
-/// and the memory (16 bytes) go with twice the regions of the larger one.
+/// The sides are sorted in the same dispatches, so the smaller one is filled up to the size of the
+/// larger one: the time and the memory (16 bytes) go with twice the regions of the larger one.
 #[derive(Debug)]
 pub struct Counter {
     copying: Plan,

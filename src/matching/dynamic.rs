@@ -13,25 +13,32 @@ use super::scratch::{self, PairLists, with_filled};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
 
-/// Building the trees again takes as long as so many tests per region would: an estimate from the times of sorts and of tests of an H200 (the
-/// tables of [`matching`](super)), where a sort of 32-bit keys with values takes 60 ps per region and a test 0.3 to 0.8 ps.
+/// Building the trees again takes as long as so many tests per region would: an estimate from the
+/// times of sorts and of tests of an H200 (the tables of [`matching`](super)), where a sort of
+/// 32-bit keys with values takes 60 ps per region and a test 0.3 to 0.8 ps.
 const TESTS_PER_REBUILD: u64 = 64;
-/// Where more than one region of so many moves far, trees that hold both their old and their new places would be bad ones: they are built again in the middle of the step.
+/// Where more than one region of so many moves far, trees that hold both their old and their new
+/// places would be bad ones: they are built again in the middle of the step.
 const MANY_OF: u32 = 256;
-/// A step in which many are believed to move near is made in the other way where queries go into more nodes of a level each.
+/// A step in which many are believed to move near is made in the other way where queries go into
+/// more nodes of a level each.
 const NODES_EACH: u32 = 16;
 /// One core looks at so many moved regions.
 const ALONE: usize = 1 << 12;
 
-/// Two sets whose regions move: each step reports the pairs that began to overlap and those that ended.
+/// Two sets whose regions move: each step reports the pairs that began to overlap and those that
+/// ended.
 ///
-/// A region's id is its index and never changes. A region that is not there for a while is one that is empty.
+/// A region's id is its index and never changes. A region that is not there for a while is one that
+/// is empty.
 ///
-/// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the moved regions look up the other side's
-/// tree with their bounds before and after, so its time follows their number and that of their pairs. The trees grow
-/// with what moves. Where very many move far, all pairs are found again instead, and told from those before, which are kept in order (some 80 bytes for each,
-/// where they are not too many). The trees are built again when that costs as much as the searches since the last time, and in the
-/// middle of a step in which very many move far: to where they do not overlap themselves.
+/// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the
+/// moved regions look up the other side's tree with their bounds before and after, so its time
+/// follows their number and that of their pairs. The trees grow with what moves. Where very many
+/// move far, all pairs are found again instead, and told from those before, which are kept in order
+/// (some 80 bytes for each, where they are not too many). The trees are built again when that costs
+/// as much as the searches since the last time, and in the middle of a step in which very many move
+/// far: to where they do not overlap themselves.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -68,14 +75,16 @@ pub struct MovingRegions<T, const D: usize> {
     unfinished: bool,
     /// Steps until matching from scratch is tried again: the last time it was not possible.
     not_yet: u32,
-    /// Of 256 regions that moved in the last step, those that moved far: what the next step goes by.
+    /// Of 256 regions that moved in the last step, those that moved far: what the next step goes
+    /// by.
     far: u32,
 }
 
 #[derive(Debug)]
 struct Side<T, const D: usize> {
     columns: Columns,
-    /// By id, twice the number of the last step in which the region moved, and 1 more if it is empty.
+    /// By id, twice the number of the last step in which the region moved, and 1 more if it is
+    /// empty.
     states: Vec<AtomicU32>,
     values: PhantomData<T>,
 }
@@ -147,10 +156,11 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     /// Gives the listed regions new bounds and reports which overlaps began and which ended.
     ///
     /// # Errors
-    /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`] and
-    /// [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved. After [`MatchingError::Gpu`] and
-    /// [`MatchingError::TooMuchWork`], or where a future is dropped before it is done, regions are half moved: all that is asked of them
-    /// from then on is [`MatchingError::Unfinished`].
+    /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`]
+    /// and [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved.
+    /// After [`MatchingError::Gpu`] and [`MatchingError::TooMuchWork`], or where a future is
+    /// dropped before it is done, regions are half moved: all that is asked of them from then on is
+    /// [`MatchingError::Unfinished`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn update(
         &mut self,
@@ -199,7 +209,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         if self.unfinished { Err(MatchingError::Unfinished) } else { Ok(()) }
     }
 
-    /// Finds the changes of a step; `filled` is how many regions of each side were not empty before it.
+    /// Finds the changes of a step; `filled` is how many regions of each side were not empty before
+    /// it.
     async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<Found, MatchingError> {
         let regions = u64::from(self.subscriptions.columns.count) + u64::from(self.updates.columns.count);
         let most = |rows: u32| u64::from(rows) * u64::from(self.moves.tuning.most_of) >= regions;
@@ -247,7 +258,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         Ok(both)
     }
 
-    /// The same by matching from scratch. None, and nothing has changed, where there are too many pairs, or it takes more memory than there is: trees take less.
+    /// The same by matching from scratch. None, and nothing has changed, where there are too many
+    /// pairs, or it takes more memory than there is: trees take less.
     async fn find_from_scratch(
         &mut self,
         rows: &mut Rows,
@@ -258,7 +270,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let before = with_filled(sides, filled);
         let known = scratch::known(&self.matcher, &mut self.lists, &before, self.moves.tuning.most_pairs);
         let Some(lists) = scratch::possible(known.await)?.flatten() else { return Ok(None) };
-        // The trees do not follow: they are built again when they are needed. Until the step has ended they are rubbish in any case.
+        // The trees do not follow: they are built again when they are needed. Until the step has
+        // ended they are rubbish in any case.
         let tests = std::mem::replace(&mut self.tests, u64::MAX);
         let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
         let told = async {
@@ -295,7 +308,8 @@ fn share(some: u32, all: u32) -> u32 {
     u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("some are not more than all")
 }
 
-/// Whether a region of the set `label` of so many regions can move in step `step`, in which it is then said to move.
+/// Whether a region of the set `label` of so many regions can move in step `step`, in which it is
+/// then said to move.
 fn check_one<T: Coordinate, const D: usize>(
     label: &str,
     regions: u32,
@@ -338,7 +352,8 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         if moved.len() >= ALONE && moved.par_iter().all(fine) {
             return Ok(());
         }
-        // One after the other, so that the first at fault is told. What was seen above is forgotten.
+        // One after the other, so that the first at fault is told. What was seen above is
+        // forgotten.
         for (id, _) in moved {
             if let Some(state) = self.states.get(*id as usize) {
                 state.fetch_and(1, Ordering::Relaxed);
@@ -384,7 +399,8 @@ mod tests {
         i32::try_from(((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33) % end).unwrap()
     }
 
-    /// On few places of a lattice, so that bounds touch and regions are the same; one in eleven is empty, and one in thirty large.
+    /// On few places of a lattice, so that bounds touch and regions are the same; one in eleven is
+    /// empty, and one in thirty large.
     fn region<const D: usize>(seed: u64) -> Region<i32, D> {
         let lo: [i32; D] = std::array::from_fn(|d| mixed(seed * 8 + d as u64, 60) - 30);
         let width = match seed {
@@ -395,7 +411,8 @@ mod tests {
         Region::new(lo, lo.map(|lo| lo + width))
     }
 
-    /// Steps in which few and many move, near and far, in turn, however they are made: the changes of each are those between two matchings.
+    /// Steps in which few and many move, near and far, in turn, however they are made: the changes
+    /// of each are those between two matchings.
     fn alternate<const D: usize>(matcher: &Matcher, sizes: [u32; 2], tune: fn(&mut Moves)) {
         let mut sets = [0, 1].map(|side| -> Vec<Region<i32, D>> {
             (0..sizes[side]).map(|id| region(u64::from(id) + 100_000 * side as u64)).collect()
@@ -457,7 +474,8 @@ mod tests {
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
         let ways: [fn(&mut Moves); 4] = [
-            // As where very many move: few invocations for each query, queries by slots, and the device sorts.
+            // As where very many move: few invocations for each query, queries by slots, and the
+            // device sorts.
             |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (0, u32::MAX, 0);
@@ -468,7 +486,8 @@ mod tests {
                     (u32::MAX, 1, u32::MAX);
                 moves.tuning.most_of = 0;
             },
-            // By matching from scratch, where any region moves far; and where there are sometimes too many pairs for it.
+            // By matching from scratch, where any region moves far; and where there are sometimes
+            // too many pairs for it.
             |moves| moves.tuning.most_of = u32::MAX,
             |moves| {
                 (moves.tuning.most_of, moves.tuning.most_pairs, moves.tuning.steps_without) =
@@ -529,7 +548,8 @@ mod tests {
             assert_eq!(changes.ended, without(&before, &after), "step {step}");
             listed.push(moving.lists.as_ref().is_some_and(PairLists::is_known));
         }
-        // The first step finds out that all move far; the third finds too many pairs, as the two after it do before them.
+        // The first step finds out that all move far; the third finds too many pairs, as the two
+        // after it do before them.
         assert_eq!(listed, [false, true, false, false, false, true, true]);
     }
 }

@@ -3,8 +3,8 @@
 use crate::gpu::{GpuError, LinkError};
 use crate::primitives::PrimitiveError;
 
-/// An error of the `matching` module. Nothing was changed unless a variant says otherwise; the next call may
-/// succeed.
+/// An error of the `matching` module. Nothing was changed unless a variant says otherwise; the next
+/// call may succeed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchingError {
@@ -42,7 +42,8 @@ pub enum MatchingError {
         /// Its upper bound there.
         hi: String,
     },
-    /// More regions than a set can hold: indices are 32 bits, and all bounds are in one binding of the device.
+    /// More regions than a set can hold: indices are 32 bits, and all bounds are in one binding of
+    /// the device.
     #[error("{set}: {regions} regions, and a set holds at most {limit}. Split the set")]
     TooManyRegions {
         /// The label of the set.
@@ -125,7 +126,8 @@ pub enum MatchingError {
         /// The dimension's upper bound.
         limit: u32,
     },
-    /// A step of moving regions did not end: it failed, or its future was dropped, and some regions have moved and others have not.
+    /// A step of moving regions did not end: it failed, or its future was dropped, and some regions
+    /// have moved and others have not.
     #[error(
         "the last step of these moving regions did not end, because it failed or was given up: make new ones from where the regions are"
     )]

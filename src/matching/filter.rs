@@ -87,7 +87,8 @@ pub(super) struct Counted {
     total: u64,
 }
 
-/// Counts the matches among so many candidates: `done` is a filter that has run, with what it counted, and serves if it had room.
+/// Counts the matches among so many candidates: `done` is a filter that has run, with what it
+/// counted, and serves if it had room.
 pub(super) async fn count(
     kernels: &Kernels,
     ranges: &Ranges,
@@ -105,7 +106,8 @@ pub(super) async fn count(
     if let Some((filter, total)) = done.filter(|(filter, _)| tasks <= filter.tasks) {
         return Ok(Counted { filter, tasks, total });
     }
-    // Spare tiles are for the next call, which tests them in one submission or not at all: slices of empty tiles would tell that tests take no time.
+    // Spare tiles are for the next call, which tests them in one submission or not at all: slices
+    // of empty tiles would tell that tests take no time.
     let tiles = if kernels.tests_at_once(known.tasks) { known.tasks } else { tasks };
     let filter = Filter::new(kernels, ranges, origin, tiles, kernels.tests_at_once(tiles))?;
     let total = filter.run(kernels, ranges).await?;

@@ -10,8 +10,8 @@ use super::work::Memory;
 use super::{MatchingError, filter, programs};
 use crate::gpu::Plan;
 
-/// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
-/// cells.
+/// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some
+/// millions of cells.
 fn cell_bits(dims: u32) -> u32 {
     22 / dims
 }
@@ -62,12 +62,14 @@ shared! {
 const LAID: u64 = 32;
 const JOINS: u64 = 16;
 
-/// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a
-/// box that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than
-/// they save. A guess, not measured. (The sample of grid_lay.wgsl is content with fewer; this is for what it does not see.)
+/// Where the library chooses the cells it wants at most so many entries per region: more than the
+/// corners of a box that is smaller than a cell can meet in few dimensions, and few enough to be
+/// sorted in less time than they save. A guess, not measured. (The sample of grid_lay.wgsl is
+/// content with fewer; this is for what it does not see.)
 const ENTRIES_PER_REGION: u64 = 4;
 
-/// The finest grid that is thought of: cells per dimension, and how often they may be joined two by two.
+/// The finest grid that is thought of: cells per dimension, and how often they may be joined two by
+/// two.
 fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
     match cells {
         Some(cells) => (cells, 0),
@@ -82,7 +84,8 @@ fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
 impl GridRun {
     fn new(kernels: &Kernels, shape: GridShape) -> Result<Self, MatchingError> {
         let GridShape { dims, counts, entries, tasks, .. } = shape;
-        // Of either there are 2^30 at the most on each side (a row has five columns or more). A sort of 2^31 is refused.
+        // Of either there are 2^30 at the most on each side (a row has five columns or more). A
+        // sort of 2^31 is refused.
         let (regions, rows) = (counts[0] + counts[1], entries[0] + entries[1]);
         let bounds = kernels.lend("bounding box", 8)?;
         let laid = kernels.lend("grid", LAID)?;
@@ -206,8 +209,8 @@ fn most_rows(kernels: &Kernels, dims: u32) -> u32 {
     max_entries(dims).min(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
-/// choose. None if `look` tells of another way.
+/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the
+/// library choose. None if `look` tells of another way.
 pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
@@ -288,7 +291,8 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::matching::{Algorithm, Coordinate, Matcher, Region};
 
-    /// Points by chance, as many as a grid has cells: were cells not alike, or few, there would be more candidates.
+    /// Points by chance, as many as a grid has cells: were cells not alike, or few, there would be
+    /// more candidates.
     #[test]
     fn cells_are_alike_for_every_type() {
         fn candidates<T: Coordinate>(matcher: &Matcher, point: impl Fn(u32) -> (T, T)) -> u64 {

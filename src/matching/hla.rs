@@ -1,9 +1,9 @@
-//! Data distribution management in the words of the High Level Architecture (IEEE 1516): which federates must
-//! hear of an update.
+//! Data distribution management in the words of the High Level Architecture (IEEE 1516): which
+//! federates must hear of an update.
 //!
-//! Federates own regions. A federate *subscribes* to an object class with a region; an object's updates are
-//! *associated* with regions. An update of an object goes to every other federate that subscribed to the
-//! object's class with a region that overlaps one of the object's.
+//! Federates own regions. A federate *subscribes* to an object class with a region; an object's
+//! updates are *associated* with regions. An update of an object goes to every other federate that
+//! subscribed to the object's class with a region that overlaps one of the object's.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -42,7 +42,8 @@ use super::{Changes, Matcher, MatchingError, MovingRegions, Region, host};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Federate(pub u32);
 
-/// A region of the service. A handle is never given out again: that of a deleted region stays unknown.
+/// A region of the service. A handle is never given out again: that of a deleted region stays
+/// unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegionHandle(u64);
 
@@ -52,8 +53,8 @@ pub struct ObjectHandle(u32);
 
 /// Data distribution management over `D` dimensions.
 ///
-/// Bounds that [`Service::modify`] gives take effect with [`Service::commit`], all at once, as the standard's
-/// *commit region modifications* has it; only regions that changed are matched again.
+/// Bounds that [`Service::modify`] gives take effect with [`Service::commit`], all at once, as the
+/// standard's *commit region modifications* has it; only regions that changed are matched again.
 #[derive(Debug)]
 pub struct Service<const D: usize> {
     /// None for the host's cores.
@@ -65,13 +66,13 @@ pub struct Service<const D: usize> {
     /// Bounds that wait for the commit.
     modified: BTreeMap<RegionHandle, Region<u32, D>>,
     next: u64,
-    /// By row, the region that it holds, if it holds one. Every region has the same row on both sides of the matching; on a side where the
-    /// region is not used, that row is empty.
+    /// By row, the region that it holds, if it holds one. Every region has the same row on both
+    /// sides of the matching; on a side where the region is not used, that row is empty.
     rows: Vec<Option<RegionHandle>>,
     /// Rows without a region.
     free: Vec<u32>,
-    /// Rows whose part in matching changed. A row that gets another region before that is matched is matched once, with
-    /// what its new region is.
+    /// Rows whose part in matching changed. A row that gets another region before that is matched
+    /// is matched once, with what its new region is.
     changed: BTreeSet<u32>,
     matching: Option<Moving<D>>,
     device_rows: u32,
@@ -173,8 +174,8 @@ impl<const D: usize> Service<D> {
     /// *Delete region*.
     ///
     /// # Errors
-    /// [`MatchingError::UnknownHandle`]; [`MatchingError::RegionInUse`] while it is associated or subscribed
-    /// with.
+    /// [`MatchingError::UnknownHandle`]; [`MatchingError::RegionInUse`] while it is associated or
+    /// subscribed with.
     pub fn delete_region(&mut self, region: RegionHandle) -> Result<(), MatchingError> {
         let usage = self.region(region)?;
         if !usage.subscribers.is_empty() || !usage.objects.is_empty() {
@@ -189,8 +190,8 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// How many regions each side of the matching has memory for: a power of two that follows the most regions
-    /// that there were at a time, however many were created and deleted.
+    /// How many regions each side of the matching has memory for: a power of two that follows the
+    /// most regions that there were at a time, however many were created and deleted.
     pub fn device_rows(&self) -> u32 {
         self.device_rows
     }
@@ -198,7 +199,8 @@ impl<const D: usize> Service<D> {
     /// *Set range bounds*, of all dimensions: in effect after [`Service::commit`].
     ///
     /// # Errors
-    /// [`MatchingError::UnknownHandle`]; [`MatchingError::Range`] if a range is not within its dimension.
+    /// [`MatchingError::UnknownHandle`]; [`MatchingError::Range`] if a range is not within its
+    /// dimension.
     pub fn modify(&mut self, region: RegionHandle, ranges: [(u32, u32); D]) -> Result<(), MatchingError> {
         let bounds = self.bounds(ranges)?;
         self.region(region)?;
@@ -266,8 +268,8 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// *Subscribe object class attributes with regions*: the federate wants updates of that class that concern
-    /// this region.
+    /// *Subscribe object class attributes with regions*: the federate wants updates of that class
+    /// that concern this region.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
@@ -301,8 +303,8 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// The federates that must hear of an update of this object, in the order of their numbers. The owner is
-    /// not among them.
+    /// The federates that must hear of an update of this object, in the order of their numbers. The
+    /// owner is not among them.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] where the device fails.
@@ -361,7 +363,8 @@ impl<const D: usize> Service<D> {
         }
         let nowhere = Region::new([0; D], [0; D]);
         if self.matching.is_none() || self.rows.len() > self.device_rows as usize {
-            // More rows than regions, so that this is seldom needed. All regions count as changed then.
+            // More rows than regions, so that this is seldom needed. All regions count as changed
+            // then.
             let rows = self.rows.len().next_power_of_two().max(64);
             let empty = vec![nowhere; rows];
             self.matching = Some(Moving::new(self.matcher.as_ref(), &empty).await?);

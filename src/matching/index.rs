@@ -1,4 +1,5 @@
-//! The index of moving regions: for each side a tree of bounding boxes, which grows with what moves and is built again when that pays.
+//! The index of moving regions: for each side a tree of bounding boxes, which grows with what moves
+//! and is built again when that pays.
 
 use super::MatchingError;
 use super::kernels::Kernels;
@@ -53,7 +54,8 @@ pub(super) struct Index {
     rebuild: Plan,
 }
 
-/// The most regions of both sides in so many dimensions: kernels number the words of `2·dims + 2` columns with 32 bits.
+/// The most regions of both sides in so many dimensions: kernels number the words of `2·dims + 2`
+/// columns with 32 bits.
 pub(super) fn max_regions(kernels: &Kernels, dims: u32) -> u64 {
     kernels.gpu().max_buffer_bytes() / (4 * u64::from(2 * dims + 2))
 }

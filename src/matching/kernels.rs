@@ -1,4 +1,5 @@
-//! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
+//! What all algorithms of the module use: its kernels, dispatches of them, and the primitives'
+//! scratch memory.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -41,7 +42,8 @@ pub(super) fn wide(words: &[u32]) -> u64 {
 #[derive(Debug)]
 pub(super) struct Kernels {
     gpu: Gpu,
-    /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not longer.
+    /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not
+    /// longer.
     sort: Mutex<Option<(u32, RadixSort<u32>)>>,
     scan: Mutex<Option<Scan>>,
     words: Pool<u32>,
@@ -54,8 +56,8 @@ pub(super) struct Kernels {
     pub(super) took: Took,
     /// The last count by ranks, but for where its bounds come from.
     pub(super) ranking: Mutex<Option<Ranking>>,
-    /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs is written in less
-    /// time than a wait for its first part would take.
+    /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs
+    /// is written in less time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
     /// The same of candidates that are tested.
     pub(super) test_pace: Mutex<Pace>,
@@ -84,12 +86,14 @@ impl Kernels {
         &self.gpu
     }
 
-    /// Looks at what came of work on the device, and if that is an error of the device's, forgets all that is kept between calls. True if it is
-    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`room.rs`) may
-    /// be more than is needed. To be asked when the work has dropped what it was lent.
+    /// Looks at what came of work on the device, and if that is an error of the device's, forgets
+    /// all that is kept between calls. True if it is worth doing again without: where memory was
+    /// missing, what was kept may be what is missing, and room that was assumed (`room.rs`) may be
+    /// more than is needed. To be asked when the work has dropped what it was lent.
     pub(super) fn forget_if_failed<T>(&self, done: &Result<T, MatchingError>) -> bool {
         let Err(MatchingError::Gpu(error)) = done else { return false };
-        // In browsers this may be what they refused long ago, and whatever was made since may be invalid.
+        // In browsers this may be what they refused long ago, and whatever was made since may be
+        // invalid.
         self.forget();
         match error {
             GpuError::TooLarge { .. } => true,
@@ -137,7 +141,8 @@ impl Kernels {
         Ok(kernel)
     }
 
-    /// A uniform with this value. Calls that are alike tell their dispatches the same, and making a buffer costs more than a look.
+    /// A uniform with this value. Calls that are alike tell their dispatches the same, and making a
+    /// buffer costs more than a look.
     fn uniform<P: Pod>(&self, value: &P) -> Result<wgpu::Buffer, MatchingError> {
         let bytes = bytemuck::bytes_of(value);
         let kept = || self.uniforms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +165,8 @@ impl Kernels {
         Ok(made)
     }
 
-    /// Adds a dispatch of `workgroups` workgroups to a plan, with `params` for the uniform of that name.
+    /// Adds a dispatch of `workgroups` workgroups to a plan, with `params` for the uniform of that
+    /// name.
     pub(super) fn add<P: Pod>(
         &self,
         plan: &mut Plan,
@@ -172,7 +178,8 @@ impl Kernels {
         self.add_with(plan, recipe, workgroups, &self.uniform(params)?, buffers)
     }
 
-    /// The same with an invocation for each of `items`, and with parameters that hardly any dispatch will have again.
+    /// The same with an invocation for each of `items`, and with parameters that hardly any
+    /// dispatch will have again.
     pub(super) fn add_once<P: Pod>(
         &self,
         plan: &mut Plan,
@@ -225,7 +232,8 @@ impl Kernels {
         }
     }
 
-    /// Adds a sort of the first `count` of `keys`, and of `values` with them, by the lowest `bits` bits.
+    /// Adds a sort of the first `count` of `keys`, and of `values` with them, by the lowest `bits`
+    /// bits.
     pub(super) fn add_sort(
         &self,
         plan: &mut Plan,
@@ -239,7 +247,8 @@ impl Kernels {
         Ok(())
     }
 
-    /// Adds exclusive 64-bit prefix sums of the first `count` of `lengths` to a plan, with their sum at the end.
+    /// Adds exclusive 64-bit prefix sums of the first `count` of `lengths` to a plan, with their
+    /// sum at the end.
     pub(super) fn add_offsets(
         &self,
         plan: &mut Plan,
@@ -261,7 +270,8 @@ impl Kernels {
         Ok(offsets)
     }
 
-    /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their sum at the end, and that sum.
+    /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their
+    /// sum at the end, and that sum.
     pub(super) async fn offsets(
         &self,
         mut plan: Plan,
@@ -273,14 +283,16 @@ impl Kernels {
         Ok((offsets, wide(&read[0])))
     }
 
-    /// Whether so many tiles of candidates are tested in one submission, by how fast that went before.
+    /// Whether so many tiles of candidates are tested in one submission, by how fast that went
+    /// before.
     pub(super) fn tests_at_once(&self, tasks: u32) -> bool {
         let pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
         tasks <= pace.units().saturating_mul(UNIT)
     }
 
-    /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other work: that tells nothing where it
-    /// is quick, but where it takes long the tests may be at fault.
+    /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other
+    /// work: that tells nothing where it is quick, but where it takes long the tests may be at
+    /// fault.
     pub(super) async fn run_tests(
         &self,
         plans: &[&Plan],
@@ -294,7 +306,8 @@ impl Kernels {
         Ok(read)
     }
 
-    /// Takes in that so many tiles of candidates were tested in one submission, in no more than this time.
+    /// Takes in that so many tiles of candidates were tested in one submission, in no more than
+    /// this time.
     fn tested_within(&self, tasks: u32, elapsed: Duration) {
         if tasks > 0 && elapsed > LONG {
             let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -306,8 +319,9 @@ impl Kernels {
         }
     }
 
-    /// Runs plans one after the other, and brings what is wanted of what they leave: in one submission, because a submission with a
-    /// wait takes longer than the work of small sets. Plans that take their time are submitted `apart`.
+    /// Runs plans one after the other, and brings what is wanted of what they leave: in one
+    /// submission, because a submission with a wait takes longer than the work of small sets. Plans
+    /// that take their time are submitted `apart`.
     pub(super) async fn run(
         &self,
         plans: &[&Plan],
@@ -342,10 +356,12 @@ impl Kernels {
     }
 }
 
-/// Regions, or entries, of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
+/// Regions, or entries, of both sides whose plans go into one submission: a sort of as many takes
+/// some milliseconds on all but the slowest devices. A guess.
 const TOGETHER: u64 = 1 << 22;
 
-/// A submission with tests that takes longer is taken for too long. Eight times what submissions shall take, because other work is in it.
+/// A submission with tests that takes longer is taken for too long. Eight times what submissions
+/// shall take, because other work is in it.
 const LONG: Duration = Duration::from_millis(240);
 
 /// Whether plans for so many regions, or entries, of both sides take their time.

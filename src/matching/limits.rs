@@ -11,8 +11,8 @@ shared! {
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
-/// Tiles of candidates that go into a first submission: 3·10⁷ candidates, or 268 MB of pairs. An estimate for devices that
-/// write 10 GB/s, not measured.
+/// Tiles of candidates that go into a first submission: 3·10⁷ candidates, or 268 MB of pairs. An
+/// estimate for devices that write 10 GB/s, not measured.
 pub(super) const UNIT: u32 = 1 << 14;
 
 /// The most tasks: the numbers of workgroups beyond the last must not wrap around.

@@ -7,9 +7,11 @@ use super::set::Columns;
 use super::{Algorithm, MatchingError};
 use crate::gpu::{Plan, tune};
 
-/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
-/// times in mod.rs the sweep takes 2.3 times as long at 30,000 regions in 2 dimensions, where a region has some 90 candidates, and a grid of regions that are
-/// not spread evenly takes longer than theirs. (Not much less: the sample sees a set that is matched with itself meet itself.)
+/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A
+/// guess: in the table of times in mod.rs the sweep takes 2.3 times as long at 30,000 regions in 2
+/// dimensions, where a region has some 90 candidates, and a grid of regions that are not spread
+/// evenly takes longer than theirs. (Not much less: the sample sees a set that is matched with
+/// itself meet itself.)
 const SWEEP_CANDIDATES: f64 = 64.0;
 
 /// The dimension in which the fewest pairs overlap, and how many do: by the overlaps in each.
@@ -72,7 +74,8 @@ impl Look {
         self.sample.as_ref().map(|sample| (sample.plan(), sample.wanted()))
     }
 
-    /// Takes in what [`Look::part`] wanted. Whether the way is right: if not, it is another one now.
+    /// Takes in what [`Look::part`] wanted. Whether the way is right: if not, it is another one
+    /// now.
     pub(super) fn told(&mut self, hits: &[u32]) -> bool {
         let Some(sample) = self.sample.take() else { return true };
         let (dim, candidates) = fewest(sample.overlaps(hits));

@@ -9,10 +9,12 @@ use super::source::Source;
 use super::{Algorithm, Coordinate, Counter, Matches, MatchingError, auto, brute, counter, look, tree};
 use crate::gpu::Gpu;
 
-/// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8 bytes per
-/// region, or per entry of a grid) and that of the last calls, so make one and use it again. Clones share them. That is some 50 bytes per region of two
-/// sets in one dimension. Where a grid serves it is 20 bytes per region and 28 + 8 `D` per entry: a region has an entry for each
-/// cell that it meets, 4 at the most on average where the library chooses the cells, and there may be room for twice as many. Memory is given back where the device has too little.
+/// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8
+/// bytes per region, or per entry of a grid) and that of the last calls, so make one and use it
+/// again. Clones share them. That is some 50 bytes per region of two sets in one dimension. Where a
+/// grid serves it is 20 bytes per region and 28 + 8 `D` per entry: a region has an entry for each
+/// cell that it meets, 4 at the most on average where the library chooses the cells, and there may
+/// be room for twice as many. Memory is given back where the device has too little.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
@@ -59,8 +61,8 @@ impl Matcher {
     /// How many (subscription, update) pairs overlap.
     ///
     /// # Errors
-    /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the device
-    /// fails.
+    /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the
+    /// device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn count<T: Coordinate, const D: usize>(
         &self,
@@ -106,8 +108,9 @@ impl Matcher {
         Ok(self.matches_once(subscriptions, updates, algorithm).await?.total())
     }
 
-    /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a sweep by sorting where a
-    /// sample shows few candidates per region (in one dimension always), and else a grid.
+    /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a
+    /// sweep by sorting where a sample shows few candidates per region (in one dimension always),
+    /// and else a grid.
     ///
     /// # Errors
     /// [`MatchingError::Gpu`] where the device fails.
@@ -143,8 +146,8 @@ impl Matcher {
         })
     }
 
-    /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when a page is
-    /// asked for.
+    /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when
+    /// a page is asked for.
     ///
     /// # Errors
     /// As [`Matcher::count`].

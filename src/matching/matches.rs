@@ -8,11 +8,12 @@ use super::source::Source;
 use super::work::Window;
 use crate::gpu::{Buffer, Verdict};
 
-/// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
+/// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the
+/// device.
 ///
-/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on every
-/// device, and otherwise unspecified. A page holds as many pairs as one binding of the device can (8 bytes
-/// each), so that all fit the first page unless there are very many.
+/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on
+/// every device, and otherwise unspecified. A page holds as many pairs as one binding of the device
+/// can (8 bytes each), so that all fit the first page unless there are very many.
 #[derive(Debug)]
 pub struct Matches {
     kernels: Arc<Kernels>,
@@ -56,8 +57,8 @@ impl Matches {
         self.page_len
     }
 
-    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from the first
-    /// pair again.
+    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from
+    /// the first pair again.
     pub fn set_page_len(&mut self, pairs: u32) {
         let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
         self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);
@@ -65,10 +66,12 @@ impl Matches {
         self.pairs = self.pairs.take().filter(|buffer| buffer.len() == u64::from(self.page_len));
     }
 
-    /// Writes the next pairs to the page buffer; `None` after the last. All pages use the same buffer.
+    /// Writes the next pairs to the page buffer; `None` after the last. All pages use the same
+    /// buffer.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`], for instance where the device has no memory for a page: make pages smaller.
+    /// [`MatchingError::Gpu`], for instance where the device has no memory for a page: make pages
+    /// smaller.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn next_page(&mut self) -> Result<Option<Page<'_>>, MatchingError> {
         pollster::block_on(self.next_page_async())
@@ -114,8 +117,9 @@ impl Matches {
         self.read_watched(|_| {})
     }
 
-    /// [`Matches::read`], telling `watch` after each page how many of the pairs are read. Where that answers
-    /// [`ControlFlow::Break`](std::ops::ControlFlow), these are returned: the first of all, and [`Matches::next_page`] goes on with the others.
+    /// [`Matches::read`], telling `watch` after each page how many of the pairs are read. Where
+    /// that answers [`ControlFlow::Break`](std::ops::ControlFlow), these are returned: the first of
+    /// all, and [`Matches::next_page`] goes on with the others.
     ///
     /// # Errors
     /// As [`Matches::next_page`].
@@ -179,7 +183,8 @@ impl Page<'_> {
     /// As [`Page::read`].
     pub async fn read_async(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
         let pairs = self.pairs.read_range(self.kernels.gpu(), 0, self.len.into()).await.map_err(Into::into);
-        // It is not read again: in browsers, where it may not have been written, the error is an older call's.
+        // It is not read again: in browsers, where it may not have been written, the error is an
+        // older call's.
         self.kernels.forget_if_failed(&pairs);
         pairs
     }

@@ -14,8 +14,9 @@ pub(super) type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
 /// So much of it is kept, by number: what a call takes.
 const KEPT: usize = 20;
 
-/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept for the next call when it is dropped: that
-/// may have it at once, because what it submits runs later.
+/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept
+/// for the next call when it is dropped: that may have it at once, because what it submits runs
+/// later.
 #[derive(Debug)]
 pub(super) struct Lent<T: Pod> {
     buffer: Buffer<T>,
@@ -72,7 +73,8 @@ impl<T> Slot<T> {
         drop(kept);
     }
 
-    /// What is kept, if it `serves`, and else what is made. What does not serve gives its memory back before.
+    /// What is kept, if it `serves`, and else what is made. What does not serve gives its memory
+    /// back before.
     pub(super) fn take<E>(
         &self,
         serves: impl FnOnce(&T) -> bool,

@@ -1,9 +1,9 @@
 //! Region matching: which subscription regions overlap which update regions.
 //!
-//! The problem behind data distribution management in distributed simulation, and behind interest management in
-//! games: given two sets of boxes in 1 to 4 dimensions, find every pair (one of each set) that overlaps, each
-//! exactly once. After Marzolla and D'Angelo, *Parallel Data Distribution Management on Shared-Memory
-//! Multiprocessors*, ACM TOMACS 30 (2020).
+//! The problem behind data distribution management in distributed simulation, and behind interest
+//! management in games: given two sets of boxes in 1 to 4 dimensions, find every pair (one of each
+//! set) that overlaps, each exactly once. After Marzolla and D'Angelo, *Parallel Data Distribution
+//! Management on Shared-Memory Multiprocessors*, ACM TOMACS 30 (2020).
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -32,13 +32,15 @@
 //!
 //! # How it works
 //!
-//! Bounds of any type become `u32` keys with the same order, so one set of kernels serves all types and every
-//! comparison is exact. All algorithms cut their candidates into tasks, count the matches of each task, place
-//! them by a 64-bit prefix sum and write them: every pair has its place before it is written, in the same order
-//! on every device. If the pairs are more than one binding holds, [`Matches`] gives them in pages.
+//! Bounds of any type become `u32` keys with the same order, so one set of kernels serves all types
+//! and every comparison is exact. All algorithms cut their candidates into tasks, count the matches
+//! of each task, place them by a 64-bit prefix sum and write them: every pair has its place before
+//! it is written, in the same order on every device. If the pairs are more than one binding holds,
+//! [`Matches`] gives them in pages.
 //!
-//! Sort-based matching here needs no active sets, which the paper names as the obstacle on GPUs. With both
-//! sides ordered by lower bound, an overlap is of one of two kinds, each a contiguous range:
+//! Sort-based matching here needs no active sets, which the paper names as the obstacle on GPUs.
+//! With both sides ordered by lower bound, an overlap is of one of two kinds, each a contiguous
+//! range:
 //!
 //! ```text
 //! the update starts inside the subscription      the subscription starts inside the update, behind its first point
@@ -53,9 +55,9 @@
 //!
 //! # What bounds each
 //!
-//! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with
-//! `cargo run --release -p eventhorizon-bench -- matching`: half the regions are
-//! subscriptions, all of one size, placed at random, together as large as the space (100 times as large for `find`).
+//! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with `cargo run --release -p
+//! eventhorizon-bench -- matching`: half the regions are subscriptions, all of one size, placed at
+//! random, together as large as the space (100 times as large for `find`).
 //!
 //! | in one dimension | 10⁶ regions | 10⁷ | 10⁸ | bound by |
 //! | --- | --- | --- | --- | --- |
@@ -71,29 +73,36 @@
 //! | 300,000 | 6.27, 11.9, 17.4 | 0.45, 0.37, 0.48 | 0.60, 0.89, 3.84 | 0.16, 1.09, 3.44 |
 //! | 1,000,000 | | 0.45, 0.67, 0.99 | 0.68, 2.60, 19.6 | 0.19, 3.14, 20.0 |
 //!
-//! [`Algorithm::Auto`] takes 0.19, 0.69 and 1.05 to 1.21 ms for 10⁶ regions in 1, 2 and 3 dimensions: in several, a look at a sample comes first. Before calls kept their memory and a grid was laid
-//! on the device, it took 0.22, 1.59 and 1.84 ms (the same run).
+//! [`Algorithm::Auto`] takes 0.19, 0.69 and 1.05 to 1.21 ms for 10⁶ regions in 1, 2 and 3
+//! dimensions: in several, a look at a sample comes first. Before calls kept their memory and a
+//! grid was laid on the device, it took 0.22, 1.59 and 1.84 ms (the same run).
 //!
-//! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Small sets cost the others a submission with its wait and the dispatches in it, each of which
-//! waits for the one before. In several dimensions a sweep and a
-//! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
+//! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Small sets
+//! cost the others a submission with its wait and the dispatches in it, each of which waits for the
+//! one before. In several dimensions a sweep and a tree test all that overlaps in one of them: at
+//! 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
 //!
-//! A call is one submission with one wait, where the last one with sets like these (the same algorithm and dimensions, sizes within a factor of two) is known: it assumes the
-//! room for entries and candidates that served there, and what a sample told of the way to go, and is made again where the numbers that come back say something else.
-//! Every call is made again where a few regions are so large that the sample of a grid misses them: once for each time that cells must be joined further for them.
-//! Before there was a submission with a wait for each of these numbers. The way of matching, and so the order of pairs, follows from the sets alone.
+//! A call is one submission with one wait, where the last one with sets like these (the same
+//! algorithm and dimensions, sizes within a factor of two) is known: it assumes the room for
+//! entries and candidates that served there, and what a sample told of the way to go, and is made
+//! again where the numbers that come back say something else. Every call is made again where a few
+//! regions are so large that the sample of a grid misses them: once for each time that cells must
+//! be joined further for them. Before there was a submission with a wait for each of these numbers.
+//! The way of matching, and so the order of pairs, follows from the sets alone.
 //!
-//! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
-//! by up to half their size.
+//! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶
+//! regions in two dimensions, half of the moved ones on each side; `near` is by up to half their
+//! size.
 //!
 //! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
 //! | --- | --- | --- | --- | --- | --- | --- |
 //! | near | 0.10 | 0.15 | 0.71 | 2.9 | 5.2 | 3.8 |
 //! | anywhere | 0.10 | 1.1 | 1.7 | 3.6 | 5.7 | 3.8 |
 //!
-//! (The longest of such steps took up to 2 ms more.) A step reports what changed, in order: two million pairs where all move anywhere, which is why it takes longer than a matching from scratch
-//! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are
-//! wanted, [`Matcher::find`] has less to do.
+//! (The longest of such steps took up to 2 ms more.) A step reports what changed, in order: two
+//! million pairs where all move anywhere, which is why it takes longer than a matching from scratch
+//! there, whose pairs nobody compares with those of before. Where nearly all move, and only the
+//! pairs that overlap then are wanted, [`Matcher::find`] has less to do.
 //!
 //! The standard's services: [`hla`]. Without a GPU: [`host`], which finds the same pairs on all
 //! cores. [`reference`](mod@reference) tests each pair, for comparison.

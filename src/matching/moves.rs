@@ -1,4 +1,5 @@
-//! A step of moving regions on the device: what moves is written, and the pairs that it changes are found, in one submission.
+//! A step of moving regions on the device: what moves is written, and the pairs that it changes are
+//! found, in one submission.
 
 use super::MatchingError;
 use super::changes::{Changes, in_order};
@@ -19,24 +20,31 @@ shared! {
     const PAIRS_BEFORE: u32;
     const PAIRS_AFTER: u32;
 }
-/// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
-/// times as many words.
+/// Where at least one of so many regions moves, a look at all is nothing beside searches in the
+/// order of their places. An estimate: a search loads a hundred times as many words.
 const MANY_OF: u32 = 8;
-/// Where at least one of so many moves, and not near, matching all from scratch takes less time than looking those up. (`bench matching` on an H200, 10⁶ regions in two
-/// dimensions, 300,000 of which move anywhere: 3.6 to 4.1 ms in place of 7.8. Looking up 10,000 takes 1.7 to 1.8 ms; in between it was not measured.)
+/// Where at least one of so many moves, and not near, matching all from scratch takes less time
+/// than looking those up. (`bench matching` on an H200, 10⁶ regions in two dimensions, 300,000 of
+/// which move anywhere: 3.6 to 4.1 ms in place of 7.8. Looking up 10,000 takes 1.7 to 1.8 ms; in
+/// between it was not measured.)
 const MOST_OF: u32 = 8;
-/// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000 regions on llvmpipe it is slower where three in ten move, and faster where all do.
+/// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000
+/// regions on llvmpipe it is slower where three in ten move, and faster where all do.
 const MOST_OF_ON_PROCESSOR: u32 = 2;
-/// Steps until matching from scratch is tried again after there were too many pairs for it, or too little memory. (A guess.)
+/// Steps until matching from scratch is tried again after there were too many pairs for it, or too
+/// little memory. (A guess.)
 const STEPS_WITHOUT: u32 = 64;
-/// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
+/// Words for counts: the changes, and the entries of each level; the last is that of the regions
+/// that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
-/// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
-/// more): 32 MB each, and some tens of millions of tests per dispatch.
+/// A list may hold so many entries, and a submission find so many changes (or as many as one query
+/// needs, if that is more): 32 MB each, and some tens of millions of tests per dispatch.
 const MOST: u32 = 1 << 22;
-/// The host sorts so many changes: the dispatches of a sort on the device would take as long. An estimate: 24 of them, some 3 µs each.
+/// The host sorts so many changes: the dispatches of a sort on the device would take as long. An
+/// estimate: 24 of them, some 3 µs each.
 const FEW_CHANGES: u32 = 1 << 12;
-/// So many queries keep a device busy with fewer invocations for each entry of a list, so that the waits of a workgroup are for more entries. A guess.
+/// So many queries keep a device busy with fewer invocations for each entry of a list, so that the
+/// waits of a workgroup are for more entries. A guess.
 const MANY_QUERIES: u32 = 1 << 13;
 /// Then so many serve an entry.
 const EACH_OF_MANY: u32 = 1;
@@ -187,7 +195,8 @@ pub(super) struct Found {
     pub(super) changes: Changes,
     /// Boxes that queries were compared with.
     pub(super) tests: u64,
-    /// Regions whose bounds after the step do not overlap those before, where pairs before it were looked for.
+    /// Regions whose bounds after the step do not overlap those before, where pairs before it were
+    /// looked for.
     pub(super) far: u32,
 }
 
@@ -257,7 +266,8 @@ impl Moves {
         Ok(Self { rows, list, changes, tuning, expected, given, counts, found, steps, sort })
     }
 
-    /// Room for so many rows, entries of a list, and changes, as far as a submission uses it. What a step began with stays if its rows fit.
+    /// Room for so many rows, entries of a list, and changes, as far as a submission uses it. What
+    /// a step began with stays if its rows fit.
     fn reserve(
         &mut self,
         kernels: &Kernels,
@@ -286,12 +296,14 @@ impl Moves {
         Ok(())
     }
 
-    /// The most entries of a list and the most changes that a submission uses: what one row, which is two queries, can need always fits.
+    /// The most entries of a list and the most changes that a submission uses: what one row, which
+    /// is two queries, can need always fits.
     fn limits(&self, index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
         [self.tuning.most.max(2 * index.widest()), self.tuning.most.max(sides[0].count).max(sides[1].count)]
     }
 
-    /// Gives the sets the new bounds, and nothing else: no tree holds them. What comes back will be how many regions did not move near.
+    /// Gives the sets the new bounds, and nothing else: no tree holds them. What comes back will be
+    /// how many regions did not move near.
     pub(super) fn exchange(
         &mut self,
         kernels: &Kernels,
@@ -320,7 +332,8 @@ impl Moves {
 
     /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
     ///
-    /// None, and nothing has changed but that the trees are rubbish, where queries go into more nodes than they may.
+    /// None, and nothing has changed but that the trees are rubbish, where queries go into more
+    /// nodes than they may.
     pub(super) async fn find(
         &mut self,
         kernels: &Kernels,
@@ -331,7 +344,8 @@ impl Moves {
     ) -> Result<Option<Found>, MatchingError> {
         let Way { times, mut rebuild, most_each } = way;
         let gpu = kernels.gpu();
-        // Of two that move the subscription reports the pair: where all subscriptions move, updates have nothing to report.
+        // Of two that move the subscription reports the pair: where all subscriptions move, updates
+        // have nothing to report.
         let seekers = match rows.subscriptions == sides[0].count {
             true => rows.subscriptions.max(1),
             false => rows.rows,
@@ -394,7 +408,8 @@ impl Moves {
         Ok(Some(all))
     }
 
-    /// Submits what the header says, and reads the counts; and the changes, if all that was found had room.
+    /// Submits what the header says, and reads the counts; and the changes, if all that was found
+    /// had room.
     async fn submit(
         &mut self,
         gpu: &Gpu,
@@ -490,7 +505,8 @@ mod tests {
     use super::*;
     use crate::matching::{Matcher, Region, reference};
 
-    /// Lists and changes that are too short are made longer, and where they may not be, a step is cut.
+    /// Lists and changes that are too short are made longer, and where they may not be, a step is
+    /// cut.
     #[test]
     fn steps_that_do_not_fit_are_made_again_and_cut() {
         let gpu = Gpu::for_test();

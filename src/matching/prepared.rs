@@ -1,5 +1,5 @@
-//! What matchings are made of: buffers and plans, some of which are kept for the next call. Their methods are in
-//! ranges.rs, filter.rs, grid.rs and counter.rs.
+//! What matchings are made of: buffers and plans, some of which are kept for the next call. Their
+//! methods are in ranges.rs, filter.rs, grid.rs and counter.rs.
 
 use super::memory::Lent;
 use super::region::Kind;
@@ -12,8 +12,8 @@ pub(super) struct Ordered {
     pub(super) columns: Lent<u32>,
 }
 
-/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that `places`
-/// implies.
+/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that
+/// `places` implies.
 #[derive(Debug)]
 pub(super) struct Ranges {
     pub(super) subscriptions: Ordered,
@@ -36,8 +36,8 @@ pub(super) enum Origin {
     Grid,
 }
 
-/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile go. Tiles that the candidates do not fill
-/// have none.
+/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile
+/// go. Tiles that the candidates do not fill have none.
 #[derive(Debug)]
 pub(super) struct Filter {
     pub(super) origin: Origin,
@@ -58,13 +58,14 @@ pub(super) struct GridShape {
     pub(super) dims: u32,
     /// Regions of each side.
     pub(super) counts: [u32; 2],
-    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other submissions.
+    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other
+    /// submissions.
     pub(super) entries: [u32; 2],
     pub(super) tasks: u32,
 }
 
-/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that the host has chosen; what does not fit shows
-/// in the numbers that come back.
+/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that
+/// the host has chosen; what does not fit shows in the numbers that come back.
 #[derive(Debug)]
 pub(super) struct GridRun {
     pub(super) shape: GridShape,

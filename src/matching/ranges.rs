@@ -42,7 +42,8 @@ shared! {
 /// Memory that a plan works in: it is held until the plan is submitted.
 pub(super) type Scratch = [Lent<u32>; 2];
 
-/// Puts the non-empty regions of a set in the order of their lower bounds in dimension `dim`, by a plan.
+/// Puts the non-empty regions of a set in the order of their lower bounds in dimension `dim`, by a
+/// plan.
 pub(super) fn order(
     kernels: &Kernels,
     set: &Columns,
@@ -139,8 +140,8 @@ impl Ranges {
         ]
     }
 
-    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one
-    /// more.
+    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first
+    /// candidate; and one more.
     pub(super) fn firsts(
         &self,
         kernels: &Kernels,

@@ -3,8 +3,8 @@
 use super::Region;
 use super::region::Coordinate;
 
-/// All overlapping (subscription, update) pairs, by testing each: section 2 of the paper, "Brute-Force
-/// Matching". Ordered by subscription, then update.
+/// All overlapping (subscription, update) pairs, by testing each: section 2 of the paper,
+/// "Brute-Force Matching". Ordered by subscription, then update.
 ///
 /// It checks nothing: a region with inverted or NaN bounds gives no sensible answer here.
 ///
@@ -33,8 +33,8 @@ pub fn find<T: Copy + PartialOrd, const D: usize>(
 /// How many pairs overlap in one dimension, in the time of two sorts.
 ///
 /// A pair of non-empty intervals is disjoint in one of two ways: the update ends at or before the
-/// subscription's start, or starts at or after its end. Both are ranks in a sorted list, so no pair is looked
-/// at.
+/// subscription's start, or starts at or after its end. Both are ranks in a sorted list, so no pair
+/// is looked at.
 pub fn count<T: Coordinate>(subscriptions: &[Region<T, 1>], updates: &[Region<T, 1>]) -> u64 {
     let filled = || updates.iter().filter(|update| !update.is_empty());
     let mut starts: Vec<u32> = filled().map(|update| update.lo[0].key()).collect();

@@ -2,10 +2,12 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// An axis-parallel box in `D` dimensions: in dimension `d` the half-open interval `[lo[d], hi[d])`.
+/// An axis-parallel box in `D` dimensions: in dimension `d` the half-open interval `[lo[d],
+/// hi[d])`.
 ///
-/// A region with `lo[d] == hi[d]` in any dimension is empty and overlaps nothing. On the device a region is its
-/// `2·D` words in this order, so a kernel of the application can write a buffer of them.
+/// A region with `lo[d] == hi[d]` in any dimension is empty and overlaps nothing. On the device a
+/// region is its `2·D` words in this order, so a kernel of the application can write a buffer of
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Region<T, const D: usize> {
@@ -26,7 +28,8 @@ impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
         Self { lo, hi }
     }
 
-    /// [`Region::new`] of vectors, as `glam` has them: `Vec2`, `Vec3`, `Vec3A`, `Vec4`, `UVec2` and so on.
+    /// [`Region::new`] of vectors, as `glam` has them: `Vec2`, `Vec3`, `Vec3A`, `Vec4`, `UVec2` and
+    /// so on.
     pub fn between(lo: impl Into<[T; D]>, hi: impl Into<[T; D]>) -> Self {
         Self::new(lo.into(), hi.into())
     }
@@ -47,7 +50,8 @@ impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
 }
 
 impl<const D: usize> Region<f32, D> {
-    /// The box around `centre` that reaches as far as `half` on both sides, in each dimension: vectors or arrays.
+    /// The box around `centre` that reaches as far as `half` on both sides, in each dimension:
+    /// vectors or arrays.
     ///
     /// ```
     /// use eventhorizon::glam::{Vec2, Vec3, Vec3A};
@@ -66,8 +70,8 @@ impl<const D: usize> Region<f32, D> {
 
 /// The number type of bounds on the device: `u32` (as the HLA standard has it), `i32` or `f32`.
 ///
-/// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare keys only, so
-/// results are exact for every type.
+/// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare
+/// keys only, so results are exact for every type.
 pub trait Coordinate: Pod + Bound {
     /// How kernels read it.
     #[doc(hidden)]

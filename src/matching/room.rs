@@ -14,7 +14,8 @@ pub(super) enum Way {
     Grid { cells: Option<u32> },
 }
 
-/// Calls whose sets are so alike that one may tell about the next: the same algorithm, and sizes within a factor of two.
+/// Calls whose sets are so alike that one may tell about the next: the same algorithm, and sizes
+/// within a factor of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Alike {
     pub(super) algorithm: Algorithm,
@@ -36,7 +37,8 @@ pub(super) struct Room {
 
 /// Room that is spared in any case.
 const SPARE: u32 = 512;
-/// Candidates per region that there is room for before anything is known: an empty task costs next to nothing.
+/// Candidates per region that there is room for before anything is known: an empty task costs next
+/// to nothing.
 const CANDIDATES: u32 = 16;
 
 impl Room {

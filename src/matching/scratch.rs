@@ -1,7 +1,8 @@
-//! A step of moving regions by matching from scratch: where very many move far, that takes less than looking them up twice.
+//! A step of moving regions by matching from scratch: where very many move far, that takes less
+//! than looking them up twice.
 //!
-//! The pairs of the last step are kept in order on the device; those of this one are found and put in order, and what only one of the lists has
-//! is what changed.
+//! The pairs of the last step are kept in order on the device; those of this one are found and put
+//! in order, and what only one of the lists has is what changed.
 
 use super::changes::Changes;
 use super::kernels::{Kernels, Wanted};
@@ -149,7 +150,8 @@ impl PairLists {
         self.len.is_some()
     }
 
-    /// What changed, by the pairs after the step; and one word that is wanted besides. None if there are too many pairs.
+    /// What changed, by the pairs after the step; and one word that is wanted besides. None if
+    /// there are too many pairs.
     pub(super) async fn advance(
         &mut self,
         kernels: &Kernels,
@@ -227,7 +229,8 @@ pub(super) async fn known<'l>(
     Ok(Some(lists))
 }
 
-/// What came of an attempt; none where it takes more than there is, and a way that takes less is left.
+/// What came of an attempt; none where it takes more than there is, and a way that takes less is
+/// left.
 pub(super) fn possible<V>(outcome: Result<V, MatchingError>) -> Result<Option<V>, MatchingError> {
     match outcome {
         Ok(value) => Ok(Some(value)),

@@ -41,14 +41,15 @@ impl Columns {
         Ok(Self { label: label.to_owned(), kind: T::KIND, dims, count, filled: 0, keys })
     }
 
-    /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`, `2d + 1` upper
-    /// ones.
+    /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`,
+    /// `2d + 1` upper ones.
     pub(super) fn column_offset(&self, column: u32) -> u64 {
         u64::from(column) * u64::from(self.count) * 4
     }
 }
 
-/// How many of them are not empty, or none if one is at fault. No region decides what is done for the next one, so that several go at once.
+/// How many of them are not empty, or none if one is at fault. No region decides what is done for
+/// the next one, so that several go at once.
 pub(super) fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
     let (mut right, mut filled) = (true, 0);
     for Region { lo, hi } in regions {
@@ -116,7 +117,8 @@ pub(super) fn check_all<T: Bound, const D: usize>(
     (0..).zip(regions).try_for_each(|(number, region)| check(label, number, region))
 }
 
-/// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's, then its upper bound's.
+/// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's,
+/// then its upper bound's.
 pub(super) fn keys<T: Coordinate, const D: usize>(region: &Region<T, D>, keys: &mut [u32]) {
     let empty = region.is_empty();
     for (d, pair) in keys.chunks_exact_mut(2).enumerate() {

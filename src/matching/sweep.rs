@@ -1,4 +1,5 @@
-//! Sort-based matching: regions ordered by their lower bounds, overlaps as ranges of the other side's order.
+//! Sort-based matching: regions ordered by their lower bounds, overlaps as ranges of the other
+//! side's order.
 
 use super::kernels::{self, Kernels, wide};
 use super::look::Look;
@@ -25,8 +26,8 @@ fn sweep(
     Ok((vec![first, second, finding], ranges, [scratch, more]))
 }
 
-/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
-/// test. None if `look` tells of another way.
+/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that
+/// pass the test. None if `look` tells of another way.
 pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],

@@ -17,7 +17,8 @@ shared! {
 }
 /// Levels of the largest tree: `8^10` leaves are more than a set can have.
 const LEVELS: usize = 12;
-/// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round. A guess, not measured.
+/// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round. A guess, not
+/// measured.
 const UNIT: u32 = 1 << 10;
 
 shared! {

@@ -15,8 +15,8 @@ use crate::gpu::{Buffer, Gpu, Plan};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::{CHUNK_BYTES, Flow, Upload};
 
-/// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns, and of one more where they
-/// are put in order, with 32 bits.
+/// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns,
+/// and of one more where they are put in order, with 32 bits.
 const fn max_regions(dims: u64) -> u64 {
     let words = u32::MAX as u64 / (2 * dims + 1);
     if words < 1 << 30 { words } else { 1 << 30 }
@@ -36,8 +36,8 @@ impl Matcher {
     ///
     /// # Errors
     /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
-    /// [`MatchingError::TooManyRegions`], and [`MatchingError::Gpu`] (a set takes `8·D` bytes per region in one
-    /// binding).
+    /// [`MatchingError::TooManyRegions`], and [`MatchingError::Gpu`] (a set takes `8·D` bytes per
+    /// region in one binding).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn upload<T: Coordinate, const D: usize>(
         &self,
@@ -70,8 +70,8 @@ impl Matcher {
         }
     }
 
-    /// Sends rows in pieces, which the host's cores check as they copy them, and the device makes columns of one while they fill the next. Nothing waits
-    /// for the device.
+    /// Sends rows in pieces, which the host's cores check as they copy them, and the device makes
+    /// columns of one while they fill the next. Nothing waits for the device.
     #[cfg(not(target_arch = "wasm32"))]
     fn send<T: Coordinate, const D: usize>(
         &self,
@@ -81,7 +81,8 @@ impl Matcher {
         let gpu = self.gpu();
         let mut columns = Columns::new::<T, D>(gpu, label, regions.len())?;
         let per_chunk = usize::try_from(CHUNK_BYTES).expect("megabytes") / size_of::<Region<T, D>>();
-        // Each piece waits there only until the device has made columns of it, before the next one comes.
+        // Each piece waits there only until the device has made columns of it, before the next one
+        // comes.
         let rows = regions.len().min(per_chunk) * size_of::<Region<T, D>>() / 4;
         let rows = self.kernels().lend("rows of regions", rows as u64)?;
         let status = self.kernels().lend("status of regions", 2)?;
@@ -154,7 +155,8 @@ impl Matcher {
         }
     }
 
-    /// Takes regions that are on the device already, checks them there and leaves the buffer as it is.
+    /// Takes regions that are on the device already, checks them there and leaves the buffer as it
+    /// is.
     ///
     /// # Errors
     /// As [`Matcher::upload`].
@@ -194,13 +196,15 @@ impl Matcher {
     }
 }
 
-/// Regions that one core sends at once; and of these, how many it looks at before it copies them, which its nearest cache holds.
+/// Regions that one core sends at once; and of these, how many it looks at before it copies them,
+/// which its nearest cache holds.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE: usize = 1 << 15;
 #[cfg(not(target_arch = "wasm32"))]
 const LOOK: usize = 1 << 9;
 
-/// Fills a part of mapped memory. How many regions are not empty, or none if one of them is at fault.
+/// Fills a part of mapped memory. How many regions are not empty, or none if one of them is at
+/// fault.
 #[cfg(not(target_arch = "wasm32"))]
 fn fill<T: Coordinate, const D: usize>(
     regions: &[Region<T, D>],
@@ -233,7 +237,8 @@ async fn fault<T: Coordinate, const D: usize>(
 mod tests {
     use super::*;
 
-    /// Sets that are sent in several pieces are those that the kernel makes of the same rows at once.
+    /// Sets that are sent in several pieces are those that the kernel makes of the same rows at
+    /// once.
     #[test]
     fn what_is_uploaded_is_what_is_imported() {
         fn same<const D: usize>(matcher: &Matcher, count: usize) {

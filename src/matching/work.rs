@@ -1,9 +1,10 @@
 //! Work in tasks: how every algorithm of the module is cut, counted, placed and written.
 //!
-//! A kernel tests candidates; a *task* is what one workgroup tests. The counting kernel of an algorithm leaves the
-//! matches of each task, their 64-bit prefix sums say where each task's pairs go, and the writing kernel, which finds
-//! the same ones, puts them there. So every pair has one place, known before it is written, and any window of
-//! the output can be written on its own: that is a page.
+//! A kernel tests candidates; a *task* is what one workgroup tests. The counting kernel of an
+//! algorithm leaves the matches of each task, their 64-bit prefix sums say where each task's pairs
+//! go, and the writing kernel, which finds the same ones, puts them there. So every pair has one
+//! place, known before it is written, and any window of the output can be written on its own: that
+//! is a page.
 
 use std::sync::PoisonError;
 
@@ -46,7 +47,8 @@ shared! {
 }
 
 impl TaskParams {
-    /// For tasks `first..end` of work with so many boxes on each side, and candidates in so many ranges.
+    /// For tasks `first..end` of work with so many boxes on each side, and candidates in so many
+    /// ranges.
     pub(super) fn new(
         [subscriptions, updates]: [u32; 2],
         (first, end): (u32, u32),
@@ -146,8 +148,9 @@ impl Placed {
     }
 }
 
-/// Submits `items` of work in slices of some tens of milliseconds; `plan` gets the first item of a slice and the one
-/// after its last. `pace` counts units of `unit` items. What is done in one slice is submitted without a wait.
+/// Submits `items` of work in slices of some tens of milliseconds; `plan` gets the first item of a
+/// slice and the one after its last. `pace` counts units of `unit` items. What is done in one slice
+/// is submitted without a wait.
 pub(super) async fn in_slices(
     gpu: &Gpu,
     items: u32,

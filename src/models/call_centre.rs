@@ -10,12 +10,14 @@ const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 const HANG_UP: u32 = 2;
 
-/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in order, for exponential times,
-/// by a number of agents. Who has to wait hangs up after an exponential time of patience.
+/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in
+/// order, for exponential times, by a number of agents. Who has to wait hangs up after an
+/// exponential time of patience.
 ///
-/// Every LP is a call centre of its own, so a run has as many independent observations of one as it has LPs. The steady state is
-/// [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL: `shaders/models/call_centre.wgsl`, which shows a waiting line
-/// in LP memory from whose middle customers leave.
+/// Every LP is a call centre of its own, so a run has as many independent observations of one as it
+/// has LPs. The steady state is [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL:
+/// `shaders/models/call_centre.wgsl`, which shows a waiting line in LP memory from whose middle
+/// customers leave.
 ///
 /// ```
 /// use eventhorizon::models::CallCentre;
@@ -62,7 +64,8 @@ pub struct CallCentreParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct CallCentreState {
-    /// How long those waited that were answered, when they were: zero for those who found a free agent.
+    /// How long those waited that were answered, when they were: zero for those who found a free
+    /// agent.
     pub served: Tally,
     /// How long those waited that hung up, when they did.
     pub abandoned: Tally,
@@ -91,9 +94,10 @@ pub struct CallCentreOutput {
 }
 
 impl CallCentre {
-    /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service rate that of one agent, the
-    /// abandonment rate that of one call that waits. `room` bounds the waiting line, those who hung up and are not passed yet
-    /// included; a run in which it does not suffice ends with a [`Fault`](crate::pdes::Fault).
+    /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service
+    /// rate that of one agent, the abandonment rate that of one call that waits. `room` bounds the
+    /// waiting line, those who hung up and are not passed yet included; a run in which it does not
+    /// suffice ends with a [`Fault`](crate::pdes::Fault).
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -121,8 +125,9 @@ impl CallCentre {
             servers,
             unused: 0,
         };
-        // The next arrival, a completion for each agent, and the ends of the patience of all who had to wait and whose patience, answered
-        // or not, would not be over yet. If all calls had to wait, their number would be that of M/M/infinity: a Poisson variable.
+        // The next arrival, a completion for each agent, and the ends of the patience of all who
+        // had to wait and whose patience, answered or not, would not be over yet. If all calls had
+        // to wait, their number would be that of M/M/infinity: a Poisson variable.
         let patience = Capacity::poisson(arrival_rate / abandonment_rate, 0.0);
         let queue = patience.queue.saturating_add(servers).saturating_add(1);
         Ok(Self { centres, room, params, capacity: Capacity { queue, mailbox: 1 }, resolution })
@@ -211,8 +216,9 @@ impl Model for CallCentre {
         self.capacity
     }
 
-    /// Over all call centres: `wait`, how long those waited on average that were answered, in units of time; `abandoned`, the share of
-    /// those who were answered or hung up that hung up; `waiting`, the average number that waits in a call centre.
+    /// Over all call centres: `wait`, how long those waited on average that were answered, in units
+    /// of time; `abandoned`, the share of those who were answered or hung up that hung up;
+    /// `waiting`, the average number that waits in a call centre.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let (served, abandoned) = (totals.tally("served"), totals.tally("abandoned"));
         let [answered, lost] =

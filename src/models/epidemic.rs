@@ -9,19 +9,22 @@ use crate::time::{Resolution, Ticks};
 const CONTACT: u32 = 0;
 const RECOVERY: u32 = 1;
 
-/// The most neighbours of a person: an infection sends to all of them at once, and llvmpipe ends loops after 65,535 iterations.
+/// The most neighbours of a person: an infection sends to all of them at once, and llvmpipe ends
+/// loops after 65,535 iterations.
 const MOST_NEIGHBOURS: u32 = 1 << 14;
 
-/// An epidemic on a graph (SIR): people are susceptible, then infected, then recovered. Who is infected becomes infectious after a latent
-/// time, and recovers an exponential time later. Until then each neighbour is infected after an exponential time.
+/// An epidemic on a graph (SIR): people are susceptible, then infected, then recovered. Who is
+/// infected becomes infectious after a latent time, and recovers an exponential time later. Until
+/// then each neighbour is infected after an exponential time.
 ///
-/// Every LP is a person, and the latent time is the lookahead. Events carry 6 words: who infected whom, how many infections away
-/// from which index case, and since when the infector was infected.
+/// Every LP is a person, and the latent time is the lookahead. Events carry 6 words: who infected
+/// whom, how many infections away from which index case, and since when the infector was infected.
 ///
-/// What a person's infection leads to is drawn when it happens, which is the first event at that LP, whoever caused it. So a run
-/// is first-passage percolation: who will ever be infected is who can be reached in a random directed graph that the seed names,
-/// and the times are those of shortest paths. [`Epidemic::contacts`] tells the arcs. WGSL: `shaders/models/epidemic.wgsl`, which
-/// shows a graph in `data`, and payloads of 6 words.
+/// What a person's infection leads to is drawn when it happens, which is the first event at that
+/// LP, whoever caused it. So a run is first-passage percolation: who will ever be infected is who
+/// can be reached in a random directed graph that the seed names, and the times are those of
+/// shortest paths. [`Epidemic::contacts`] tells the arcs. WGSL: `shaders/models/epidemic.wgsl`,
+/// which shows a graph in `data`, and payloads of 6 words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epidemic {
     people: u32,
@@ -96,12 +99,14 @@ impl Epidemic {
     /// The status of who did.
     pub const RECOVERED: u32 = 2;
 
-    /// An epidemic among `people`, who meet along `edges` (pairs of people; one that is listed twice counts twice). The last
-    /// `index_cases` people are infected at time 0. The latent time is in units of time, and the rates are per unit: that at
-    /// which an infectious person infects a neighbour, and that of recovery.
+    /// An epidemic among `people`, who meet along `edges` (pairs of people; one that is listed
+    /// twice counts twice). The last `index_cases` people are infected at time 0. The latent time
+    /// is in units of time, and the rates are per unit: that at which an infectious person infects
+    /// a neighbour, and that of recovery.
     ///
-    /// There is room for everything that can happen: each person is contacted at most once by each neighbour. Where a few people have many
-    /// neighbours, that is far too much for the others, and [`Epidemic::with_capacity`] takes less.
+    /// There is room for everything that can happen: each person is contacted at most once by each
+    /// neighbour. Where a few people have many neighbours, that is far too much for the others, and
+    /// [`Epidemic::with_capacity`] takes less.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -136,8 +141,9 @@ impl Epidemic {
         Self { capacity, ..self }
     }
 
-    /// Edges of a random graph: of person 0 with `hub` others, and `edges` between any two of the others (Erdős and Rényi's G(n,
-    /// m), but for those that were drawn twice, of which one is left).
+    /// Edges of a random graph: of person 0 with `hub` others, and `edges` between any two of the
+    /// others (Erdős and Rényi's G(n, m), but for those that were drawn twice, of which one is
+    /// left).
     ///
     /// # Panics
     /// If there are fewer than three people, or not as many others as `hub`.
@@ -171,8 +177,9 @@ impl Epidemic {
         &self.data[begin..end]
     }
 
-    /// How long after the infection of `person`, in a run with this seed, each neighbour is contacted, if ever: [`Ticks::NEVER`] where the
-    /// recovery comes first. In the order of [`Epidemic::neighbours`]. (Whoever the infector was is not contacted again.)
+    /// How long after the infection of `person`, in a run with this seed, each neighbour is
+    /// contacted, if ever: [`Ticks::NEVER`] where the recovery comes first. In the order of
+    /// [`Epidemic::neighbours`]. (Whoever the infector was is not contacted again.)
     ///
     /// # Panics
     /// If there is no such person.
@@ -182,7 +189,8 @@ impl Epidemic {
         contacts.map(|contact| if contact < recovery { contact } else { Ticks::NEVER }).collect()
     }
 
-    /// What a person's infection leads to: the time until the recovery, and until each neighbour is contacted.
+    /// What a person's infection leads to: the time until the recovery, and until each neighbour is
+    /// contacted.
     fn draw<'a>(
         &self,
         person: u32,
@@ -265,8 +273,9 @@ impl Model for Epidemic {
         self.capacity
     }
 
-    /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections between an index case and a case on average; `last`,
-    /// when the last infection was, in units of time.
+    /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections
+    /// between an index case and a case on average; `last`, when the last infection was, in units
+    /// of time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let cases = sum(totals, "cases");
         let last = totals.column("infected").map_or(f64::NAN, |infected| infected.maximum().to_f64());

@@ -9,14 +9,16 @@ use crate::time::{Resolution, Ticks};
 /// Blocks are of 32 x 32 stations at the most: two workgroups relax one.
 const MOST_SHIFT: u32 = 5;
 
-/// A closed network of FIFO stations on a torus, between which customers walk in no time: a station in each of rows × columns
-/// places serves customers one by one in the order of their arrival, each for an exponential time and a tick, and sends each to one of its four
-/// neighbours at random.
+/// A closed network of FIFO stations on a torus, between which customers walk in no time: a station
+/// in each of rows × columns places serves customers one by one in the order of their arrival, each
+/// for an exponential time and a tick, and sends each to one of its four neighbours at random.
 ///
-/// Every LP is a station, and every visit one event: a station that is told of an arrival sends that customer on at once, for the time at
-/// which he will leave. The lookahead is a tick, and of no use; [`Sync::Horizon`](crate::pdes::Sync::Horizon) and
+/// Every LP is a station, and every visit one event: a station that is told of an arrival sends
+/// that customer on at once, for the time at which he will leave. The lookahead is a tick, and of
+/// no use; [`Sync::Horizon`](crate::pdes::Sync::Horizon) and
 /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) find what is behind it. The steady state is
-/// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork). WGSL: `shaders/models/fifo_torus.wgsl`.
+/// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork). WGSL:
+/// `shaders/models/fifo_torus.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FifoTorus {
     params: FifoTorusParams,
@@ -36,7 +38,8 @@ pub struct FifoTorusParams {
     pub columns: u32,
     /// Customers in the whole network.
     pub customers: u32,
-    /// The logarithm to base 2 of the side of the square blocks by which stations are numbered, so that the numbers of neighbours are near.
+    /// The logarithm to base 2 of the side of the square blocks by which stations are numbered, so
+    /// that the numbers of neighbours are near.
     pub block_shift: u32,
 }
 
@@ -69,8 +72,8 @@ pub struct FifoTorusOutput {
 }
 
 impl FifoTorus {
-    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station, per unit
-    /// of time.
+    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The
+    /// service rate is that of a station, per unit of time.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -85,8 +88,9 @@ impl FifoTorus {
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let block_shift = (rows | columns).trailing_zeros().min(MOST_SHIFT);
         let params = FifoTorusParams { mean_service, rows, columns, customers, block_shift };
-        // In the long run a station of very many has n customers or more with a probability of the n-th power of its utilisation. All of them may
-        // be on their way here; more than this is one time in a thousand million.
+        // In the long run a station of very many has n customers or more with a probability of the
+        // n-th power of its utilisation. All of them may be on their way here; more than this is
+        // one time in a thousand million.
         let stations = f64::from(rows * columns);
         let load = f64::from(customers) / (f64::from(customers) + stations - 1.0);
         #[expect(
@@ -152,8 +156,9 @@ impl Model for FifoTorus {
         Some(self.params.customers)
     }
 
-    /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how long those who have arrived wait, in units of
-    /// time; `throughput`, the arrivals in a unit of time.
+    /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how
+    /// long those who have arrived wait, in units of time; `throughput`, the arrivals in a unit of
+    /// time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let [busy, waited, served] = ["busy", "waited", "served"].map(|column| sum(totals, column));
         let (unit, stations) = (f64::from(self.resolution.ticks_per_unit()), f64::from(self.lps()));

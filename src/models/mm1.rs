@@ -13,13 +13,16 @@ const LONGEST_MEAN: u32 = 1 << 25;
 /// `MM1_TOO_LONG`: the clients wait for more than 2^62 ticks in all.
 const TOO_LONG: Fail = Fail(1);
 
-/// Clients arrive at a single server with exponential times between them, wait in order, and take exponential times of service.
+/// Clients arrive at a single server with exponential times between them, wait in order, and take
+/// exponential times of service.
 ///
-/// Columns `idle_ticks`, `queue_ticks` and `system_ticks` are sums over the clients. Derived from them, as means per client
-/// in units of time: `idle_time` (that the server idles before a client), `time_in_queue`, `time_in_system`. The server is
-/// free at time 0, from where the first interarrival time counts.
+/// Columns `idle_ticks`, `queue_ticks` and `system_ticks` are sums over the clients. Derived from
+/// them, as means per client in units of time: `idle_time` (that the server idles before a client),
+/// `time_in_queue`, `time_in_system`. The server is free at time 0, from where the first
+/// interarrival time counts.
 ///
-/// Cooperative mapping: Lindley's recursion as a max-plus prefix scan. WGSL: `shaders/models/mm1.wgsl`.
+/// Cooperative mapping: Lindley's recursion as a max-plus prefix scan. WGSL:
+/// `shaders/models/mm1.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mm1 {
     /// How long a tick is. The default suits means up to 32 units.

@@ -17,11 +17,13 @@ const MOST_WAITING: u32 = 24;
 /// `MMCK_TOO_LONG`: the clock or the total wait passed 2^63 ticks.
 const TOO_LONG: Fail = Fail(1);
 
-/// Clients arrive at several servers with exponential times between them; one that finds the room full is turned away, the others
-/// wait in order for the first free server and take exponential times of service.
+/// Clients arrive at several servers with exponential times between them; one that finds the room
+/// full is turned away, the others wait in order for the first free server and take exponential
+/// times of service.
 ///
-/// Columns `turned_away`, `let_in` (clients) and `queue_ticks` (total wait). Derived from them: `blocking`, the share of
-/// arrivals that is turned away, and `time_in_queue`, the total wait per arrival in units of time (those turned away count with 0).
+/// Columns `turned_away`, `let_in` (clients) and `queue_ticks` (total wait). Derived from them:
+/// `blocking`, the share of arrivals that is turned away, and `time_in_queue`, the total wait per
+/// arrival in units of time (those turned away count with 0).
 ///
 /// WGSL: `shaders/models/mmck.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a user can.
+//! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a
+//! user can.
 //!
 //! Of the module [`pdes`](crate::pdes), for logical processes:
 //!
@@ -11,7 +12,8 @@
 //! | [`Torus`] | a closed network of queues | a lookahead that comes from travel times; levels over time |
 //! | [`FifoTorus`] | the same without travel times | what lets windows be wide where there is hardly a lookahead: `earliest`, `answer`, `next_to`, `next_gap`, `sender` |
 //!
-//! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module [`replication`](crate::replication).
+//! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module
+//! [`replication`](crate::replication).
 
 mod call_centre;
 mod epidemic;

@@ -5,9 +5,10 @@ use crate::pdes::{Capacity, Checkpoint, CheckpointError, Context, CpuModel, Even
 use crate::text::{number, quoted};
 use crate::time::{Resolution, Ticks, TimeError};
 
-/// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at exponential times on
-/// random LPs; each event, when executed, sends one to a uniformly random LP after the lookahead plus an exponential
-/// delay. With [`Phold::with_neighbours`], to a random one of the LPs that are near on a ring.
+/// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at
+/// exponential times on random LPs; each event, when executed, sends one to a uniformly random LP
+/// after the lookahead plus an exponential delay. With [`Phold::with_neighbours`], to a random one
+/// of the LPs that are near on a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phold {
     lps: u32,
@@ -60,8 +61,8 @@ pub enum PholdError {
 crate::text::debug_is_display!(PholdError);
 
 impl Phold {
-    /// `lps` LPs with `population` events each at the start; exponential delays with `rate` per unit of time, after a
-    /// `lookahead` in units of time.
+    /// `lps` LPs with `population` events each at the start; exponential delays with `rate` per
+    /// unit of time, after a `lookahead` in units of time.
     ///
     /// # Errors
     /// [`PholdError`], naming the value.
@@ -102,11 +103,12 @@ impl Phold {
     }
 
     fn of_times(lps: u32, population: u32, mean: Ticks, lookahead: Ticks, resolution: Resolution) -> Self {
-        // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all events, 1 / LPs)
-        // of them, which a Poisson variable of the same mean bounds. Of those pending at the start of a window, each
-        // fires in it with a probability of at most 1 - exp(-lookahead / mean delay), since what is left of its delay is
-        // an exponential time or longer; and only those are sent. In whole ticks, as they are drawn: rounding down
-        // makes a delay shorter by less than one.
+        // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all
+        // events, 1 / LPs) of them, which a Poisson variable of the same mean bounds. Of those
+        // pending at the start of a window, each fires in it with a probability of at most 1 -
+        // exp(-lookahead / mean delay), since what is left of its delay is an exponential time or
+        // longer; and only those are sent. In whole ticks, as they are drawn: rounding down makes a
+        // delay shorter by less than one.
         let held = f64::from(population);
         let window = resolution.units(lookahead.saturating_add(Ticks::new(1)));
         let fires = match mean {
@@ -117,8 +119,9 @@ impl Phold {
         Self { lps, population, neighbours: 0, mean, lookahead, capacity }
     }
 
-    /// The same model on a ring: LP i sends to the LPs i ± 1 to i ± `neighbours` / 2 alone, each as likely as the others, at the start too. The WGSL
-    /// says so, and [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) makes use of it.
+    /// The same model on a ring: LP i sends to the LPs i ± 1 to i ± `neighbours` / 2 alone, each as
+    /// likely as the others, at the start too. The WGSL says so, and
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) makes use of it.
     ///
     /// # Errors
     /// [`PholdError::Neighbours`] unless it is an even number from 2 to one less than the LPs.
@@ -126,7 +129,8 @@ impl Phold {
         if neighbours == 0 || !neighbours.is_multiple_of(2) || neighbours >= self.lps {
             return Err(PholdError::Neighbours { neighbours, lps: self.lps });
         }
-        // Capacities stay: events still wander independently, and to every LP as often as to any other.
+        // Capacities stay: events still wander independently, and to every LP as often as to any
+        // other.
         Ok(Self { neighbours, ..self })
     }
 

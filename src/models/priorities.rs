@@ -11,12 +11,15 @@ const CLASSES: u32 = 3;
 const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 
-/// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before
-/// class 1, and that before class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped.
+/// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume
+/// priorities: class 0 goes before class 1, and that before class 2. Who arrives interrupts a
+/// service of a lower class, which goes on later where it stopped.
 ///
-/// Every LP is a station of its own. The steady state is [`theory::Priorities`](crate::statistics::theory::Priorities). WGSL:
-/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of a pending event set; the
-/// completion of a service that was interrupted comes all the same, with a number that is not the present service's any more.
+/// Every LP is a station of its own. The steady state is
+/// [`theory::Priorities`](crate::statistics::theory::Priorities). WGSL:
+/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of
+/// a pending event set; the completion of a service that was interrupted comes all the same, with a
+/// number that is not the present service's any more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Priorities {
     stations: u32,
@@ -80,8 +83,9 @@ pub struct PrioritiesOutput {
 }
 
 impl Priorities {
-    /// `stations` stations, with the (arrival rate, service rate) of one to three classes, the one that goes first in front. Rates are per
-    /// unit of time. `room` bounds the customers of each class in a station; a run in which it does not suffice ends with a
+    /// `stations` stations, with the (arrival rate, service rate) of one to three classes, the one
+    /// that goes first in front. Rates are per unit of time. `room` bounds the customers of each
+    /// class in a station; a run in which it does not suffice ends with a
     /// [`Fault`](crate::pdes::Fault).
     ///
     /// # Errors
@@ -104,9 +108,10 @@ impl Priorities {
             class.mean_interarrival = mean_time("arrival rate", arrival_rate, resolution)?;
             class.mean_service = mean_time("service rate", service_rate, resolution)?;
         }
-        // The next arrivals, the completion of the present service, and those of services that were interrupted: each at the arrival of
-        // a higher class, and for as long as the service would still have taken, an exponential time. If every such arrival interrupted
-        // a service of the longest kind, their number would be that of M/M/infinity: a Poisson variable.
+        // The next arrivals, the completion of the present service, and those of services that were
+        // interrupted: each at the arrival of a higher class, and for as long as the service would
+        // still have taken, an exponential time. If every such arrival interrupted a service of the
+        // longest kind, their number would be that of M/M/infinity: a Poisson variable.
         let higher: f64 = classes[..classes.len() - 1].iter().map(|class| class.0).sum();
         let slowest = classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min);
         let queue = Capacity::poisson(higher / slowest, 0.0).queue.saturating_add(CLASSES + 1);
@@ -181,7 +186,8 @@ impl Model for Priorities {
         self.capacity
     }
 
-    /// `system_0`, `system_1` and `system_2`: the mean time in the system of those who left, in units of time, of each class that has customers.
+    /// `system_0`, `system_1` and `system_2`: the mean time in the system of those who left, in
+    /// units of time, of each class that has customers.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let classes = [("class_0", "system_0"), ("class_1", "system_1"), ("class_2", "system_2")];
         let some = self

@@ -9,12 +9,14 @@ use crate::time::{Resolution, Ticks};
 const COMPLETION: [u32; 2] = [0, 0];
 const ARRIVAL: [u32; 2] = [1, 0];
 
-/// A closed network of queues on a torus: a station in each of rows × columns places, and customers who go round for ever. A
-/// station serves them one by one for an exponential time, in the order of their arrival, and sends each to one of its four
-/// neighbours at random. The way takes the travel time, which is the lookahead.
+/// A closed network of queues on a torus: a station in each of rows × columns places, and customers
+/// who go round for ever. A station serves them one by one for an exponential time, in the order of
+/// their arrival, and sends each to one of its four neighbours at random. The way takes the travel
+/// time, which is the lookahead.
 ///
-/// Every LP is a station. The steady state is [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly,
-/// whatever the travel time. WGSL: `shaders/models/torus.wgsl`.
+/// Every LP is a station. The steady state is
+/// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly, whatever the
+/// travel time. WGSL: `shaders/models/torus.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Torus {
     rows: u32,
@@ -98,8 +100,8 @@ pub(super) fn step_on_torus(
 }
 
 impl Torus {
-    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station,
-    /// per unit of time, and `travel` is in units of time.
+    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The
+    /// service rate is that of a station, per unit of time, and `travel` is in units of time.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -115,8 +117,9 @@ impl Torus {
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let travel = span("travel time", travel, resolution)?;
         let params = TorusParams { mean_service, warm_up: Ticks::ZERO, columns, customers };
-        // A completion, and those who are on their way here. Each of the four neighbours sends at most service rate / 4 customers in a unit
-        // of time, so those of a travel time, or of a window, which is no longer, are at most a Poisson variable of this mean.
+        // A completion, and those who are on their way here. Each of the four neighbours sends at
+        // most service rate / 4 customers in a unit of time, so those of a travel time, or of a
+        // window, which is no longer, are at most a Poisson variable of this mean.
         let sent = resolution.units(travel) * service_rate;
         let Capacity { queue, mailbox } = Capacity::poisson(sent, sent);
         let capacity = Capacity { queue: queue.saturating_add(1), mailbox };
@@ -184,8 +187,8 @@ impl Model for Torus {
         self.capacity
     }
 
-    /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it serves; `number`, the customers in it;
-    /// `throughput`, those that it serves in a unit of time.
+    /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it
+    /// serves; `number`, the customers in it; `throughput`, those that it serves in a unit of time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let average =
             |column| totals.time_average(column).and_then(|average| average.mean()).unwrap_or(f64::NAN);

@@ -11,8 +11,9 @@ const ROWS: u32 = 50;
 
 /// A walker on a 60 by 50 map whose edges are joined, cut into 30 chunks of 10 by 10 cells.
 ///
-/// It starts on a random cell, so the chunk in which it ends is uniform: a test of random streams (Vattulainen and Ala-Nissila, Computers
-/// in Physics 9(5), 1995). WGSL: `shaders/models/walk.wgsl`.
+/// It starts on a random cell, so the chunk in which it ends is uniform: a test of random streams
+/// (Vattulainen and Ala-Nissila, Computers in Physics 9(5), 1995). WGSL:
+/// `shaders/models/walk.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Walk;
 

@@ -9,10 +9,12 @@ use crate::replication::{Fail, Model, Twin};
 /// The largest mean of an operation in ticks.
 const LONGEST: u32 = 1 << 20;
 
-/// Jobs of eight kinds, each with its own distribution of the time that it takes, one after the other.
+/// Jobs of eight kinds, each with its own distribution of the time that it takes, one after the
+/// other.
 ///
-/// Its branches and loops of random length make replications that run in lockstep wait for each other: it shows when one replication
-/// per subgroup is worth it. WGSL: `shaders/models/workshop.wgsl`.
+/// Its branches and loops of random length make replications that run in lockstep wait for each
+/// other: it shows when one replication per subgroup is worth it. WGSL:
+/// `shaders/models/workshop.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Workshop;
 

@@ -132,7 +132,8 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Of some LPs: states, rows of LP memory and numbers of executed events in their order, pending events in that and then in their own.
+    /// Of some LPs: states, rows of LP memory and numbers of executed events in their order,
+    /// pending events in that and then in their own.
     pub(crate) fn of<S: Pod, P: Payload>(
         lps: impl Iterator<Item = u32>,
         states: &[S],
@@ -159,7 +160,8 @@ impl Contents {
         Self { digest, sections }
     }
 
-    /// Appends a section of all LPs, from those of parts: `order` says which part the next LPs are of, and how many. False where a part tells of more or fewer.
+    /// Appends a section of all LPs, from those of parts: `order` says which part the next LPs are
+    /// of, and how many. False where a part tells of more or fewer.
     fn deal(bytes: &mut Vec<u8>, parts: &[Self], order: &[(usize, usize)], section: usize, row: Row) -> bool {
         let all = |section: usize| parts.iter().map(move |part| part.sections[section].as_slice());
         let mut rest: Vec<_> = all(section).collect();
@@ -186,9 +188,11 @@ enum Row {
     Event(usize),
 }
 
-/// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design or
-/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](crate::pdes::Simulation::resume), [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Ways to
-/// synchronise differ in their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
+/// A run between two windows: all that decides how it goes on, and nothing of how it was made. It
+/// is the same, byte for byte, whichever engine, device, queue design or capacity wrote it, and any
+/// of them goes on from it: [`Simulation::resume`](crate::pdes::Simulation::resume),
+/// [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Ways to synchronise differ in
+/// their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
 ///
 /// ```
 /// use eventhorizon::models::Phold;
@@ -207,7 +211,8 @@ enum Row {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Two counts begin anew: those of windows after which a time that does not advance is a fault ([`FaultKind::Stuck`](crate::pdes::FaultKind::Stuck),
+/// Two counts begin anew: those of windows after which a time that does not advance is a fault
+/// ([`FaultKind::Stuck`](crate::pdes::FaultKind::Stuck),
 /// [`FaultKind::Cycle`](crate::pdes::FaultKind::Cycle)).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -219,10 +224,12 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// A run whose LPs hold this: `order` says, from the first LP on, which part the next ones are of, and how many.
+    /// A run whose LPs hold this: `order` says, from the first LP on, which part the next ones are
+    /// of, and how many.
     ///
     /// # Errors
-    /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that lost something.
+    /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that
+    /// lost something.
     pub(crate) fn new(
         told: &Told<'_>,
         parts: &[Contents],
@@ -263,12 +270,13 @@ impl Checkpoint {
         }
     }
 
-    /// The same state with other random streams, or for another model: a warm start. The model may have other parameters, data, lookahead and behaviour;
-    /// it must have as many LPs, and states, LP memory and events of the same sizes.
+    /// The same state with other random streams, or for another model: a warm start. The model may
+    /// have other parameters, data, lookahead and behaviour; it must have as many LPs, and states,
+    /// LP memory and events of the same sizes.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Apart`] where LPs had gone ahead of others on what these were going to send, which a fork may
-    /// not do.
+    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Apart`] where LPs had gone
+    /// ahead of others on what these were going to send, which a fork may not do.
     pub fn fork<M: Model>(&self, model: &M, seed: u64, replica: Replica) -> Result<Self, CheckpointError> {
         let identity = Identity::of(model);
         self.check_layout(&identity)?;
@@ -460,7 +468,8 @@ impl Checkpoint {
     /// A file's bytes, if they are a checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError`] where they are none, or a damaged one. Whatever they say, no more memory is taken than they are long.
+    /// [`CheckpointError`] where they are none, or a damaged one. Whatever they say, no more memory
+    /// is taken than they are long.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
         Self::of(Sections::of(bytes, &RUN)?)
     }
@@ -470,7 +479,8 @@ impl Checkpoint {
         self.file.as_bytes()
     }
 
-    /// What ranks compare of a file that they all should have. (The checksum of all bytes would be the same for any: its own is among them.)
+    /// What ranks compare of a file that they all should have. (The checksum of all bytes would be
+    /// the same for any: its own is among them.)
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn sum(&self) -> u64 {
         let bytes = self.as_bytes();
@@ -480,13 +490,15 @@ impl Checkpoint {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`CheckpointError::Read`] where it cannot be read, else as [`Checkpoint::from_bytes`]. What is no checkpoint is not read to its end.
+    /// [`CheckpointError::Read`] where it cannot be read, else as [`Checkpoint::from_bytes`]. What
+    /// is no checkpoint is not read to its end.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
         Self::of(Sections::load(path.as_ref(), &RUN)?)
     }
 
-    /// Writes the file: another one beside it first, which takes its name once all of it is on the disk. So there is always a whole one, the last or the
-    /// one before, whenever the process or the machine ends.
+    /// Writes the file: another one beside it first, which takes its name once all of it is on the
+    /// disk. So there is always a whole one, the last or the one before, whenever the process or
+    /// the machine ends.
     ///
     /// # Errors
     /// [`CheckpointError::Write`].

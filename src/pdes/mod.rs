@@ -1,9 +1,10 @@
-//! Conservative parallel discrete-event simulation: logical processes, windows, mailboxes, and the sequential engine
-//! that says what a simulation means.
+//! Conservative parallel discrete-event simulation: logical processes, windows, mailboxes, and the
+//! sequential engine that says what a simulation means.
 //!
-//! The synchronisation is YAWNS (Baudis et al., section IV.A). With t the smallest pending timestamp and L the
-//! lookahead, no event of another LP can appear any more before t + L, the *event horizon*: every LP executes its events before
-//! it, at once and in order, and what it schedules for itself among them.
+//! The synchronisation is YAWNS (Baudis et al., section IV.A). With t the smallest pending
+//! timestamp and L the lookahead, no event of another LP can appear any more before t + L, the
+//! *event horizon*: every LP executes its events before it, at once and in order, and what it
+//! schedules for itself among them.
 //!
 //! ```text
 //!            window w                          window w + 1
@@ -15,14 +16,17 @@
 //!             which window w + 1 empties first
 //! ```
 //!
-//! That is [`Sync::Yawns`]. Where delays are far longer than the lookahead, or there is none, the engine finds a wider horizon itself
-//! ([`Sync::Horizon`]), or one for each LP ([`Sync::Neighbours`]); results are the same. `docs/synchronisation.md` says how they work and when each wins.
+//! That is [`Sync::Yawns`]. Where delays are far longer than the lookahead, or there is none, the
+//! engine finds a wider horizon itself ([`Sync::Horizon`]), or one for each LP
+//! ([`Sync::Neighbours`]); results are the same. `docs/synchronisation.md` says how they work and
+//! when each wins.
 //!
 //! # Results
 //!
-//! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a time. [`Simulation::outputs`] gives
-//! it LP by LP, as rows and as named columns ([`Outputs`]); [`Simulation::totals`] sums, and finds the smallest and the largest, on the
-//! device, over all LPs or over classes of them ([`Totals`]). Both engines give the same. Ratios are the user's:
+//! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a
+//! time. [`Simulation::outputs`] gives it LP by LP, as rows and as named columns ([`Outputs`]);
+//! [`Simulation::totals`] sums, and finds the smallest and the largest, on the device, over all LPs
+//! or over classes of them ([`Totals`]). Both engines give the same. Ratios are the user's:
 //!
 //! ```no_run
 //! # fn example<M: eventhorizon::pdes::Model>(simulation: &eventhorizon::pdes::Simulation<M>) -> Result<(), Box<dyn std::error::Error>> {

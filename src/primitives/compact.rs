@@ -48,12 +48,13 @@ impl Compact {
         })
     }
 
-    /// Binds the compaction of the indices of the first `count` flags into `output`, which needs room for them all;
-    /// `kept`, a buffer and an index in it, takes how many were kept. The rest of `output` is left alone.
+    /// Binds the compaction of the indices of the first `count` flags into `output`, which needs
+    /// room for them all; `kept`, a buffer and an index in it, takes how many were kept. The rest
+    /// of `output` is left alone.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit,
-    /// [`PrimitiveError::CountOverwritten`] if `kept` is the word that holds the count.
+    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
+    /// not fit, [`PrimitiveError::CountOverwritten`] if `kept` is the word that holds the count.
     pub fn bind_indices(
         &self,
         gpu: &Gpu,
@@ -65,7 +66,8 @@ impl Compact {
         self.plan(gpu, count, flags, &self.indices, &[("output", output.raw())], output, kept)
     }
 
-    /// Binds the compaction of the first `count` of `values`; the rest as [`Compact::bind_indices`].
+    /// Binds the compaction of the first `count` of `values`; the rest as
+    /// [`Compact::bind_indices`].
     ///
     /// # Errors
     /// As [`Compact::bind_indices`].

@@ -16,7 +16,8 @@ impl Count {
     /// `len` elements.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooLong`] from 2^31 elements on, [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::TooLong`] from 2^31 elements on, [`PrimitiveError::Gpu`] where the device
+    /// fails.
     pub fn host(gpu: &Gpu, len: u64) -> Result<Self, PrimitiveError> {
         let len = checked(len)?;
         let buffer = Buffer::storage_from(gpu, "count", &[len])?;
@@ -25,8 +26,8 @@ impl Count {
 
     /// As many elements as the word `buffer[index]` says at the time the plan runs.
     ///
-    /// Each plan is prepared for a maximum. If the word is larger, the plan does what it does for no elements, and
-    /// `status` keeps the count: see [`Status::check`].
+    /// Each plan is prepared for a maximum. If the word is larger, the plan does what it does for
+    /// no elements, and `status` keeps the count: see [`Status::check`].
     ///
     /// # Errors
     /// [`PrimitiveError::TooShort`] if `buffer` has no such word.
@@ -45,7 +46,8 @@ impl Count {
     }
 }
 
-/// Where plans note that a count on the device was larger than they were prepared for. Clones share it.
+/// Where plans note that a count on the device was larger than they were prepared for. Clones share
+/// it.
 #[derive(Debug, Clone)]
 pub struct Status {
     buffer: Buffer<u32>,
@@ -63,7 +65,8 @@ impl Status {
     /// Waits for the work submitted so far and returns the first failure in it.
     ///
     /// # Errors
-    /// [`PrimitiveError::CountTooLarge`] if a plan met one, [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::CountTooLarge`] if a plan met one, [`PrimitiveError::Gpu`] where the
+    /// device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
         pollster::block_on(self.check_async(gpu))
@@ -77,8 +80,9 @@ impl Status {
         Self::verdict(&self.buffer.read_async(gpu).await?)
     }
 
-    /// Two words, `[count, max]` of the first failure or zeros: to read back together with other results, or for
-    /// kernels that must not go on after a failure. Zero them to use the status again.
+    /// Two words, `[count, max]` of the first failure or zeros: to read back together with other
+    /// results, or for kernels that must not go on after a failure. Zero them to use the status
+    /// again.
     pub fn buffer(&self) -> &Buffer<u32> {
         &self.buffer
     }
@@ -95,7 +99,8 @@ impl Status {
     }
 }
 
-/// `len` as the kernels' indices take it. Below 2^31, so that rounding up to whole tiles never wraps.
+/// `len` as the kernels' indices take it. Below 2^31, so that rounding up to whole tiles never
+/// wraps.
 pub(super) fn checked(len: u64) -> Result<u32, PrimitiveError> {
     const LIMIT: u32 = (1 << 31) - 1;
     match u32::try_from(len) {

@@ -3,7 +3,8 @@
 use super::Tuning;
 use crate::gpu::GpuError;
 
-/// An error of the `primitives` module. Nothing was recorded or changed unless a variant says otherwise.
+/// An error of the `primitives` module. Nothing was recorded or changed unless a variant says
+/// otherwise.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimitiveError {
@@ -26,8 +27,9 @@ pub enum PrimitiveError {
         /// The prepared maximum.
         max: u64,
     },
-    /// A count that was read on the device was larger than what the primitive was prepared for. The plan, and every other
-    /// plan with the same [`Status`](super::Status) whose count was too large, did what it does for no elements.
+    /// A count that was read on the device was larger than what the primitive was prepared for. The
+    /// plan, and every other plan with the same [`Status`](super::Status) whose count was too
+    /// large, did what it does for no elements.
     #[error(
         "a plan found a count of {count} on the device and was prepared for at most {max}: prepare it for more"
     )]
@@ -37,7 +39,8 @@ pub enum PrimitiveError {
         /// The prepared maximum of the plan that found it.
         max: u32,
     },
-    /// A compaction would put the number of elements kept where it reads their count, which its last step reads again.
+    /// A compaction would put the number of elements kept where it reads their count, which its
+    /// last step reads again.
     #[error("the number kept would go to word {index}, which holds the count: give it a word of its own")]
     CountOverwritten {
         /// The word's index in its buffer.

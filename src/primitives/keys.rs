@@ -10,7 +10,8 @@ pub const fn i32_from_key(key: u32) -> i32 {
     (key ^ 0x8000_0000).cast_signed()
 }
 
-/// The `u32` whose order is that of `value` under [`f32::total_cmp`]: -NaN < -∞ < … < -0 < +0 < … < ∞ < NaN.
+/// The `u32` whose order is that of `value` under [`f32::total_cmp`]: -NaN < -∞ < … < -0 < +0 < … <
+/// ∞ < NaN.
 pub const fn key_from_f32(value: f32) -> u32 {
     let bits = value.to_bits();
     bits ^ if bits >> 31 != 0 { 0xffff_ffff } else { 0x8000_0000 }

@@ -1,10 +1,11 @@
 //! Reduce, scan, stable radix sort and stream compaction on the GPU: a small library of its own.
 //!
-//! A primitive is *prepared* once for a device and a greatest length: kernels are compiled and scratch memory is allotted.
-//! It is *bound* to buffers and a [`Count`], which gives a [`Plan`](crate::gpu::Plan) of dispatches alone. A plan is *recorded* into
-//! an encoder or a compute pass of the caller's, as often as wanted, between dispatches of the caller's own; nothing waits for
-//! the host. Plans of one primitive share its scratch memory. That is safe, because dispatches run in the order in which they
-//! were recorded and submitted.
+//! A primitive is *prepared* once for a device and a greatest length: kernels are compiled and
+//! scratch memory is allotted. It is *bound* to buffers and a [`Count`], which gives a
+//! [`Plan`](crate::gpu::Plan) of dispatches alone. A plan is *recorded* into an encoder or a
+//! compute pass of the caller's, as often as wanted, between dispatches of the caller's own;
+//! nothing waits for the host. Plans of one primitive share its scratch memory. That is safe,
+//! because dispatches run in the order in which they were recorded and submitted.
 //!
 //! ```
 //! use eventhorizon::gpu::{Buffer, Gpu};
@@ -43,14 +44,16 @@
 //!
 //! # How many elements
 //!
-//! A [`Count`] is known on the host, or read from a buffer at the time the plan runs: a kernel, or a [`Compact`] before it, may
-//! have written it. A plan with a count on the device is sized for the maximum that the primitive was prepared for. A larger count
-//! is an error that is seen and never a shortened result: the plan acts as on no elements, and its [`Status`] keeps
-//! the count for [`Status::check`].
+//! A [`Count`] is known on the host, or read from a buffer at the time the plan runs: a kernel, or
+//! a [`Compact`] before it, may have written it. A plan with a count on the device is sized for the
+//! maximum that the primitive was prepared for. A larger count is an error that is seen and never a
+//! shortened result: the plan acts as on no elements, and its [`Status`] keeps the count for
+//! [`Status::check`].
 //!
-//! Lengths go up to the device's binding limit. A dispatch has a limited number of workgroups, each of which serves a
-//! contiguous run of tiles of the elements; so no length needs a second dimension or a deeper recursion, and no workgroup ever
-//! waits for another (there is no decoupled look-back).
+//! Lengths go up to the device's binding limit. A dispatch has a limited number of workgroups, each
+//! of which serves a contiguous run of tiles of the elements; so no length needs a second dimension
+//! or a deeper recursion, and no workgroup ever waits for another (there is no decoupled
+//! look-back).
 //!
 //! # What bounds each
 //!
@@ -74,20 +77,26 @@
 //! | sort of keys alone, random 32-bit keys | 2^27 | 36.2 | 1.74 | the same |
 //! | sort of pairs, random 64-bit keys | 2^27 | 9.5 | 2.43 | the same, in runs of 13 |
 //!
-//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering is 4.6. (Measured by making each dispatch twice.) How many tiles are on a processor at once decides that:
-//! NVIDIA's Vulkan driver gives workgroups 48 KiB of it, whatever a kernel asks for (counted, by how many are there at once), and a tile takes 11.3 KiB; its compiler gives the kernel of keys alone 64 registers, so that four are there, and that of pairs as many as it has use for,
-//! up to 120, unless keys and values are moved in two turns of a loop.
+//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the
+//! bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering
+//! is 4.6. (Measured by making each dispatch twice.) How many tiles are on a processor at once
+//! decides that: NVIDIA's Vulkan driver gives workgroups 48 KiB of it, whatever a kernel asks for
+//! (counted, by how many are there at once), and a tile takes 11.3 KiB; its compiler gives the
+//! kernel of keys alone 64 registers, so that four are there, and that of pairs as many as it has
+//! use for, up to 120, unless keys and values are moved in two turns of a loop.
 //!
-//! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays in those of one.
+//! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays
+//! in those of one.
 //!
 //! # Ways to run
 //!
-//! Where a probe saw workgroups consist of whole subgroups ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), they scan by shuffles
-//! and sorts rank digits by ballots; elsewhere, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the same
-//! through workgroup memory. Results are the same, and so they are for every [`Tuning`].
+//! Where a probe saw workgroups consist of whole subgroups
+//! ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), they scan by shuffles and sorts rank digits by
+//! ballots; elsewhere, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the
+//! same through workgroup memory. Results are the same, and so they are for every [`Tuning`].
 //!
-//! Signed and floating keys sort as their images under the order-preserving maps of [`keys`], which WGSL imports as
-//! `primitives/keys.wgsl`.
+//! Signed and floating keys sort as their images under the order-preserving maps of [`keys`], which
+//! WGSL imports as `primitives/keys.wgsl`.
 
 mod compact;
 mod count;

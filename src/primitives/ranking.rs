@@ -8,10 +8,11 @@ use crate::gpu::{self, Gpu};
 impl Tuning {
     /// What sorts by such keys use on this device.
     pub fn sort<K: SortKey>(gpu: &Gpu) -> Self {
-        // A workgroup per tile as long as a dispatch can have so many: `bench primitives` on an H200 ("pairs", by
-        // workgroups).
+        // A workgroup per tile as long as a dispatch can have so many: `bench primitives` on an
+        // H200 ("pairs", by workgroups).
         let baseline = Self { group_size: 256, items: RANK_BASELINE_ITEMS, workgroups: MAX_WORKGROUPS };
-        // The largest workgroup whose pool, counters for all its subgroups at the least, fits the device's workgroup memory.
+        // The largest workgroup whose pool, counters for all its subgroups at the least, fits the
+        // device's workgroup memory.
         let sizes = [256, 128, 64, 32].into_iter();
         let mut by_subgroups = sizes.map(|group_size| Self { group_size, items: K::ITEMS, ..baseline });
         by_subgroups.find(|tuning| Rank::by_subgroups::<K>(gpu, tuning).is_some()).unwrap_or(baseline)
@@ -37,12 +38,13 @@ struct Subgroups {
 }
 
 impl Subgroups {
-    /// None where there are none, or where a workgroup does not consist of whole ones: by what the adapter says, and by
-    /// what a kernel saw.
+    /// None where there are none, or where a workgroup does not consist of whole ones: by what the
+    /// adapter says, and by what a kernel saw.
     fn of(gpu: &Gpu, group_size: u32) -> Option<Self> {
         let largest = gpu.info().subgroup_max_size;
         let seen = *gpu.subgroups()?.of(group_size)?;
-        // WebGPU knows 4 to 128. A driver that may make a kernel with larger subgroups than the workgroup has no whole ones then.
+        // WebGPU knows 4 to 128. A driver that may make a kernel with larger subgroups than the
+        // workgroup has no whole ones then.
         let sizes = 4 <= seen.min && seen.max <= largest && largest <= group_size.min(128);
         let fixed = gpu::Subgroups::fixed(gpu) == Some(seen.min);
         (seen.whole && sizes).then_some(Self { size: seen.min, largest, varying: !fixed })
@@ -106,7 +108,8 @@ impl Rank {
         }
     }
 
-    /// With counters for `room` subgroups of at most `largest` invocations; if there may be more subgroups, `varying`.
+    /// With counters for `room` subgroups of at most `largest` invocations; if there may be more
+    /// subgroups, `varying`.
     pub(super) fn subgroup<K: SortKey>(group_size: u32, largest: u32, room: u32, varying: bool) -> Self {
         Self {
             file: "rank_subgroup",
@@ -124,13 +127,15 @@ impl Rank {
         }
     }
 
-    /// Items of an invocation that are exchanged at once: of all, where splits may rank, which have room for them.
+    /// Items of an invocation that are exchanged at once: of all, where splits may rank, which have
+    /// room for them.
     fn at_once<K: SortKey>(varying: bool) -> u32 {
         const { assert!(K::ITEMS <= 2 * K::AT_ONCE) };
         if varying { K::ITEMS } else { K::AT_ONCE }
     }
 
-    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later words that are exchanged.
+    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later
+    /// words that are exchanged.
     fn pool<K: SortKey>(group_size: u32, room: u32, varying: bool) -> u32 {
         (group_size * Self::at_once::<K>(varying)).max(256 * room + group_size)
     }
@@ -145,7 +150,8 @@ impl Rank {
         let Tuning { group_size, .. } = *tuning;
         let subgroups = Subgroups::of(gpu, group_size)?;
         let room = group_size / subgroups.size;
-        // Beside the pool: two words per digit and one at their end, whether it is crowded, a sum per subgroup.
+        // Beside the pool: two words per digit and one at their end, whether it is crowded, a sum
+        // per subgroup.
         let bytes = 4 * (Self::pool::<K>(group_size, room, subgroups.varying) + 2 * 256 + 2 + group_size / 4);
         let fits = bytes <= gpu.limits().max_compute_workgroup_storage_size;
         let rank = || Self::subgroup::<K>(group_size, subgroups.largest, room, subgroups.varying);

@@ -11,7 +11,8 @@ use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
-/// What can be compared on the device: `u32`, `i32`, and `f32` in its total order (as [`f32::total_cmp`]).
+/// What can be compared on the device: `u32`, `i32`, and `f32` in its total order (as
+/// [`f32::total_cmp`]).
 pub trait Element: Pod + sealed::Lift {}
 
 /// `ELEMENTS` of `shaders/primitives/reduce.wgsl`: how the elements of a reduction are taken.
@@ -71,7 +72,8 @@ pub struct Reduce<T, R = T> {
 }
 
 impl<T: Element> Reduce<T> {
-    /// Finds the smallest of up to `max` elements; of none, the greatest value of the type (for `f32` a NaN).
+    /// Finds the smallest of up to `max` elements; of none, the greatest value of the type (for
+    /// `f32` a NaN).
     ///
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
@@ -79,7 +81,8 @@ impl<T: Element> Reduce<T> {
         Self::new(gpu, max, Tuning::sweep(gpu), (Operation::Smallest, T::ELEMENTS))
     }
 
-    /// Finds the greatest of up to `max` elements; of none, the smallest value of the type (for `f32` a negative NaN).
+    /// Finds the greatest of up to `max` elements; of none, the smallest value of the type (for
+    /// `f32` a negative NaN).
     ///
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
@@ -135,7 +138,8 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
     /// Binds the reduction of the first `count` elements of `input` to `output[index]`.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit.
+    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
+    /// not fit.
     pub fn bind(
         &self,
         gpu: &Gpu,

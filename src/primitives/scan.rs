@@ -60,11 +60,12 @@ impl Scan {
 
     /// Binds the scan of the first `count` words of `input` into `output`, another buffer.
     ///
-    /// Sums are modulo 2^32. `total`, a buffer and an index in it, takes the sum of all in 64 bits, which tells
-    /// whether any sum wrapped.
+    /// Sums are modulo 2^32. `total`, a buffer and an index in it, takes the sum of all in 64 bits,
+    /// which tells whether any sum wrapped.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit.
+    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
+    /// not fit.
     pub fn bind(
         &self,
         gpu: &Gpu,

@@ -72,14 +72,16 @@ impl<K: SortKey> RadixSort<K> {
         })
     }
 
-    /// The same sort of `arrays` arrays at once, each of up to `max / arrays` keys; it shares the scratch memory. With few
-    /// keys that takes little longer than a sort of one.
+    /// The same sort of `arrays` arrays at once, each of up to `max / arrays` keys; it shares the
+    /// scratch memory. With few keys that takes little longer than a sort of one.
     ///
-    /// The arrays lie one after the other in one buffer: each begins behind the `count` keys of the one before if the
-    /// host knows the [`Count`], and else `max / arrays` keys after it. All have the same count.
+    /// The arrays lie one after the other in one buffer: each begins behind the `count` keys of the
+    /// one before if the host knows the [`Count`], and else `max / arrays` keys after it. All have
+    /// the same count.
     ///
     /// # Errors
-    /// [`PrimitiveError::Arrays`] beyond 65,535 arrays, [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::Arrays`] beyond 65,535 arrays, [`PrimitiveError::Gpu`] where the device
+    /// fails.
     pub fn arrays(&self, gpu: &Gpu, arrays: u32) -> Result<Self, PrimitiveError> {
         // An array has a workgroup at the least.
         if !(1..=MAX_WORKGROUPS).contains(&arrays) {
@@ -90,12 +92,12 @@ impl<K: SortKey> RadixSort<K> {
         Ok(Self { counts, arrays, max, ..self.clone() })
     }
 
-    /// Binds the sort of the first `count` pairs of `keys` and `values` by the key's `bits` (`0..32` and `0..64` are
-    /// whole keys). What lies behind them is left alone.
+    /// Binds the sort of the first `count` pairs of `keys` and `values` by the key's `bits`
+    /// (`0..32` and `0..64` are whole keys). What lies behind them is left alone.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit,
-    /// [`PrimitiveError::Bits`] if the range does not.
+    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
+    /// not fit, [`PrimitiveError::Bits`] if the range does not.
     pub fn bind(
         &self,
         gpu: &Gpu,
@@ -169,7 +171,8 @@ impl<K: SortKey> RadixSort<K> {
     }
 }
 
-/// The fewest shares that a workgroup sums the counts of: as many as it loads at once (`sum_rows` of `shaders/primitives/digits.wgsl`).
+/// The fewest shares that a workgroup sums the counts of: as many as it loads at once (`sum_rows`
+/// of `shaders/primitives/digits.wgsl`).
 const LEAST_CHUNK: u32 = 16;
 
 shared! {
@@ -178,7 +181,8 @@ shared! {
     const FEW_CHUNKS: u32;
 }
 
-/// How many of an array's `groups` shares a workgroup sums the counts of. Up to four times the least, if there are few chunks then; else about as many as there are chunks.
+/// How many of an array's `groups` shares a workgroup sums the counts of. Up to four times the
+/// least, if there are few chunks then; else about as many as there are chunks.
 fn chunk(groups: u32) -> u32 {
     let few = groups.div_ceil(FEW_CHUNKS).next_multiple_of(LEAST_CHUNK);
     if few <= 4 * LEAST_CHUNK { few } else { groups.isqrt().next_multiple_of(LEAST_CHUNK) }
@@ -187,8 +191,9 @@ fn chunk(groups: u32) -> u32 {
 /// From more shares on there are more than `FEW_CHUNKS`.
 const MANY_SHARES: u32 = FEW_CHUNKS * 4 * LEAST_CHUNK;
 
-/// Rows of counts of an array at the most: its shares, their chunks, and of many the array. Never fewer for more shares. (Of one share they are two, so that the most
-/// arrays that there can be fit a binding of the size that every adapter has.)
+/// Rows of counts of an array at the most: its shares, their chunks, and of many the array. Never
+/// fewer for more shares. (Of one share they are two, so that the most arrays that there can be fit
+/// a binding of the size that every adapter has.)
 fn rows(groups: u32) -> u32 {
     groups + groups.div_ceil(LEAST_CHUNK) + u32::from(groups > MANY_SHARES)
 }
@@ -231,7 +236,8 @@ pub(super) fn all() -> Vec<Recipe> {
     of::<u32>().chain(of::<u64>()).collect()
 }
 
-/// Cuts `bits` into an even number of digits of at most 8 bits, so that the last pass ends in the caller's buffers.
+/// Cuts `bits` into an even number of digits of at most 8 bits, so that the last pass ends in the
+/// caller's buffers.
 fn digits(bits: Range<u32>) -> impl Iterator<Item = Range<u32>> {
     let width = bits.end - bits.start;
     let passes = 2 * width.div_ceil(16);
@@ -278,7 +284,8 @@ mod tests {
         }
     }
 
-    /// Where a driver makes the kernel with more subgroups than there are counters for. No device of the tests does that by itself.
+    /// Where a driver makes the kernel with more subgroups than there are counters for. No device
+    /// of the tests does that by itself.
     #[test]
     fn sorts_are_right_with_more_subgroups_than_counters() {
         let gpu = Gpu::for_test();
@@ -289,7 +296,8 @@ mod tests {
         let indices: Vec<u32> = (0..5000).collect();
         let mut expected = indices.clone();
         expected.sort_by_key(|&index| keys[index as usize]);
-        // No counters at all, so that any number of subgroups is too many; and as many as are needed.
+        // No counters at all, so that any number of subgroups is too many; and as many as are
+        // needed.
         for room in [0, 128 / subgroups.min] {
             let rank = Rank::subgroup::<u32>(128, subgroups.max, room, true);
             for gpu in [gpu.clone(), gpu.checked()] {

@@ -2,7 +2,8 @@
 
 use bytemuck::Pod;
 
-/// What a [`RadixSort`](super::RadixSort) sorts by: `u32`, or `u64` (on the device two words, the low one first).
+/// What a [`RadixSort`](super::RadixSort) sorts by: `u32`, or `u64` (on the device two words, the
+/// low one first).
 pub trait SortKey: Pod + sealed::Words {
     /// Bits of a key.
     const BITS: u32;

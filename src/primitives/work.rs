@@ -88,7 +88,8 @@ shared! {
 }
 
 impl Params {
-    /// For up to `maximum` elements, cut into shares for `groups` workgroups: at least 1, because kernels divide by it.
+    /// For up to `maximum` elements, cut into shares for `groups` workgroups: at least 1, because
+    /// kernels divide by it.
     pub(super) fn new(maximum: u32, groups: u32) -> Self {
         assert!(groups > 0, "kernels divide by the number of workgroups");
         Self { maximum, groups, chunk: 1, ..Self::default() }

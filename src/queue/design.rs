@@ -186,7 +186,8 @@ pub enum Traverse {
     FrontToBack,
 }
 
-/// How many invocations serve a queue of CB-PAR together. A workgroup has whole teams of them, so they are powers of two.
+/// How many invocations serve a queue of CB-PAR together. A workgroup has whole teams of them, so
+/// they are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lanes {
     /// 2.
@@ -275,7 +276,8 @@ impl QueueDesign {
         Some(self.0.text.map_or_else(|| crate::shaders::file(path), |text| Source::library(path, text)))
     }
 
-    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them, with their order.
+    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them,
+    /// with their order.
     pub fn events() -> Source {
         crate::shaders::file("queue/events_4.wgsl")
     }
@@ -311,8 +313,8 @@ impl QueueDesign {
         !self.0.follows_links && self.0.text.is_none()
     }
 
-    /// The slots that a queue of `capacity` events takes, of the size of one event each, and at least one of them for what its owner keeps beside its events; none for the
-    /// calendar.
+    /// The slots that a queue of `capacity` events takes, of the size of one event each, and at
+    /// least one of them for what its owner keeps beside its events; none for the calendar.
     pub fn stride(self, capacity: u32) -> u64 {
         let Stride { per_event, besides, multiple } = self.0.stride;
         (u64::from(per_event) * u64::from(capacity) + u64::from(besides)).next_multiple_of(multiple.into())

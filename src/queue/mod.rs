@@ -1,12 +1,16 @@
-//! Priority queues that live in GPU memory: one file of WGSL per design, all with the same functions.
+//! Priority queues that live in GPU memory: one file of WGSL per design, all with the same
+//! functions.
 //!
-//! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_glance` with `QUEUE_GLANCES`, `queue_second`, `queue_push`,
-//! `queue_pop`, `queue_peek`, `queue_scan_open`, `queue_scan_more`, `queue_scan_next`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
-//! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell
-//! words from an `Item` and the other way round; of four of them those that searches keep have the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the functions
-//! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
-//! [`QueueDesign::slots`] says how long the buffer is. All that the host knows of a design is a row
-//! of a table: [`Design`].
+//! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`,
+//! `queue_glance` with `QUEUE_GLANCES`, `queue_second`, `queue_push`, `queue_pop`, `queue_peek`,
+//! `queue_scan_open`, `queue_scan_more`, `queue_scan_next`, `queue_place`, `queue_spare` and
+//! `queue_take` over events of some type `Item`, in any total order that a function `event_before`
+//! gives. (A design may keep something else in slots than events: `item_words` and `words_item`
+//! tell words from an `Item` and the other way round; of four of them those that searches keep have
+//! the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the
+//! functions `queue_capacity` (events that a queue may hold) and `queue_stride`
+//! ([`QueueDesign::stride`], slots of one queue). [`QueueDesign::slots`] says how long the buffer
+//! is. All that the host knows of a design is a row of a table: [`Design`].
 //!
 //! | function | what it does |
 //! | --- | --- |
@@ -21,8 +25,8 @@
 //! | `queue_spare(index: u32) -> u32` | the slot for event `index` beyond those held, as far as there is room; until the next change |
 //! | `queue_take(count: u32)` | adds what lies in the first `count` slots of either |
 //!
-//! A queue of CB-PAR is one that one invocation can serve with these functions, and that a team of invocations can serve
-//! together with those at the head of its file ([`Lanes`] of them).
+//! A queue of CB-PAR is one that one invocation can serve with these functions, and that a team of
+//! invocations can serve together with those at the head of its file ([`Lanes`] of them).
 //!
 //! The designs and their names are those of Baudis et al., section III.
 //!
@@ -31,8 +35,8 @@
 //! these slots and words: searches link designs without run-time checks. A design that uses words
 //! of its slots as indices sets [`Design::follows_links`] instead, and its kernels are checked.
 //!
-//! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many items at a time. No kernel calls it; it
-//! is dispatches of its own.
+//! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many
+//! items at a time. No kernel calls it; it is dispatches of its own.
 
 mod design;
 mod parallel_heap;

@@ -1,17 +1,19 @@
-//! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl` says how it works.
+//! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl`
+//! says how it works.
 
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::shaders;
 
 /// An item of a [`ParallelHeap`]: timestamp (low word, high word), then a payload of two words.
 ///
-/// Their order is total: by the timestamp, then by the payload words, one after the other. Items that are equal in all words are
-/// interchangeable.
+/// Their order is total: by the timestamp, then by the payload words, one after the other. Items
+/// that are equal in all words are interchangeable.
 pub type HeapItem = [u32; 4];
 
 shared! {
     "queue/parallel_heap.wgsl":
-    /// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it runs.
+    /// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it
+    /// runs.
     #[derive(PartialEq, Eq, Default)]
     pub struct HeapBatch {
         /// Items to insert: the first ones of the plan's `inserts`.
@@ -27,7 +29,8 @@ shared! {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ParallelHeapError {
-    /// The device failed, or refused a buffer or a kernel. What the heap holds is as after the last plan that ran.
+    /// The device failed, or refused a buffer or a kernel. What the heap holds is as after the last
+    /// plan that ran.
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// A number of items per node that no kernel is made for. Nothing was made.
@@ -36,8 +39,9 @@ pub enum ParallelHeapError {
         /// Items per node that were asked for.
         node: u32,
     },
-    /// A batch would have made the heap hold more than its capacity. Nothing of it was inserted or deleted, nor of the batches after it,
-    /// and nothing was lost: the heap holds what it held, and can be used again.
+    /// A batch would have made the heap hold more than its capacity. Nothing of it was inserted or
+    /// deleted, nor of the batches after it, and nothing was lost: the heap holds what it held, and
+    /// can be used again.
     #[error(
         "the heap would have to hold {needed} items and has a capacity of {capacity}; the batch was left alone. \
          Delete items first, or make a heap of at least that capacity"
@@ -48,8 +52,9 @@ pub enum ParallelHeapError {
         /// Items that it can hold.
         capacity: u32,
     },
-    /// A batch says that more items are to be inserted than its plan has a buffer for. Nothing of it was done, nor of the batches
-    /// after it: the heap holds what it held, and can be used again.
+    /// A batch says that more items are to be inserted than its plan has a buffer for. Nothing of
+    /// it was done, nor of the batches after it: the heap holds what it held, and can be used
+    /// again.
     #[error(
         "a batch was to insert {count} items, and its plan was bound to a buffer of {limit}: bind it to a longer one"
     )]
@@ -73,12 +78,14 @@ pub enum ParallelHeapError {
 
 crate::text::debug_is_display!(ParallelHeapError);
 
-/// One priority queue for the whole device, which takes in and gives out many items at a time (Baudis et al., section III.C; He et
-/// al.): a heap, each node of which holds hundreds of items in order.
+/// One priority queue for the whole device, which takes in and gives out many items at a time
+/// (Baudis et al., section III.C; He et al.): a heap, each node of which holds hundreds of items in
+/// order.
 ///
-/// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items, then delete up to as many of the
-/// smallest. A cycle is three dispatches, however much the heap holds: work goes down the levels while later cycles begin at the
-/// root. Results are exact all the same: each cycle deletes the smallest of all items inserted before or with it.
+/// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items,
+/// then delete up to as many of the smallest. A cycle is three dispatches, however much the heap
+/// holds: work goes down the levels while later cycles begin at the root. Results are exact all the
+/// same: each cycle deletes the smallest of all items inserted before or with it.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -98,7 +105,8 @@ crate::text::debug_is_display!(ParallelHeapError);
 /// # }
 /// ```
 ///
-/// [`ParallelHeap::bind`] is the same for buffers, between dispatches of the caller's own and without the host.
+/// [`ParallelHeap::bind`] is the same for buffers, between dispatches of the caller's own and
+/// without the host.
 ///
 /// Clones share the queue.
 #[derive(Debug, Clone)]
@@ -124,16 +132,17 @@ impl ParallelHeap {
     /// An empty heap that can hold `capacity` items.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] where it does not fit a binding (of 128 MiB in WebGPU's baseline, which is 8 million items), or the
-    /// device fails.
+    /// [`GpuError::TooLarge`] where it does not fit a binding (of 128 MiB in WebGPU's baseline,
+    /// which is 8 million items), or the device fails.
     pub fn new(gpu: &Gpu, capacity: u32) -> Result<Self, ParallelHeapError> {
         Self::with_node(gpu, capacity, Self::NODE)
     }
 
     /// The same with `node` items in a node: a power of two from 64 to 1024.
     ///
-    /// A cycle handles up to so many items, in three dispatches whatever their number. So larger nodes need fewer dispatches for the
-    /// same items; smaller ones waste less where a cycle has few.
+    /// A cycle handles up to so many items, in three dispatches whatever their number. So larger
+    /// nodes need fewer dispatches for the same items; smaller ones waste less where a cycle has
+    /// few.
     ///
     /// # Errors
     /// Further [`ParallelHeapError::Node`].
@@ -197,15 +206,17 @@ impl ParallelHeap {
 
     /// Binds a batch to buffers: a plan of dispatches alone, recorded as often as wanted.
     ///
-    /// Each time it runs, it inserts the first `to_insert` items of `inserts`, in any order, and then deletes the `to_delete` smallest
-    /// that the heap holds, or all if it has fewer. They go to the beginning of `deletes`, in order, and `deleted` says how many
-    /// they are; the rest of `deletes` is left alone. All of `inserts` is read before anything of `deletes` is written, so the two may
-    /// be one buffer. Where nothing is inserted or deleted, an empty buffer does.
+    /// Each time it runs, it inserts the first `to_insert` items of `inserts`, in any order, and
+    /// then deletes the `to_delete` smallest that the heap holds, or all if it has fewer. They go
+    /// to the beginning of `deletes`, in order, and `deleted` says how many they are; the rest of
+    /// `deletes` is left alone. All of `inserts` is read before anything of `deletes` is written,
+    /// so the two may be one buffer. Where nothing is inserted or deleted, an empty buffer does.
     ///
-    /// The plan has a cycle for each [`ParallelHeap::node`] items of `inserts`, and one for each of `deletes`, but that the last
-    /// cycle that inserts is the first that deletes: with buffers of one node there is one cycle. At no time in between
-    /// may the heap hold more than its capacity. If the batch cannot be done, none of it is, nor of later ones, until
-    /// [`ParallelHeap::check`] has told of it.
+    /// The plan has a cycle for each [`ParallelHeap::node`] items of `inserts`, and one for each of
+    /// `deletes`, but that the last cycle that inserts is the first that deletes: with buffers of
+    /// one node there is one cycle. At no time in between may the heap hold more than its capacity.
+    /// If the batch cannot be done, none of it is, nor of later ones, until [`ParallelHeap::check`]
+    /// has told of it.
     ///
     /// # Errors
     /// Where the device fails.
@@ -257,12 +268,13 @@ impl ParallelHeap {
         })
     }
 
-    /// Waits for the work submitted so far, and tells of the first batch in it that was not done. With that the failure is taken
-    /// back: the heap, which holds what it held before that batch, can be used again.
+    /// Waits for the work submitted so far, and tells of the first batch in it that was not done.
+    /// With that the failure is taken back: the heap, which holds what it held before that batch,
+    /// can be used again.
     ///
     /// # Errors
-    /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and [`ParallelHeapError::Deletes`] if there was such a batch,
-    /// and where the device fails.
+    /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and
+    /// [`ParallelHeapError::Deletes`] if there was such a batch, and where the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
         pollster::block_on(self.check_async(gpu))
@@ -284,11 +296,12 @@ impl ParallelHeap {
         Err(error)
     }
 
-    /// A batch of the host's: inserts `items`, in any order, then deletes the `delete` smallest that the heap holds, or all if
-    /// it has fewer, and returns them in order.
+    /// A batch of the host's: inserts `items`, in any order, then deletes the `delete` smallest
+    /// that the heap holds, or all if it has fewer, and returns them in order.
     ///
     /// # Errors
-    /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of instead, and this one is not done.
+    /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of
+    /// instead, and this one is not done.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn exchange(
         &self,

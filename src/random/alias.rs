@@ -1,9 +1,10 @@
 use super::{RandomError, Stream};
 
-/// A discrete distribution over 0 .. n - 1, from weights: a variate costs the same however many numbers there are.
+/// A discrete distribution over 0 .. n - 1, from weights: a variate costs the same however many
+/// numbers there are.
 ///
-/// The alias method (Walker, ACM TOMS 3(3), 1977; the table as Vose makes it, IEEE TSE 17(9), 1991): n slots of equal
-/// probability; each is shared by its own number and one other.
+/// The alias method (Walker, ACM TOMS 3(3), 1977; the table as Vose makes it, IEEE TSE 17(9),
+/// 1991): n slots of equal probability; each is shared by its own number and one other.
 ///
 /// ```
 /// use eventhorizon::random::{AliasTable, Stream};
@@ -14,8 +15,8 @@ use super::{RandomError, Stream};
 /// # Ok::<(), eventhorizon::random::RandomError>(())
 /// ```
 ///
-/// In WGSL, which cannot pass a storage buffer to a function, a variate is made in two steps around a look into the
-/// table, here in a model's `data`, where [`words`](Self::words) were put first:
+/// In WGSL, which cannot pass a storage buffer to a function, a variate is made in two steps around
+/// a look into the table, here in a model's `data`, where [`words`](Self::words) were put first:
 ///
 /// ```wgsl
 /// let slot = alias_slot(4u);
@@ -30,14 +31,15 @@ pub struct AliasTable {
 impl AliasTable {
     /// The table of the numbers 0 .. n - 1, the probability of each in proportion to its weight.
     ///
-    /// Probabilities are whole multiples of 2^-32 / n and add up to 1 exactly: each is less than 2^-32 / n off, besides the fraction
-    /// of 2^-52 that the division by the largest weight may be off. A weight of zero has the probability zero, a positive one that is too small may have
-    /// it. [`probability`](Self::probability) tells. All is integer arithmetic after one division per weight, so all hosts make
-    /// the same table.
+    /// Probabilities are whole multiples of 2^-32 / n and add up to 1 exactly: each is less than
+    /// 2^-32 / n off, besides the fraction of 2^-52 that the division by the largest weight may be
+    /// off. A weight of zero has the probability zero, a positive one that is too small may have
+    /// it. [`probability`](Self::probability) tells. All is integer arithmetic after one division
+    /// per weight, so all hosts make the same table.
     ///
     /// # Errors
-    /// [`RandomError::Weights`] for none, or more than 2^31; [`RandomError::Weight`] for one that is negative or not finite;
-    /// [`RandomError::NoWeight`] where all are zero.
+    /// [`RandomError::Weights`] for none, or more than 2^31; [`RandomError::Weight`] for one that
+    /// is negative or not finite; [`RandomError::NoWeight`] where all are zero.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -71,7 +73,8 @@ impl AliasTable {
         Ok(Self { slots: Self::slots(masses) })
     }
 
-    /// Shares the slots out: each number that has less than a slot is topped up by one that has more.
+    /// Shares the slots out: each number that has less than a slot is topped up by one that has
+    /// more.
     #[expect(clippy::cast_possible_truncation, reason = "numbers are below 2^31, thresholds below 2^32")]
     fn slots(mut masses: Vec<u64>) -> Vec<[u32; 2]> {
         const SLOT: u64 = 1 << 32;
@@ -104,7 +107,8 @@ impl AliasTable {
         self.slots.as_flattened()
     }
 
-    /// The probability of `number`, as the table has it; 0 beyond the last. Looks through the whole table.
+    /// The probability of `number`, as the table has it; 0 beyond the last. Looks through the whole
+    /// table.
     #[expect(clippy::cast_precision_loss, reason = "to an f64")]
     pub fn probability(&self, number: u32) -> f64 {
         let mass = self.slots.iter().zip(0..).map(|(&[threshold, other], slot)| {
@@ -118,8 +122,9 @@ impl AliasTable {
 impl Stream {
     /// A number of the table.
     ///
-    /// [`below`](Self::below) finds the slot and another word the number: so it uses two draws, and with a probability below n / 2^32
-    /// more. [`AliasTable::new`] tells how exact the probabilities are. WGSL: `alias_slot`, then `alias_pick`.
+    /// [`below`](Self::below) finds the slot and another word the number: so it uses two draws, and
+    /// with a probability below n / 2^32 more. [`AliasTable::new`] tells how exact the
+    /// probabilities are. WGSL: `alias_slot`, then `alias_pick`.
     pub fn alias(&mut self, table: &AliasTable) -> u32 {
         let slot = self.below(table.count());
         let [threshold, other] = table.slots[slot as usize];

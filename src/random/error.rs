@@ -1,4 +1,5 @@
-/// What is wrong with the parameters of a distribution. Found on the host, before anything is drawn.
+/// What is wrong with the parameters of a distribution. Found on the host, before anything is
+/// drawn.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RandomError {

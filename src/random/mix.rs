@@ -1,13 +1,15 @@
 //! The hash that fingerprints are sums of; the twin of `shaders/random/mix.wgsl`.
 
-/// 64 bits that depend on every bit of `kind` and of every word: rows of different kinds are unrelated.
+/// 64 bits that depend on every bit of `kind` and of every word: rows of different kinds are
+/// unrelated.
 ///
 /// It tells runs apart; it is no defence against someone who wants two of them to collide.
 pub fn mix(kind: u32, words: impl IntoIterator<Item = u32>) -> u64 {
     words.into_iter().fold(Mix::of(kind), Mix::word).end()
 }
 
-/// The same, word by word: for what is hashed with each event, where a chain of iterators took half as long again.
+/// The same, word by word: for what is hashed with each event, where a chain of iterators took half
+/// as long again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix([u32; 2]);
 

@@ -1,9 +1,10 @@
 //! Random streams that every device reproduces bit for bit.
 //!
-//! The generator is Philox4x32-10, a pure function from a counter and a key to 128 bits. A [`Stream`] is a
-//! name, not a state: draw number `d` of stream `(seed, owner, index)` can be computed by anyone at any time.
-//! So the draws of an event do not depend on which thread handles it, or when. Variates are made in integer
-//! arithmetic, because floating-point results differ between GPUs. The WGSL twins are in `shaders/random/`.
+//! The generator is Philox4x32-10, a pure function from a counter and a key to 128 bits. A
+//! [`Stream`] is a name, not a state: draw number `d` of stream `(seed, owner, index)` can be
+//! computed by anyone at any time. So the draws of an event do not depend on which thread handles
+//! it, or when. Variates are made in integer arithmetic, because floating-point results differ
+//! between GPUs. The WGSL twins are in `shaders/random/`.
 //!
 //! ```
 //! use eventhorizon::random::Stream;
@@ -50,19 +51,20 @@ pub use variates::{
 /// than before. What was saved with another one cannot continue to the same results, and is
 /// refused.
 ///
-/// 2: streams of networks are keyed by the names of nodes. 3: a customer that waits elsewhere for room at
-/// a station has one number there.
+/// 2: streams of networks are keyed by the names of nodes. 3: a customer that waits elsewhere for
+/// room at a station has one number there.
 pub const STREAMS_VERSION: u32 = 3;
 
-/// The functions of `shaders/random/` that models of every engine may call: those that the heads of the files name.
-/// What an engine allows besides, it says itself.
+/// The functions of `shaders/random/` that models of every engine may call: those that the heads of
+/// the files name. What an engine allows besides, it says itself.
 pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let calls = shaders::CALLS.iter().filter(|call| call.for_models);
     calls.map(|call| call.name).collect()
 });
 
-/// Arithmetic with numbers of 64 and 128 bits that models of every engine may call, wherever they may call anything: of `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl`
-/// and `gpu/wide.wgsl`.
+/// Arithmetic with numbers of 64 and 128 bits that models of every engine may call, wherever they
+/// may call anything: of `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl` and
+/// `gpu/wide.wgsl`.
 pub(crate) const ARITHMETIC: [&str; 11] = [
     "time_add",
     "time_since",

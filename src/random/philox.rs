@@ -1,13 +1,14 @@
 use super::mul_wide;
 
-/// Added to the key before each round but the first: the golden ratio and sqrt(3) - 1, in units of 2^-32.
+/// Added to the key before each round but the first: the golden ratio and sqrt(3) - 1, in units of
+/// 2^-32.
 const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
-/// Philox4x32-10: 128 random bits as a pure function of a 128-bit `counter` and a 64-bit `key`, low words
-/// first.
+/// Philox4x32-10: 128 random bits as a pure function of a 128-bit `counter` and a 64-bit `key`, low
+/// words first.
 ///
-/// For one key it is a permutation of the counters, and it passes BigCrush. Salmon, Moraes, Dror, Shaw,
-/// "Parallel random numbers: as easy as 1, 2, 3", SC'11. WGSL: `philox4x32`.
+/// For one key it is a permutation of the counters, and it passes BigCrush. Salmon, Moraes, Dror,
+/// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11. WGSL: `philox4x32`.
 pub fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     let mut c = counter;
     for round in 0..10 {

@@ -1,18 +1,20 @@
 use super::{philox4x32, words};
 
-/// A stream of random words, named by (seed, owner, index): say the run's seed, the logical process, and the
-/// event's number.
+/// A stream of random words, named by (seed, owner, index): say the run's seed, the logical
+/// process, and the event's number.
 ///
-/// Draw `d` is word `d % 4` of `philox4x32([d / 4, owner, index low, index high], [seed low, seed high])`.
-/// Streams of one seed share no counter, so their words are as independent as Philox makes them.
+/// Draw `d` is word `d % 4` of `philox4x32([d / 4, owner, index low, index high], [seed low, seed
+/// high])`. Streams of one seed share no counter, so their words are as independent as Philox makes
+/// them.
 ///
 /// A stream has 2^32 draws; after them it starts again from its first.
 ///
 /// # Purposes
-/// Two systems are compared more sharply with common random numbers where each number serves the same purpose in both: the third repair of machine 5 takes as
-/// long with two crews as with one (Law, Simulation Modeling and Analysis, 5th ed., section 11.2.3). With one stream, numbers move to
-/// other purposes as soon as anything happens in another order. [`purpose`](Self::purpose) goes to a substream that is named by a purpose
-/// and a number instead:
+/// Two systems are compared more sharply with common random numbers where each number serves the
+/// same purpose in both: the third repair of machine 5 takes as long with two crews as with one
+/// (Law, Simulation Modeling and Analysis, 5th ed., section 11.2.3). With one stream, numbers move
+/// to other purposes as soon as anything happens in another order. [`purpose`](Self::purpose) goes
+/// to a substream that is named by a purpose and a number instead:
 ///
 /// ```
 /// use eventhorizon::random::Stream;
@@ -27,8 +29,8 @@ use super::{philox4x32, words};
 /// assert_eq!(stream.draw(), third);
 /// ```
 ///
-/// No substream shares a counter with another one or with a stream. Complemented streams have complemented substreams, so antithetic pairs are pairs in
-/// them, too.
+/// No substream shares a counter with another one or with a stream. Complemented streams have
+/// complemented substreams, so antithetic pairs are pairs in them, too.
 ///
 /// WGSL: `stream_open`, `stream_complement`, `draw`, `draw_block`, `stream_block`, `stream_seek`,
 /// `stream_position`, `stream_purpose`, `stream_named`, `stream_main`.
@@ -38,7 +40,8 @@ pub struct Stream {
     /// Owner and index, or what takes their place in a substream.
     name: [u32; 3],
     next: u32,
-    /// The block that holds draw `next`, unless `next` is a multiple of 4: then it is still to be computed.
+    /// The block that holds draw `next`, unless `next` is a multiple of 4: then it is still to be
+    /// computed.
     block: [u32; 4],
     /// All ones where every word is complemented.
     mask: u32,
@@ -86,20 +89,23 @@ impl Stream {
         }
     }
 
-    /// The stream of a replication of a point, at its first draw: that of (seed, point, replication), with the substreams that a model of
-    /// [`replication`](crate::replication) has.
+    /// The stream of a replication of a point, at its first draw: that of (seed, point,
+    /// replication), with the substreams that a model of [`replication`](crate::replication) has.
     pub const fn of_replication(seed: u64, point: u32, replication: u32) -> Self {
         Self { replication: true, ..Self::new(seed, point, replication as u64) }
     }
 
-    /// Goes to the substream of a purpose and a number, at its first draw. What follows draws from it, until [`main`](Self::main) or the next purpose; the
-    /// engines go back after each event and each step.
+    /// Goes to the substream of a purpose and a number, at its first draw. What follows draws from
+    /// it, until [`main`](Self::main) or the next purpose; the engines go back after each event and
+    /// each step.
     ///
-    /// In a stream of [`of_replication`](Self::of_replication), a substream is named by (seed, point, replication, purpose, number): purposes are 0 to
-    /// 32,767, and each has 2^18 draws. A replication that asks for more fails as exhausted.
+    /// In a stream of [`of_replication`](Self::of_replication), a substream is named by (seed,
+    /// point, replication, purpose, number): purposes are 0 to 32,767, and each has 2^18 draws. A
+    /// replication that asks for more fails as exhausted.
     ///
-    /// In any other, it is named by (seed, owner, purpose, number) and has 2^32 draws: the index, which is the number of the event at a logical
-    /// process, has no part in it, so that it does not matter which event draws.
+    /// In any other, it is named by (seed, owner, purpose, number) and has 2^32 draws: the index,
+    /// which is the number of the event at a logical process, has no part in it, so that it does
+    /// not matter which event draws.
     pub fn purpose(&mut self, purpose: u32, number: u32) {
         if self.first == 0 {
             self.kept = self.next;
@@ -146,19 +152,22 @@ impl Stream {
         }
     }
 
-    /// Whether more was asked of a substream than those of a replication have. After [`main`](Self::main) it is known of all.
+    /// Whether more was asked of a substream than those of a replication have. After
+    /// [`main`](Self::main) it is known of all.
     pub(crate) const fn lost(&self) -> bool {
         self.lost
     }
 
-    /// The same stream with every word complemented: `!word` is as uniform as `word` and moves the other way,
-    /// which makes the second half of an antithetic pair. To be called before the first draw.
+    /// The same stream with every word complemented: `!word` is as uniform as `word` and moves the
+    /// other way, which makes the second half of an antithetic pair. To be called before the first
+    /// draw.
     #[must_use]
     pub const fn complement(self) -> Self {
         Self { mask: u32::MAX, ..self }
     }
 
-    /// Draws 4 `b` to 4 `b` + 3, for `b` below 2^30 (2^16 in a substream of a replication); the position does not move.
+    /// Draws 4 `b` to 4 `b` + 3, for `b` below 2^30 (2^16 in a substream of a replication); the
+    /// position does not move.
     pub fn block(&self, b: u32) -> [u32; 4] {
         let [owner, low, high] = self.name;
         philox4x32([self.first | b, owner, low, high], self.seed).map(|word| word ^ self.mask)
@@ -174,8 +183,9 @@ impl Stream {
         word
     }
 
-    /// The next four draws of a block of their own: what is left of a block that was begun is passed over.
-    /// Where all draws are made four at a time, it saves the GPU the bookkeeping of [`draw`](Self::draw).
+    /// The next four draws of a block of their own: what is left of a block that was begun is
+    /// passed over. Where all draws are made four at a time, it saves the GPU the bookkeeping of
+    /// [`draw`](Self::draw).
     pub fn draw_block(&mut self) -> [u32; 4] {
         let b = self.next.div_ceil(4) % (1 << 30);
         self.next = (b * 4).wrapping_add(4);

@@ -1,11 +1,12 @@
-//! Variates beyond the uniform and the exponential ones (`distributions.rs`): the twin of `shaders/random/distributions.wgsl`.
+//! Variates beyond the uniform and the exponential ones (`distributions.rs`): the twin of
+//! `shaders/random/distributions.wgsl`.
 
 use super::{RandomError, Stream, exponential_unit, mul_wide};
 use crate::time::Ticks;
 
-/// `p` as [`Stream::bernoulli`] and [`Stream::hyperexponential`] take it: the nearest multiple of 2^-32, and
-/// [`u32::MAX`] for what is nearer to 1 than to 1 - 2^-31. So it is exact at 0 and at 1, and off by at most 2^-33
-/// below 1 - 2^-31, by at most 2^-32 above.
+/// `p` as [`Stream::bernoulli`] and [`Stream::hyperexponential`] take it: the nearest multiple of
+/// 2^-32, and [`u32::MAX`] for what is nearer to 1 than to 1 - 2^-31. So it is exact at 0 and at 1,
+/// and off by at most 2^-33 below 1 - 2^-31, by at most 2^-32 above.
 ///
 /// # Errors
 /// [`RandomError::Probability`] where `p` is not in 0 ..= 1.
@@ -26,11 +27,13 @@ pub fn probability(p: f64) -> Result<u32, RandomError> {
     Ok((p * top).round().min(top - 2.0) as u32)
 }
 
-/// -1 / ln(1 - `p`), the scale that [`Stream::geometric`] takes for the probability `p` of success: 32 binary places,
-/// rounded to the nearest. 0 for `p` = 1, where there is no failure, and [`u64::MAX`] for 0, where there is no success.
+/// -1 / ln(1 - `p`), the scale that [`Stream::geometric`] takes for the probability `p` of success:
+/// 32 binary places, rounded to the nearest. 0 for `p` = 1, where there is no failure, and
+/// [`u64::MAX`] for 0, where there is no success.
 ///
 /// # Errors
-/// [`RandomError::Probability`] where `p` is not in 0 ..= 1, [`RandomError::TooRare`] between 0 and 2^-31.
+/// [`RandomError::Probability`] where `p` is not in 0 ..= 1, [`RandomError::TooRare`] between 0 and
+/// 2^-31.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 2^63")]
 pub fn geometric_scale(p: f64) -> Result<u64, RandomError> {
     if !(0.0..=1.0).contains(&p) {
@@ -55,17 +58,19 @@ pub fn poisson_mean(mean: f64) -> Result<u64, RandomError> {
     }
 }
 
-/// A standard normal variate in units of 2^-28, from a word that was drawn before: the quantile of (2 `word` + 1) / 2^33.
+/// A standard normal variate in units of 2^-28, from a word that was drawn before: the quantile of
+/// (2 `word` + 1) / 2^33.
 ///
-/// It is within 8.9e-9 (2^-26.7) of the exact one, measured at every fifth word. It is larger for larger words, but for that error, and
-/// `!word` has exactly the negative of what `word` has. It lies between -6.338 and 6.338: the tails that are cut off have the probability 2^-33 each.
+/// It is within 8.9e-9 (2^-26.7) of the exact one, measured at every fifth word. It is larger for
+/// larger words, but for that error, and `!word` has exactly the negative of what `word` has. It
+/// lies between -6.338 and 6.338: the tails that are cut off have the probability 2^-33 each.
 ///
-/// The quantile is a smooth function of the exponential variate -ln(probability of the tail). In each octave of it, it is
-/// a polynomial of degree 9 whose signs alternate. WGSL: `normal_unit`.
+/// The quantile is a smooth function of the exponential variate -ln(probability of the tail). In
+/// each octave of it, it is a polynomial of degree 9 whose signs alternate. WGSL: `normal_unit`.
 #[expect(clippy::cast_possible_wrap, reason = "constant coefficients are signed numbers, the rest is small")]
 pub fn normal_unit(word: u32) -> i32 {
-    /// Coefficients, the constant one first and in units of 2^-28, the others in units of 2^-30 and of alternating signs:
-    /// by the octave of the exponential variate.
+    /// Coefficients, the constant one first and in units of 2^-28, the others in units of 2^-30 and
+    /// of alternating signs: by the octave of the exponential variate.
     const OCTAVES: [[u32; 10]; 6] = [
         // 16 to 23
         [
@@ -156,9 +161,10 @@ pub fn normal_unit(word: u32) -> i32 {
     if word < 1 << 31 { -quantile } else { quantile }
 }
 
-/// `sigma` / ln 2 with 28 binary places, rounded to the nearest: the spread that [`Stream::lognormal`] takes. `sigma` is the
-/// standard deviation of the variate's natural logarithm. For a mean and a standard deviation of the variate
-/// itself, with c their quotient (deviation / mean): sigma = sqrt(ln(1 + c²)) and median = mean / sqrt(1 + c²).
+/// `sigma` / ln 2 with 28 binary places, rounded to the nearest: the spread that
+/// [`Stream::lognormal`] takes. `sigma` is the standard deviation of the variate's natural
+/// logarithm. For a mean and a standard deviation of the variate itself, with c their quotient
+/// (deviation / mean): sigma = sqrt(ln(1 + c²)) and median = mean / sqrt(1 + c²).
 ///
 /// # Errors
 /// [`RandomError::Spread`] where `sigma` is not in 0 ..= 11.
@@ -179,7 +185,8 @@ fn exp2_fraction(x: u32) -> u32 {
     (1 << 31) + mul_wide(sum, x)[1]
 }
 
-/// `time` × 2^(`exponent` / 2^56), rounded down; [`Ticks::NEVER`] where it does not fit, and for [`Ticks::NEVER`].
+/// `time` × 2^(`exponent` / 2^56), rounded down; [`Ticks::NEVER`] where it does not fit, and for
+/// [`Ticks::NEVER`].
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the exponent is cut on purpose")]
 fn times_exp2(time: Ticks, exponent: i64) -> Ticks {
     if time == Ticks::NEVER {
@@ -198,7 +205,8 @@ fn times_exp2(time: Ticks, exponent: i64) -> Ticks {
     u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
 }
 
-/// 1 / `shape` with 30 binary places, rounded to the nearest: the power that [`Stream::weibull`] takes.
+/// 1 / `shape` with 30 binary places, rounded to the nearest: the power that [`Stream::weibull`]
+/// takes.
 ///
 /// # Errors
 /// [`RandomError::Shape`] where `shape` is not in 0.3 ..= 1000.
@@ -210,8 +218,8 @@ pub fn weibull_power(shape: f64) -> Result<u32, RandomError> {
     }
 }
 
-/// The binary logarithm of `e`, which has 59 binary places as [`exponential_unit`] gives it, in units of 2^-25 and within 0.55 of them;
-/// that of 2^-59 for 0. WGSL: `log2_unit`.
+/// The binary logarithm of `e`, which has 59 binary places as [`exponential_unit`] gives it, in
+/// units of 2^-25 and within 0.55 of them; that of 2^-59 for 0. WGSL: `log2_unit`.
 #[expect(
     clippy::cast_possible_wrap,
     reason = "leading zeros are at most 63, and the shifted sum has 26 bits"
@@ -245,20 +253,21 @@ fn scaled(a: u64, b: u64, shift: u32) -> Ticks {
 }
 
 impl Stream {
-    /// True with the probability `p` / 2^32, but for `p` = [`u32::MAX`], which is always: so both certainties are
-    /// exact, and 1 - 2^-32 is the one probability that `p` cannot say. [`probability`] makes `p` from a fraction.
+    /// True with the probability `p` / 2^32, but for `p` = [`u32::MAX`], which is always: so both
+    /// certainties are exact, and 1 - 2^-32 is the one probability that `p` cannot say.
+    /// [`probability`] makes `p` from a fraction.
     ///
     /// Uses one draw. WGSL: `draw_bernoulli`.
     pub fn bernoulli(&mut self, p: u32) -> bool {
         self.draw() < p || p == u32::MAX
     }
 
-    /// A time in `low` .. `high`, without `high`; `low` where the two are the same, and [`Ticks::NEVER`] where `high`
-    /// is before `low`.
+    /// A time in `low` .. `high`, without `high`; `low` where the two are the same, and
+    /// [`Ticks::NEVER`] where `high` is before `low`.
     ///
-    /// The upper 64 bits of (96 random bits) × (`high` - `low`): no loop, and a larger variate for larger words.
-    /// Each tick's probability is off by a fraction below 2^-32 of itself, and below 2^-64 where the span is
-    /// below 2^32 ticks. Uses three draws. WGSL: `draw_uniform`.
+    /// The upper 64 bits of (96 random bits) × (`high` - `low`): no loop, and a larger variate for
+    /// larger words. Each tick's probability is off by a fraction below 2^-32 of itself, and below
+    /// 2^-64 where the span is below 2^32 ticks. Uses three draws. WGSL: `draw_uniform`.
     pub fn uniform(&mut self, low: Ticks, high: Ticks) -> Ticks {
         let [a, b, c] = [(); 3].map(|()| self.draw());
         let Some(span) = high.get().checked_sub(low.get()) else {
@@ -269,29 +278,32 @@ impl Stream {
         u64::try_from(upper).map_or(Ticks::NEVER, |offset| low.saturating_add(Ticks::new(offset)))
     }
 
-    /// An exponential variate of the mean `first` with the probability `p` / 2^32 (as [`bernoulli`](Self::bernoulli)
-    /// takes it), and else of the mean `second`.
+    /// An exponential variate of the mean `first` with the probability `p` / 2^32 (as
+    /// [`bernoulli`](Self::bernoulli) takes it), and else of the mean `second`.
     ///
-    /// As exact as [`exponential`](Self::exponential). Uses two draws. WGSL: `draw_hyperexponential`.
+    /// As exact as [`exponential`](Self::exponential). Uses two draws. WGSL:
+    /// `draw_hyperexponential`.
     pub fn hyperexponential(&mut self, p: u32, first: Ticks, second: Ticks) -> Ticks {
         let mean = if self.bernoulli(p) { first } else { second };
         self.exponential(mean)
     }
 
-    /// An exponential variate of mean 1 in units of 2^-48, so that 2849 of them can be added in 64 bits.
+    /// An exponential variate of mean 1 in units of 2^-48, so that 2849 of them can be added in 64
+    /// bits.
     fn unit_48(&mut self) -> u64 {
         exponential_unit(self.draw()) >> 11
     }
 
-    /// The sum of `stages` exponential variates of the mean `mean` each, rounded down to the tick once: half a tick below
-    /// `stages` × `mean` on average. [`Ticks::ZERO`] for no stages.
+    /// The sum of `stages` exponential variates of the mean `mean` each, rounded down to the tick
+    /// once: half a tick below `stages` × `mean` on average. [`Ticks::ZERO`] for no stages.
     ///
-    /// [`Ticks::NEVER`] where the sum does not fit 64 bits, for the mean [`Ticks::NEVER`], and for more than 2048 stages,
-    /// which draw nothing. Else uses one draw per stage, and each stage costs as much as an exponential variate.
+    /// [`Ticks::NEVER`] where the sum does not fit 64 bits, for the mean [`Ticks::NEVER`], and for
+    /// more than 2048 stages, which draw nothing. Else uses one draw per stage, and each stage
+    /// costs as much as an exponential variate.
     ///
-    /// The mean is exact to a fraction of 1e-10, and the distribution function, but for the rounding, to 5.6e-10 ×
-    /// `stages`: what [`exponential_unit`] is off (2^-33 for the grid of its words, 1.17e-9 / e for its rounding), for each.
-    /// WGSL: `draw_erlang`.
+    /// The mean is exact to a fraction of 1e-10, and the distribution function, but for the
+    /// rounding, to 5.6e-10 × `stages`: what [`exponential_unit`] is off (2^-33 for the grid of its
+    /// words, 1.17e-9 / e for its rounding), for each. WGSL: `draw_erlang`.
     pub fn erlang(&mut self, stages: u32, mean: Ticks) -> Ticks {
         if stages > 2048 {
             return Ticks::NEVER;
@@ -300,12 +312,13 @@ impl Stream {
         if mean == Ticks::NEVER { Ticks::NEVER } else { scaled(sum, mean.get(), 48) }
     }
 
-    /// The number of failures before the first success. `scale` is -1 / ln(1 - p) with 32 binary places, for the
-    /// probability p of success: [`geometric_scale`] makes it.
+    /// The number of failures before the first success. `scale` is -1 / ln(1 - p) with 32 binary
+    /// places, for the probability p of success: [`geometric_scale`] makes it.
     ///
-    /// An exponential variate of mean 1 times the scale, rounded down. [`u32::MAX`] where that does not fit, and for a scale of
-    /// [`u64::MAX`] (p = 0). The distribution function was off by at most
-    /// 2.4e-10 wherever it was measured: eleven probabilities, a thousand counts each. Uses one draw. WGSL: `draw_geometric`.
+    /// An exponential variate of mean 1 times the scale, rounded down. [`u32::MAX`] where that does
+    /// not fit, and for a scale of [`u64::MAX`] (p = 0). The distribution function was off by at
+    /// most 2.4e-10 wherever it was measured: eleven probabilities, a thousand counts each. Uses
+    /// one draw. WGSL: `draw_geometric`.
     pub fn geometric(&mut self, scale: u64) -> u32 {
         let unit = exponential_unit(self.draw());
         match scale {
@@ -314,12 +327,13 @@ impl Stream {
         }
     }
 
-    /// A triangular variate: from `low`, most often near `mode`, to before `high`; `low` where all three are the same.
-    /// [`Ticks::NEVER`] where the three are not in order.
+    /// A triangular variate: from `low`, most often near `mode`, to before `high`; `low` where all
+    /// three are the same. [`Ticks::NEVER`] where the three are not in order.
     ///
-    /// Rounded down to the tick: half a tick below (`low` + `mode` + `high`) / 3 on average. It is made from two words, each of which
-    /// stands for the middle of an interval of 2^-32; so it lies within (`high` - `low`) / 2^33 and a tick of an exact variate.
-    /// Uses two draws, and no square root: `shaders/random/distributions.wgsl` tells how. WGSL: `draw_triangular`.
+    /// Rounded down to the tick: half a tick below (`low` + `mode` + `high`) / 3 on average. It is
+    /// made from two words, each of which stands for the middle of an interval of 2^-32; so it lies
+    /// within (`high` - `low`) / 2^33 and a tick of an exact variate. Uses two draws, and no square
+    /// root: `shaders/random/distributions.wgsl` tells how. WGSL: `draw_triangular`.
     pub fn triangular(&mut self, low: Ticks, mode: Ticks, high: Ticks) -> Ticks {
         let [a, b] = [(); 2].map(|()| self.draw());
         if mode < low || high < mode {
@@ -333,14 +347,16 @@ impl Stream {
         u64::try_from(offset >> 32).map_or(Ticks::NEVER, |offset| low.saturating_add(Ticks::new(offset)))
     }
 
-    /// The number of events of a Poisson process in a time in which `mean` are expected. `mean` has 32 binary places
-    /// ([`poisson_mean`] makes it) and is at most 256; [`u32::MAX`] for a larger one, which draws nothing. A sum of Poisson
-    /// variates is one of the sum of their means.
+    /// The number of events of a Poisson process in a time in which `mean` are expected. `mean` has
+    /// 32 binary places ([`poisson_mean`] makes it) and is at most 256; [`u32::MAX`] for a larger
+    /// one, which draws nothing. A sum of Poisson variates is one of the sum of their means.
     ///
-    /// Counts how many exponential variates fit into the mean, so it uses one draw more than the result. (Where one
-    /// mean is used often, an [`AliasTable`](super::AliasTable) of the probabilities takes two draws.) The probability of at most k
-    /// events is off by at most 5.6e-10 × (k + 1), as that of an [`erlang`](Self::erlang) variate of k + 1 stages is. At most
-    /// 1024, where the loop ends: more come up with a probability below 1e-300. WGSL: `draw_poisson`.
+    /// Counts how many exponential variates fit into the mean, so it uses one draw more than the
+    /// result. (Where one mean is used often, an [`AliasTable`](super::AliasTable) of the
+    /// probabilities takes two draws.) The probability of at most k events is off by at most
+    /// 5.6e-10 × (k + 1), as that of an [`erlang`](Self::erlang) variate of k + 1 stages is. At
+    /// most 1024, where the loop ends: more come up with a probability below 1e-300. WGSL:
+    /// `draw_poisson`.
     pub fn poisson(&mut self, mean: u64) -> u32 {
         if mean > 256 << 32 {
             return u32::MAX;
@@ -356,40 +372,44 @@ impl Stream {
         1024
     }
 
-    /// A normal variate of the given mean and standard deviation, rounded to the nearest tick. There is no time before 0: what
-    /// would be negative is [`Ticks::ZERO`], which is where a model with a mean of a few deviations needs care.
+    /// A normal variate of the given mean and standard deviation, rounded to the nearest tick.
+    /// There is no time before 0: what would be negative is [`Ticks::ZERO`], which is where a model
+    /// with a mean of a few deviations needs care.
     ///
-    /// [`Ticks::NEVER`] where it does not fit 64 bits, and for a mean or a deviation of [`Ticks::NEVER`]. Uses one draw, and a
-    /// complemented stream gives the variate on the other side of the mean. [`normal_unit`] tells how exact it is and where its
-    /// tails end. WGSL: `draw_normal`.
+    /// [`Ticks::NEVER`] where it does not fit 64 bits, and for a mean or a deviation of
+    /// [`Ticks::NEVER`]. Uses one draw, and a complemented stream gives the variate on the other
+    /// side of the mean. [`normal_unit`] tells how exact it is and where its tails end. WGSL:
+    /// `draw_normal`.
     pub fn normal(&mut self, mean: Ticks, deviation: Ticks) -> Ticks {
         normal_of(self.draw(), mean, deviation)
     }
 
-    /// A lognormal variate, rounded down to the tick: `median` × e^(sigma z), for a standard normal z. `spread` is sigma / ln 2 with 28
-    /// binary places: [`lognormal_spread`] makes it from sigma, or from a mean and a standard deviation.
+    /// A lognormal variate, rounded down to the tick: `median` × e^(sigma z), for a standard normal
+    /// z. `spread` is sigma / ln 2 with 28 binary places: [`lognormal_spread`] makes it from sigma,
+    /// or from a mean and a standard deviation.
     ///
-    /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.4e-8 × (0.1 + sigma), as measured
-    /// for sigma from 0.01 to 4.
-    /// [`Ticks::NEVER`] where it does not fit 64 bits, and for the median [`Ticks::NEVER`]. Uses one draw. WGSL: `draw_lognormal`.
+    /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.4e-8 × (0.1 +
+    /// sigma), as measured for sigma from 0.01 to 4. [`Ticks::NEVER`] where it does not fit 64
+    /// bits, and for the median [`Ticks::NEVER`]. Uses one draw. WGSL: `draw_lognormal`.
     pub fn lognormal(&mut self, median: Ticks, spread: u32) -> Ticks {
         lognormal_of(self.draw(), median, spread)
     }
 
-    /// A Weibull variate, rounded down to the tick: `scale` × e^`power`, for an exponential variate e of mean 1. `power` is
-    /// 1 / shape with 30 binary places ([`weibull_power`] makes it), at most 3.75.
+    /// A Weibull variate, rounded down to the tick: `scale` × e^`power`, for an exponential variate
+    /// e of mean 1. `power` is 1 / shape with 30 binary places ([`weibull_power`] makes it), at
+    /// most 3.75.
     ///
-    /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.2e-8 × (0.1 + 1 / shape), as
-    /// measured for shapes from 0.3 to 20.
-    /// [`Ticks::NEVER`] for a larger power, where the variate does not fit 64 bits, and for the scale [`Ticks::NEVER`].
-    /// Uses one draw. WGSL: `draw_weibull`.
+    /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.2e-8 × (0.1 + 1 /
+    /// shape), as measured for shapes from 0.3 to 20. [`Ticks::NEVER`] for a larger power, where
+    /// the variate does not fit 64 bits, and for the scale [`Ticks::NEVER`]. Uses one draw. WGSL:
+    /// `draw_weibull`.
     pub fn weibull(&mut self, scale: Ticks, power: u32) -> Ticks {
         weibull_of(self.draw(), scale, power)
     }
 }
 
-/// The variate of [`Stream::normal`] that a word stands for: a larger one for a larger word, but for the error of [`normal_unit`].
-/// WGSL: `normal_of`.
+/// The variate of [`Stream::normal`] that a word stands for: a larger one for a larger word, but
+/// for the error of [`normal_unit`]. WGSL: `normal_of`.
 pub fn normal_of(word: u32, mean: Ticks, deviation: Ticks) -> Ticks {
     let z = normal_unit(word);
     if mean == Ticks::NEVER || deviation == Ticks::NEVER {
@@ -404,13 +424,14 @@ pub fn normal_of(word: u32, mean: Ticks, deviation: Ticks) -> Ticks {
     }
 }
 
-/// The variate of [`Stream::lognormal`] that a word stands for: a larger one for a larger word, but for the error of [`normal_unit`].
-/// WGSL: `lognormal_of`.
+/// The variate of [`Stream::lognormal`] that a word stands for: a larger one for a larger word, but
+/// for the error of [`normal_unit`]. WGSL: `lognormal_of`.
 pub fn lognormal_of(word: u32, median: Ticks, spread: u32) -> Ticks {
     times_exp2(median, i64::from(normal_unit(word)) * i64::from(spread))
 }
 
-/// The variate of [`Stream::weibull`] that a word stands for: a smaller one for a larger word. WGSL: `weibull_of`.
+/// The variate of [`Stream::weibull`] that a word stands for: a smaller one for a larger word.
+/// WGSL: `weibull_of`.
 pub fn weibull_of(word: u32, scale: Ticks, power: u32) -> Ticks {
     let logarithm = log2_unit(exponential_unit(word));
     if power > 0xf000_0000 {
@@ -420,9 +441,10 @@ pub fn weibull_of(word: u32, scale: Ticks, power: u32) -> Ticks {
     times_exp2(scale, i64::from(logarithm) * i64::from(power) * 2)
 }
 
-/// The first and the last word that stand for the part of a distribution between two probabilities: the truncated variates of
-/// [`Stream::word`]. Normal and lognormal variates grow with the word, so for these the probabilities are those of a smaller
-/// variate; exponential and Weibull variates fall with it, so for these they are those of a larger one.
+/// The first and the last word that stand for the part of a distribution between two probabilities:
+/// the truncated variates of [`Stream::word`]. Normal and lognormal variates grow with the word, so
+/// for these the probabilities are those of a smaller variate; exponential and Weibull variates
+/// fall with it, so for these they are those of a larger one.
 ///
 /// ```
 /// use eventhorizon::random::{Stream, exponential_of, words_between};
@@ -437,8 +459,9 @@ pub fn weibull_of(word: u32, scale: Ticks, power: u32) -> Ticks {
 /// ```
 ///
 /// # Errors
-/// [`RandomError::Probability`] where one is not in 0 ..= 1, [`RandomError::Narrow`] where less than 2^16 words lie between them: a part
-/// with a probability below 2^-16 has too few variates to look like what it is a part of.
+/// [`RandomError::Probability`] where one is not in 0 ..= 1, [`RandomError::Narrow`] where less
+/// than 2^16 words lie between them: a part with a probability below 2^-16 has too few variates to
+/// look like what it is a part of.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 2^32")]
 pub fn words_between(lower: f64, upper: f64) -> Result<[u32; 2], RandomError> {
     if let Some(&p) = [lower, upper].iter().find(|p| !(0.0..=1.0).contains(*p)) {

@@ -1,4 +1,5 @@
-//! Replications on the device: their buffers, and the dispatches that take them through their slices.
+//! Replications on the device: their buffers, and the dispatches that take them through their
+//! slices.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -12,26 +13,29 @@ use super::work::Work;
 use super::{AnalysisError, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, Submission, copy, values_of};
 
-/// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
-/// copy of a mebibyte should cost less than a wait.
+/// Results of up to this many bytes are copied along with each slice, which saves a wait after the
+/// last. A guess: the copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// Of so many replications it is looked at how far they are, so that little is read: a guess at how many tell the speed of all.
+/// Of so many replications it is looked at how far they are, so that little is read: a guess at how
+/// many tell the speed of all.
 const SAMPLE: u32 = 64;
 
 /// What the kernels read besides a batch's own memory.
 #[derive(Debug, Clone)]
 pub(super) struct Given<P> {
     pub(super) points: Buffer<P>,
-    /// The table of [`exponential_tabled`](crate::random::exponential_tabled), for models that draw by it.
+    /// The table of [`exponential_tabled`](crate::random::exponential_tabled), for models that draw
+    /// by it.
     pub(super) chords: Option<Buffer<[u32; 2]>>,
 }
 
-/// Replications that fit the device's memory together, with all that they need to be taken to their end.
+/// Replications that fit the device's memory together, with all that they need to be taken to their
+/// end.
 ///
-/// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one where the work has to
-/// go into its own command encoder, or where its kernels read the results without a readback:
-/// [`reset`](Self::reset), then [`slice`](Self::slice) as often as it takes.
+/// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one
+/// where the work has to go into its own command encoder, or where its kernels read the results
+/// without a readback: [`reset`](Self::reset), then [`slice`](Self::slice) as often as it takes.
 #[derive(Debug)]
 pub struct Batch<O> {
     reset: Plan,
@@ -51,7 +55,8 @@ pub struct Batch<O> {
     running: Buffer<u32>,
     /// How many replications there is memory for.
     room: u32,
-    /// Whether a slice was made since they were taken back to their beginning, by [`finish`](Self::finish).
+    /// Whether a slice was made since they were taken back to their beginning, by
+    /// [`finish`](Self::finish).
     begun: bool,
 }
 
@@ -87,8 +92,9 @@ pub(super) struct Told {
 }
 
 impl Flying {
-    /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if all replications have ended and it was asked for them: else
-    /// there are no bytes, or none that count.
+    /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if all
+    /// replications have ended and it was asked for them: else there are no bytes, or none that
+    /// count.
     pub(super) async fn land<R>(
         self,
         gpu: &Gpu,
@@ -106,7 +112,8 @@ impl Flying {
     }
 }
 
-/// Gathers the results of one batch after the other. Those of the last may be on their way while the next is at work.
+/// Gathers the results of one batch after the other. Those of the last may be on their way while
+/// the next is at work.
 pub(super) struct Gathering<O> {
     gathered: Gathered<O>,
     behind: Option<(Download, Submission, u32)>,
@@ -133,7 +140,8 @@ impl<O: Pod + Send + Sync> Gathering<O> {
     }
 }
 
-/// Copies outcomes and results of the next jobs, one after the other in `bytes`, to where they belong.
+/// Copies outcomes and results of the next jobs, one after the other in `bytes`, to where they
+/// belong.
 fn fill<O: Pod + Send + Sync>(gathered: &mut Gathered<O>, jobs: u32, bytes: &[u8]) {
     let (outputs, outcomes) = gathered.next(jobs as usize);
     let (outputs, outcomes) =
@@ -228,22 +236,25 @@ impl<O: Pod> Batch<O> {
         &self.results
     }
 
-    /// (2, 0) for a replication that is done, (3, code) for one that failed; see `shaders/replication/job.wgsl`.
+    /// (2, 0) for a replication that is done, (3, code) for one that failed; see
+    /// `shaders/replication/job.wgsl`.
     pub fn outcomes(&self) -> &Buffer<[u32; 2]> {
         &self.outcomes
     }
 
-    /// Two words: how many replications were not done after the last slice, and how many slices the driver cut (see
-    /// [`ReplicationError::Cut`]): those have to be run again with fewer steps. All are done when both are 0.
+    /// Two words: how many replications were not done after the last slice, and how many slices the
+    /// driver cut (see [`ReplicationError::Cut`]): those have to be run again with fewer steps. All
+    /// are done when both are 0.
     pub fn running(&self) -> &Buffer<u32> {
         &self.running
     }
 
-    /// Sets how many steps a slice takes, for work that is submitted later. A slice must not run for more than some tens of
-    /// milliseconds: see [`Pace`].
+    /// Sets how many steps a slice takes, for work that is submitted later. A slice must not run
+    /// for more than some tens of milliseconds: see [`Pace`].
     ///
     /// # Errors
-    /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no replication would ever end.
+    /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no
+    /// replication would ever end.
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
         check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
@@ -264,7 +275,8 @@ impl<O: Pod> Batch<O> {
         &self.slice
     }
 
-    /// The same replications, where they stand, served by another kernel: what lies between two slices means the same to all mappings.
+    /// The same replications, where they stand, served by another kernel: what lies between two
+    /// slices means the same to all mappings.
     pub(super) fn serve<P: Pod>(
         &mut self,
         gpu: &Gpu,
@@ -293,8 +305,9 @@ impl<O: Pod> Batch<O> {
         Ok(())
     }
 
-    /// Submits a slice of so many steps: all of it is one submission, and what comes back is one piece of memory. `sample` asks for what
-    /// [`drawn`](Self::drawn) wants, and `results` for outcomes and results.
+    /// Submits a slice of so many steps: all of it is one submission, and what comes back is one
+    /// piece of memory. `sample` asks for what [`drawn`](Self::drawn) wants, and `results` for
+    /// outcomes and results.
     pub(super) fn submit(
         &mut self,
         gpu: &Gpu,
@@ -344,7 +357,8 @@ impl<O: Pod> Batch<O> {
         Drawn { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
     }
 
-    /// The draws that a sample of the replications have made, and how many of these are running: a measure of speed that all mappings share.
+    /// The draws that a sample of the replications have made, and how many of these are running: a
+    /// measure of speed that all mappings share.
     pub(super) fn drawn(&self, sample: &[u8]) -> Drawn {
         let (states, outcomes) = sample.split_at(sample.len() - 8 * self.fresh().running);
         let words = |bytes| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
@@ -357,8 +371,9 @@ impl<O: Pod> Batch<O> {
         Drawn { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
     }
 
-    /// Takes all replications from where they stand, which at first is their beginning, to their end, or until `watch`, which is told after each slice how many
-    /// have ended, or the trial's speed, `expected`, says that another mapping were better.
+    /// Takes all replications from where they stand, which at first is their beginning, to their
+    /// end, or until `watch`, which is told after each slice how many have ended, or the trial's
+    /// speed, `expected`, says that another mapping were better.
     ///
     /// The results go to `gathering`, at once or while the next batch is at work.
     pub(super) async fn finish(
@@ -390,8 +405,8 @@ impl<O: Pod> Batch<O> {
             let (told, ended) = flying.land(gpu, take).await?;
             let elapsed = told.elapsed;
             took += elapsed;
-            // A slice in which all ended did not make all its steps, and one during which the host had other work may have ended before that: they say nothing of
-            // how long steps take.
+            // A slice in which all ended did not make all its steps, and one during which the host
+            // had other work may have ended before that: they say nothing of how long steps take.
             if told.running > 0 && !busy {
                 pace.record(steps, elapsed);
             }

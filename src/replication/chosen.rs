@@ -6,17 +6,22 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mapping {
-    /// One invocation per replication: thread-level parallelism. For many replications that do much the same.
+    /// One invocation per replication: thread-level parallelism. For many replications that do much
+    /// the same.
     Thread,
-    /// One subgroup per replication, of which one invocation works: the paper's warp-level parallelism. Replications never wait for
-    /// each other in branches. For up to some thousand replications that branch differently: see the [module](super).
-    /// Where subgroups are missing, a workgroup plays the subgroup.
+    /// One subgroup per replication, of which one invocation works: the paper's warp-level
+    /// parallelism. Replications never wait for each other in branches. For up to some thousand
+    /// replications that branch differently: see the [module](super). Where subgroups are missing,
+    /// a workgroup plays the subgroup.
     Warp,
-    /// All invocations of a workgroup serve one replication. For few replications; the model must offer it.
+    /// All invocations of a workgroup serve one replication. For few replications; the model must
+    /// offer it.
     Cooperative,
-    /// Whichever of them a short trial finds the fastest: the median of several slices of each, by turns. From 32,768 replications on [`Mapping::Thread`]; so on
-    /// adapters that are programs, such as llvmpipe, unless [`Mapping::Cooperative`] is twice as fast. A run that is much slower than its trial
-    /// was looks again. [`Engine::chosen`](super::Engine::chosen) tells what came of it.
+    /// Whichever of them a short trial finds the fastest: the median of several slices of each, by
+    /// turns. From 32,768 replications on [`Mapping::Thread`]; so on adapters that are programs,
+    /// such as llvmpipe, unless [`Mapping::Cooperative`] is twice as fast. A run that is much
+    /// slower than its trial was looks again. [`Engine::chosen`](super::Engine::chosen) tells what
+    /// came of it.
     #[default]
     Auto,
 }
@@ -28,8 +33,8 @@ pub struct Chosen {
     pub mapping: Mapping,
     /// Why it is this one.
     pub why: Why,
-    /// What the trial saw of each mapping that it tried: draws of a replication per second (steps, where the replications' own streams are not drawn from). Empty without a
-    /// trial.
+    /// What the trial saw of each mapping that it tried: draws of a replication per second (steps,
+    /// where the replications' own streams are not drawn from). Empty without a trial.
     pub speeds: Vec<(Mapping, f64)>,
 }
 
@@ -45,7 +50,8 @@ pub enum Why {
     Software,
     /// It was the fastest in a trial.
     Fastest,
-    /// It was the fastest in a second trial, after a run was much slower than the first one had said.
+    /// It was the fastest in a second trial, after a run was much slower than the first one had
+    /// said.
     Again,
 }
 

@@ -34,8 +34,10 @@ impl<M: Twin + Sync> CpuEngine<M> {
         Ok(Self { model, schema, max_steps: MAX_STEPS })
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]): the same steps, and the same replications
-    /// that fail, as with [`Engine::with_max_steps`](super::Engine::with_max_steps) of every mapping but the cooperative one.
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]): the same
+    /// steps, and the same replications that fail, as with
+    /// [`Engine::with_max_steps`](super::Engine::with_max_steps) of every mapping but the
+    /// cooperative one.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
         Self { max_steps, ..self }
@@ -72,7 +74,8 @@ impl<M: Twin + Sync> CpuEngine<M> {
         results.ok_or(ReplicationError::Stopped)
     }
 
-    /// [`run`](Self::run), telling `watch` how many replications have ended: see [`Engine::run_watched`](super::Engine::run_watched).
+    /// [`run`](Self::run), telling `watch` how many replications have ended: see
+    /// [`Engine::run_watched`](super::Engine::run_watched).
     ///
     /// # Errors
     /// As [`Engine::run_watched`](super::Engine::run_watched).
@@ -87,7 +90,8 @@ impl<M: Twin + Sync> CpuEngine<M> {
         results.ok_or(ReplicationError::Stopped)
     }
 
-    /// None where no replication of all points had ended when `watch` stopped it. A run that nobody watches is one round.
+    /// None where no replication of all points had ended when `watch` stopped it. A run that nobody
+    /// watches is one round.
     fn watched(
         &self,
         params: &M::Params,
@@ -152,7 +156,8 @@ impl<M: Twin + Sync> CpuEngine<M> {
         self.run_until_watched(params, experiment, stopping, columns, |_| {})
     }
 
-    /// The same, and tells of them: see [`Engine::run_until_watched`](super::Engine::run_until_watched).
+    /// The same, and tells of them: see
+    /// [`Engine::run_until_watched`](super::Engine::run_until_watched).
     ///
     /// # Errors
     /// As [`Engine::run_watched`](super::Engine::run_watched).

@@ -24,7 +24,8 @@ use super::{
 };
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
-/// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
+/// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so
+/// that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
 
 /// What errors call the bound.
@@ -61,16 +62,19 @@ struct Known {
     each: Option<Duration>,
 }
 
-/// Many replications that are over soon go in parts of so many: the host works on the results of one while the device makes the next. So many invocations fill the
-/// largest device that was measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
+/// Many replications that are over soon go in parts of so many: the host works on the results of
+/// one while the device makes the next. So many invocations fill the largest device that was
+/// measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
 const PART: u32 = 1 << 18;
 
-/// Runs that take longer on the device go in one piece: of each part some replications are the last ones, and leave most of the device idle.
+/// Runs that take longer on the device go in one piece: of each part some replications are the last
+/// ones, and leave most of the device idle.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// From this many replications on, one invocation for each fills the device, and nothing is tried. Measured on an H200
-/// (`bench replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
-/// gains from warps below, at 20,000. A guess for other devices; smaller ones are full earlier.
+/// From this many replications on, one invocation for each fills the device, and nothing is tried.
+/// Measured on an H200 (`bench replication`, the tables in the module's documentation): at 32,768
+/// replications M/M/1 is served best so, and the walk, which gains from warps below, at 20,000. A
+/// guess for other devices; smaller ones are full earlier.
 const MANY: u32 = 1 << 15;
 
 /// How often a run may try the mappings again.
@@ -107,8 +111,8 @@ impl<M: Model> Engine<M> {
     /// The same without run-time checks in the model's WGSL.
     ///
     /// # Safety
-    /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must end, and no divisor may be
-    /// zero.
+    /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must
+    /// end, and no divisor may be zero.
     #[must_use]
     pub unsafe fn trusted(self) -> Self {
         Self { trusted: true, ..self }
@@ -126,14 +130,17 @@ impl<M: Model> Engine<M> {
         Self { group_size: Some(group_size), ..self }
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). One that makes so many and is not
-    /// finished fails as [`FailureCause::Endless`](super::FailureCause::Endless). A run refuses 0.
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). One that
+    /// makes so many and is not finished fails as
+    /// [`FailureCause::Endless`](super::FailureCause::Endless). A run refuses 0.
     ///
-    /// A step is a call of the model's `step`: for [`Mapping::Thread`], [`Mapping::Warp`] and [`CpuEngine`](super::CpuEngine) the same,
-    /// so the same replications fail. With [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of these (M/M/1:
-    /// 8 clients in a `step`, up to 32 for each invocation of the workgroup in a `team_step`): there the bound only ends
-    /// what would run for ever, and which replications it fails depends on the workgroup size. Therefore [`Mapping::Auto`] passes the
-    /// cooperative mapping over where the bound is not the default.
+    /// A step is a call of the model's `step`: for [`Mapping::Thread`], [`Mapping::Warp`] and
+    /// [`CpuEngine`](super::CpuEngine) the same, so the same replications fail. With
+    /// [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of
+    /// these (M/M/1: 8 clients in a `step`, up to 32 for each invocation of the workgroup in a
+    /// `team_step`): there the bound only ends what would run for ever, and which replications it
+    /// fails depends on the workgroup size. Therefore [`Mapping::Auto`] passes the cooperative
+    /// mapping over where the bound is not the default.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
         // What was found may be a team, whose steps are others.
@@ -177,9 +184,10 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_range_async(params, experiment, replications))
     }
 
-    /// [`run`](Self::run), telling `watch` some 30 times a second how many replications have ended, of all points. Where that answers
-    /// [`ControlFlow::Break`], the results are those of the first replications, the same of all points. (Those that were on the device then are
-    /// left out: of these, the short ones would end first, and say something else than all.)
+    /// [`run`](Self::run), telling `watch` some 30 times a second how many replications have ended,
+    /// of all points. Where that answers [`ControlFlow::Break`], the results are those of the first
+    /// replications, the same of all points. (Those that were on the device then are left out: of
+    /// these, the short ones would end first, and say something else than all.)
     ///
     /// # Errors
     /// As [`run`](Self::run), and [`ReplicationError::Stopped`] where none had ended.
@@ -235,8 +243,9 @@ impl<M: Model> Engine<M> {
         .await
     }
 
-    /// Runs more and more replications of each point until the `columns` are as precise as `stopping` asks for, or its budget
-    /// ends. Of `experiment`, the number of replications does not count.
+    /// Runs more and more replications of each point until the `columns` are as precise as
+    /// `stopping` asks for, or its budget ends. Of `experiment`, the number of replications does
+    /// not count.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -251,7 +260,8 @@ impl<M: Model> Engine<M> {
         self.run_until_watched(params, experiment, stopping, columns, |_| {})
     }
 
-    /// [`run_until`](Self::run_until), telling `watch` what [`run_watched`](Self::run_watched) does. Where that stops it, the decisions are
+    /// [`run_until`](Self::run_until), telling `watch` what [`run_watched`](Self::run_watched)
+    /// does. Where that stops it, the decisions are
     /// [`Decision::Stopped`](super::Decision::Stopped).
     ///
     /// # Errors
@@ -343,7 +353,8 @@ impl<M: Model> Engine<M> {
                     Went::Slow => {
                         looks -= 1;
                         chosen = self.try_mappings(&given, work, Why::Again).await?;
-                        // A step of a team is another one than that of the others, so who begins a batch ends it.
+                        // A step of a team is another one than that of the others, so who begins a
+                        // batch ends it.
                         let team = |chosen: &Chosen| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
@@ -375,8 +386,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
-    /// them itself.
+    /// The first replications of an experiment, as many as fit the device's memory together, for an
+    /// application that drives them itself.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -394,13 +405,15 @@ impl<M: Model> Engine<M> {
         self.make(shape, &given, work)
     }
 
-    /// Which mapping served the last run (at its end, if it changed), and why. None before the first.
+    /// Which mapping served the last run (at its end, if it changed), and why. None before the
+    /// first.
     pub fn chosen(&self) -> Option<&Chosen> {
         self.chosen.as_ref()
     }
 
-    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`] means one invocation for each until
-    /// a run of about as many, and of fewer than 32,768, has tried the others.
+    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`]
+    /// means one invocation for each until a run of about as many, and of fewer than 32,768, has
+    /// tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.mapping {
             Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
@@ -440,7 +453,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes longer now, in proportion at worst.
+    /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes
+    /// longer now, in proportion at worst.
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
         match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
@@ -458,7 +472,8 @@ mod tests {
     use crate::models::{Mm1, Mm1Output};
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 
-    /// Parts end within a point and hold ends of points; replications fail in several of them. All in one piece are more than a piece of staging memory holds.
+    /// Parts end within a point and hold ends of points; replications fail in several of them. All
+    /// in one piece are more than a piece of staging memory holds.
     #[test]
     fn many_short_replications_go_in_parts_and_keep_their_bits() {
         // Of up to 4 steps, which are 32 clients, 33 are too many.

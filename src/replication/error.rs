@@ -87,8 +87,9 @@ pub enum ReplicationError {
         /// What would do.
         remedy: String,
     },
-    /// The driver ends loops early, without a word: llvmpipe, Mesa's software driver, does so after 65,535 iterations of an invocation in
-    /// all its loops together. Slices are made shorter until it does not, and one step was still too long.
+    /// The driver ends loops early, without a word: llvmpipe, Mesa's software driver, does so after
+    /// 65,535 iterations of an invocation in all its loops together. Slices are made shorter until
+    /// it does not, and one step was still too long.
     #[error(
         "the driver ended a loop of the model early within a single step: let a step do less work (llvmpipe allows \
          65,535 iterations), or use another adapter"

@@ -17,7 +17,8 @@ impl Drawn {
     }
 }
 
-/// Looks now and then at whether a run is as fast as its trial said: after 4 slices, 16, 64 and so on.
+/// Looks now and then at whether a run is as fast as its trial said: after 4 slices, 16, 64 and so
+/// on.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     /// What the trial said; none where there was none, and nothing is looked at.
@@ -30,20 +31,22 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// A run that is slower than `expected` by more than this is looked at again. Speeds change a little while replications go on, and by several
-    /// times where the trial was wrong.
+    /// A run that is slower than `expected` by more than this is looked at again. Speeds change a
+    /// little while replications go on, and by several times where the trial was wrong.
     const SLOWER: f64 = 3.0;
 
     pub(super) fn new(expected: Option<f64>, before: Option<Drawn>) -> Self {
         Self { expected, next: 4, before, ..Self::default() }
     }
 
-    /// Whether the next slice has to tell where the replications stand: at the looks, and where nobody knows.
+    /// Whether the next slice has to tell where the replications stand: at the looks, and where
+    /// nobody knows.
     pub(super) fn due(&self) -> bool {
         self.expected.is_some() && (self.before.is_none() || self.slices + 1 >= self.next)
     }
 
-    /// Takes in a slice, and where the replications stand now if it was [due](Self::due). Whether that is a disappointment.
+    /// Takes in a slice, and where the replications stand now if it was [due](Self::due). Whether
+    /// that is a disappointment.
     pub(super) fn took(&mut self, elapsed: Duration, drawn: Option<Drawn>) -> bool {
         self.slices += 1;
         self.elapsed += elapsed;

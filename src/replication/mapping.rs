@@ -4,7 +4,8 @@ use super::{Mapping, Model, ReplicationError};
 use crate::gpu::{Gpu, Kernel, Recipe, Source, Subgroups};
 use crate::shaders;
 
-/// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked for more.
+/// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked
+/// for more.
 const MOST_INVOCATIONS: u32 = 256;
 
 /// A mapping with the number of invocations per workgroup.
@@ -17,20 +18,25 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape that usually serves this many replications of a model that draws by a table, or by none.
+    /// The shape that usually serves this many replications of a model that draws by a table, or by
+    /// none.
     pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32, tabled: bool) -> Self {
         let warp = warp_size(gpu);
         let group_size = match mapping {
-            // Each workgroup has a table of its own, and a core's memory bounds how many there are: about 25 on an H200 (228 KiB), so that those of
-            // 32 would leave more than half of its invocations without work. Where replications fill it workgroups of 128 were the fastest (`bench replication`, M/M/1); of those of 64 the cores
-            // get more even shares where they do not, and where between them the change lies is a guess.
+            // Each workgroup has a table of its own, and a core's memory bounds how many there are:
+            // about 25 on an H200 (228 KiB), so that those of 32 would leave more than half of its
+            // invocations without work. Where replications fill it workgroups of 128 were the
+            // fastest (`bench replication`, M/M/1); of those of 64 the cores get more even shares
+            // where they do not, and where between them the change lies is a guess.
             Mapping::Thread | Mapping::Auto if tabled => warp.max(if jobs < 1 << 17 { 64 } else { 128 }),
-            // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
+            // As few as run in lockstep: the hardware spreads the workgroups, so few replications
+            // reach all its cores.
             Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
-            // About 2^17 invocations fill large devices; more of them per replication cost more in the scan. On an H200
-            // (`bench replication`, the table in the module's documentation) 256 were the fastest at 64 replications, and 128 from
-            // 1,024 on; where between them the change lies is a guess.
+            // About 2^17 invocations fill large devices; more of them per replication cost more in
+            // the scan. On an H200 (`bench replication`, the table in the module's documentation)
+            // 256 were the fastest at 64 replications, and 128 from 1,024 on; where between them
+            // the change lies is a guess.
             Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };
         Self { mapping, group_size: group_size.min(most_invocations(gpu)) }
@@ -72,7 +78,8 @@ impl Shape {
         self.check(gpu)?;
         let recipe = self.files(gpu).recipe(model, self.group_size, self.per_group(gpu), warp_size(gpu))?;
         Ok(match trusted {
-            // SAFETY: as `// bounds:` of shaders/replication/job.wgsl says; the caller vouches for the model.
+            // SAFETY: as `// bounds:` of shaders/replication/job.wgsl says; the caller vouches for
+            // the model.
             true => unsafe { recipe.trusted(gpu)? },
             false => recipe.kernel(gpu)?,
         })
@@ -90,7 +97,8 @@ impl Shape {
         }
     }
 
-    /// Whether a workgroup consists of whole subgroups, in any kernel: by what the adapter says, and by what a kernel saw.
+    /// Whether a workgroup consists of whole subgroups, in any kernel: by what the adapter says,
+    /// and by what a kernel saw.
     fn whole_subgroups(self, gpu: &Gpu) -> bool {
         let Some(size) = Subgroups::fixed(gpu) else { return false };
         let seen = gpu.subgroups().and_then(|seen| seen.of(self.group_size).copied());

@@ -20,26 +20,32 @@ use crate::random::Stream;
 /// Of the engine's WGSL the file may use
 ///
 /// * the variable `params`, the parameters of the replication's point, which it may read;
-/// * draws from the replication's own stream: `draw`, `draw_block`, the variates `draw_below`, `draw_exponential`, `draw_bernoulli`,
-///   `draw_uniform`, `draw_hyperexponential`, `draw_erlang`, `draw_geometric`, `draw_triangular`, `draw_poisson`, `draw_normal`,
-///   `draw_lognormal`, `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `uniform_of`, `triangular_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`, `alias_pick` (each is described at its twin, a method of
-///   [`Stream`] or a function beside it), and `stream_seek`, `stream_position` and
-///   `stream_block` for models that know where their draws lie;
-/// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name, until `stream_main()` or the end of the step:
-///   [`Stream::purpose`] says what it is good for;
-/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`, `product_128`,
-///   `time_add`, `time_since`, `time_less`, `time_min`, `wide_add`, `wide_subtract`, `wide_less`, `wide_add_128`;
-/// * statistics that it keeps in its state, by the functions of [`statistics`](crate::statistics#while-a-model-runs);
+/// * draws from the replication's own stream: `draw`, `draw_block`, the variates `draw_below`,
+///   `draw_exponential`, `draw_bernoulli`, `draw_uniform`, `draw_hyperexponential`, `draw_erlang`,
+///   `draw_geometric`, `draw_triangular`, `draw_poisson`, `draw_normal`, `draw_lognormal`,
+///   `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `uniform_of`,
+///   `triangular_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`,
+///   `alias_pick` (each is described at its twin, a method of [`Stream`] or a function beside it),
+///   and `stream_seek`, `stream_position` and `stream_block` for models that know where their draws
+///   lie;
+/// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name,
+///   until `stream_main()` or the end of the step: [`Stream::purpose`] says what it is good for;
+/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate,
+///   and arithmetic: `mul_wide`, `add_word`, `product_128`, `time_add`, `time_since`, `time_less`,
+///   `time_min`, `wide_add`, `wide_subtract`, `wide_less`, `wide_add_128`;
+/// * statistics that it keeps in its state, by the functions of
+///   [`statistics`](crate::statistics#while-a-model-runs);
 /// * `fail(code)`, which ends the replication without a result.
 ///
 /// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
-/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the same choice.
-/// What is in `State` must be all that a replication knows: module variables do not last from one time slice to the next.
-/// None of the three structs may have padding (fields called `unused`, or with a name that begins with an underscore, take its place and are no
-/// result columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
+/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the
+/// same choice. What is in `State` must be all that a replication knows: module variables do not
+/// last from one time slice to the next. None of the three structs may have padding (fields called
+/// `unused`, or with a name that begins with an underscore, take its place and are no result
+/// columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
 pub trait Model {
-    /// The struct `Params`: the same fields in the same order. Here and in the next, a model that is not known before the program runs has
-    /// [`Word`](crate::gpu::Word)s.
+    /// The struct `Params`: the same fields in the same order. Here and in the next, a model that
+    /// is not known before the program runs has [`Word`](crate::gpu::Word)s.
     type Params: Pod + Send + Sync;
     /// The struct `Output`: the same fields in the same order.
     type Output: Pod + Send + Sync;
@@ -47,13 +53,15 @@ pub trait Model {
     /// The WGSL file.
     fn source(&self) -> Source;
 
-    /// A second WGSL file with the cooperative mapping, if the model offers it: see `shaders/replication/team.wgsl`.
+    /// A second WGSL file with the cooperative mapping, if the model offers it: see
+    /// `shaders/replication/team.wgsl`.
     fn team_source(&self) -> Option<Source> {
         None
     }
 
-    /// The bytes of parameters: those of `params`, unless [`Model::Params`] are [`Word`](crate::gpu::Word)s, of which this tells all. (`check` and `derive`
-    /// are then told the first word of a point.)
+    /// The bytes of parameters: those of `params`, unless [`Model::Params`] are
+    /// [`Word`](crate::gpu::Word)s, of which this tells all. (`check` and `derive` are then told
+    /// the first word of a point.)
     fn params_bytes(&self, params: &Self::Params) -> Vec<u8> {
         bytemuck::bytes_of(params).to_vec()
     }
@@ -67,8 +75,8 @@ pub trait Model {
         Ok(())
     }
 
-    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users, in whose place
-    /// [`Observations::hide`] takes those in ticks out of reports.
+    /// Adds columns to the replications of one point: ratios, and quantities in the units of the
+    /// model's users, in whose place [`Observations::hide`] takes those in ticks out of reports.
     ///
     /// # Errors
     /// As [`Observations::derive`].
@@ -78,8 +86,8 @@ pub trait Model {
     }
 }
 
-/// A model's Rust twin: the same replications on the host, bit for bit. It is the meaning of the model, so it is
-/// written for reading.
+/// A model's Rust twin: the same replications on the host, bit for bit. It is the meaning of the
+/// model, so it is written for reading.
 pub trait Twin: Model {
     /// What the replication keeps from step to step.
     type State;
@@ -90,8 +98,8 @@ pub trait Twin: Model {
     /// [`Fail`] where the WGSL calls `fail`; so with the others.
     fn start(&self, params: &Self::Params, stream: &mut Stream) -> Result<Self::State, Fail>;
 
-    /// WGSL: `step`. It must be the same stretch of the work: where the number of steps is bounded, other replications
-    /// would fail otherwise.
+    /// WGSL: `step`. It must be the same stretch of the work: where the number of steps is bounded,
+    /// other replications would fail otherwise.
     ///
     /// # Errors
     /// [`Fail`]

@@ -13,16 +13,18 @@ use crate::gpu::{StructLayout, values_of};
 use crate::random::mix;
 use crate::statistics::{Made, PARALLEL, check_room};
 
-/// The replications of an experiment's points, in the order of the points and, within each, of the replications.
+/// The replications of an experiment's points, in the order of the points and, within each, of the
+/// replications.
 #[derive(Debug, Clone)]
 pub struct Results<O> {
-    /// By point, then by replication. Zero for a replication that failed. (Where they are [`Word`](crate::gpu::Word)s, all those of a replication, and then those of
-    /// the next.)
+    /// By point, then by replication. Zero for a replication that failed. (Where they are
+    /// [`Word`](crate::gpu::Word)s, all those of a replication, and then those of the next.)
     pub outputs: Vec<O>,
-    /// By point: the fields of the outputs as named columns, those that the model derives from them, and the failures.
+    /// By point: the fields of the outputs as named columns, those that the model derives from
+    /// them, and the failures.
     pub observations: Vec<Observations>,
-    /// A commutative sum over (point, replication, outcome, output): equal on every device and for every mapping. That of
-    /// more replications is the sum of the parts.
+    /// A commutative sum over (point, replication, outcome, output): equal on every device and for
+    /// every mapping. That of more replications is the sum of the parts.
     pub fingerprint: u64,
 }
 
@@ -183,10 +185,12 @@ impl<O: Clone> Results<O> {
     }
 }
 
-/// A run that is watched goes in rounds: what a watcher stops is a round, and those before it are the results. Rounds grow until they last so long.
+/// A run that is watched goes in rounds: what a watcher stops is a round, and those before it are
+/// the results. Rounds grow until they last so long.
 const ROUND_LASTS: Duration = Duration::from_millis(500);
 
-/// Makes the replications of a range in rounds, the first of about so many jobs, by `run`; none if it is stopped in the first.
+/// Makes the replications of a range in rounds, the first of about so many jobs, by `run`; none if
+/// it is stopped in the first.
 pub(super) async fn in_rounds<O: Clone>(
     replications: Range<u32>,
     experiment: &Experiment,
@@ -217,7 +221,8 @@ pub(super) async fn in_rounds<O: Clone>(
     }
 }
 
-/// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a watcher stopped them before there were any.
+/// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a
+/// watcher stopped them before there were any.
 pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<Made>, ReplicationError> {
     match results {
         Some(Results { observations, fingerprint, .. }) => {
@@ -263,7 +268,8 @@ pub(super) fn points<M: Model>(
     Ok(points)
 }
 
-/// The row of a job in a fingerprint: the point and the number of a replication, how it ended, and its output.
+/// The row of a job in a fingerprint: the point and the number of a replication, how it ended, and
+/// its output.
 fn row(job: usize, replications: &Range<u32>, ended: [u32; 2], output: &[u8]) -> u64 {
     /// What tells these rows from those of other modules' fingerprints: "repl".
     const KIND: u32 = 0x7265_706c;

@@ -7,7 +7,8 @@ use crate::gpu::{
 };
 use crate::{random, shaders, statistics};
 
-/// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
+/// The structs of a model as its WGSL lays them out: factors and result columns by name, type and
+/// offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     /// `struct Params`: the factors.
@@ -34,7 +35,8 @@ const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "fn", name: "finish", text: "fn finish(state: ptr<function, State>) -> Output" },
 ];
 
-/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and `ARITHMETIC`: the documentation of [`Model`].
+/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and
+/// `statistics`, and `ARITHMETIC`: the documentation of [`Model`].
 const FUNCTIONS: [&str; 10] = [
     "draw_block",
     "stream_seek",
@@ -53,8 +55,9 @@ const TEAM_FUNCTIONS: [&str; 4] = ["team_size", "team_agree", "team_sum", "team_
 const TEAM_VARIABLES: [&str; 2] = ["params", "team_lane"];
 
 impl Schema {
-    /// Links the model, checks its structs, and checks that its files use nothing of the engine but what they may: what a replication
-    /// knew besides its state would depend on where slices end and on its neighbours.
+    /// Links the model, checks its structs, and checks that its files use nothing of the engine but
+    /// what they may: what a replication knew besides its state would depend on where slices end
+    /// and on its neighbours.
     ///
     /// # Errors
     /// [`ReplicationError`] where the WGSL does not link or breaks the contract.

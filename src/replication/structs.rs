@@ -9,10 +9,10 @@ type Result<T> = std::result::Result<T, AnalysisError>;
 
 /// The parameter structs of all points, one after the other as a WGSL `array<Params>` holds them.
 ///
-/// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep their
-/// bytes of `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults, every field
-/// must be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an f32 field any number
-/// in its range, rounded to nearest.
+/// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep
+/// their bytes of `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults,
+/// every field must be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an
+/// f32 field any number in its range, rounded to nearest.
 pub fn pack(design: &Design, layout: &StructLayout, defaults: Option<&[u8]>) -> Result<Vec<u8>> {
     let stride = layout.bytes as usize;
     if let Some(got) = defaults.map(<[u8]>::len).filter(|&got| got != stride) {
@@ -93,12 +93,13 @@ fn find<'a>(layout: &'a StructLayout, factor: &str) -> Result<&'a Field> {
     Ok(field)
 }
 
-/// The columns of `replications` outputs, one after the other as an `array<Output>` holds them, by the reflected layout of the
-/// WGSL `struct Output`: [`StructLayout::columns`], so that a field that is a struct or an array gives several.
+/// The columns of `replications` outputs, one after the other as an `array<Output>` holds them, by
+/// the reflected layout of the WGSL `struct Output`: [`StructLayout::columns`], so that a field
+/// that is a struct or an array gives several.
 ///
 /// # Errors
-/// [`AnalysisError::OutputBytes`] where the bytes are not so many outputs, [`AnalysisError::OutputField`] where a field is no
-/// column.
+/// [`AnalysisError::OutputBytes`] where the bytes are not so many outputs,
+/// [`AnalysisError::OutputField`] where a field is no column.
 pub fn columns(layout: &StructLayout, bytes: &[u8], replications: usize) -> Result<Vec<Column>> {
     let stride = layout.bytes as usize;
     if replications.checked_mul(stride) != Some(bytes.len()) {

@@ -27,9 +27,9 @@ impl<O: Pod> Trial<O> {
         self.batch.len()
     }
 
-    /// A slice more: draws of a replication per second. Short ones, in which the submission itself counts,
-    /// are not measured: they grow, until they take a quarter of what slices should or the replications
-    /// end in one.
+    /// A slice more: draws of a replication per second. Short ones, in which the submission itself
+    /// counts, are not measured: they grow, until they take a quarter of what slices should or the
+    /// replications end in one.
     pub(super) async fn slice(&mut self, gpu: &Gpu) -> Result<Option<f64>, ReplicationError> {
         let steps = self.pace.units();
         let before = match self.stood {

@@ -34,13 +34,15 @@ pub struct AllPairs {
 }
 
 impl AllPairs {
-    /// Finds all distances of a graph, by Floyd and Warshall's algorithm in blocks of vertices: as many sums as the cube of the number of vertices, whatever
-    /// the arcs. It is for graphs of up to some thousand vertices, and more than some arcs for each; for few sources in a large and
+    /// Finds all distances of a graph, by Floyd and Warshall's algorithm in blocks of vertices: as
+    /// many sums as the cube of the number of vertices, whatever the arcs. It is for graphs of up
+    /// to some thousand vertices, and more than some arcs for each; for few sources in a large and
     /// sparse graph, [`Graph::distances_from`] looks at each arc once.
     ///
     /// # Errors
-    /// [`SearchError::Weights`] where a path could be as long as 2^31 - 1, and [`SearchError::Gpu`]: the square of the number of vertices, rounded
-    /// up to a multiple of 64, takes 4 bytes each in one buffer.
+    /// [`SearchError::Weights`] where a path could be as long as 2^31 - 1, and
+    /// [`SearchError::Gpu`]: the square of the number of vertices, rounded up to a multiple of 64,
+    /// takes 4 bytes each in one buffer.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
         pollster::block_on(Self::new_async(gpu, graph))
@@ -97,13 +99,15 @@ impl AllPairs {
         self.vertices
     }
 
-    /// The distances on the device: rows of [`AllPairs::row`] words, one for each vertex that paths begin at, with a column for each vertex that they end at; 2^31 - 1
-    /// where there is no way. Rows and columns beyond the last vertex are of no meaning.
+    /// The distances on the device: rows of [`AllPairs::row`] words, one for each vertex that paths
+    /// begin at, with a column for each vertex that they end at; 2^31 - 1 where there is no way.
+    /// Rows and columns beyond the last vertex are of no meaning.
     pub fn distances(&self) -> &Buffer<u32> {
         &self.distances
     }
 
-    /// How long the rounds took, without bringing the graph to the device: the cube of [`AllPairs::row`] sums.
+    /// How long the rounds took, without bringing the graph to the device: the cube of
+    /// [`AllPairs::row`] sums.
     pub fn took(&self) -> Duration {
         self.took
     }

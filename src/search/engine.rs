@@ -21,7 +21,8 @@ fn cores() -> u64 {
 
 /// Finds shortest paths on one map, or in one graph.
 ///
-/// Memory and kernels are kept between runs. Runs of one engine follow one another, whichever threads ask for them.
+/// Memory and kernels are kept between runs. Runs of one engine follow one another, whichever
+/// threads ask for them.
 #[derive(Debug)]
 pub struct Engine<S = Grid> {
     gpu: Gpu,
@@ -49,7 +50,8 @@ struct Kept {
     walked: Option<WalkMap>,
 }
 
-/// Searches that go into one list on the device, so that starts and goals, and records, fit a binding of 128 MiB.
+/// Searches that go into one list on the device, so that starts and goals, and records, fit a
+/// binding of 128 MiB.
 const LIST: usize = 1 << 22;
 /// Cells of paths that are read back together, if the map has no more.
 const PATH_ROOM: u32 = 1 << 24;
@@ -65,10 +67,12 @@ impl Engine {
 }
 
 impl Engine<Guided> {
-    /// Brings a graph to the device, with a heuristic ([`Guided::new`], [`Guided::straight`]) or without. Searches are by [`Mapping::Thread`].
+    /// Brings a graph to the device, with a heuristic ([`Guided::new`], [`Guided::straight`]) or
+    /// without. Searches are by [`Mapping::Thread`].
     ///
     /// # Errors
-    /// [`SearchError::Contract`] and [`SearchError::Gpu`] with file and line where the WGSL of the heuristic is wrong, and [`SearchError::Gpu`].
+    /// [`SearchError::Contract`] and [`SearchError::Gpu`] with file and line where the WGSL of the
+    /// heuristic is wrong, and [`SearchError::Gpu`].
     pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
         Self::new(gpu, graph.into())
     }
@@ -105,7 +109,8 @@ impl<S: Space> Engine<S> {
         Self { paths: true, kept: Mutex::default(), ..self }
     }
 
-    /// The same without counting the cells expanded, which costs teams and bands some time: [`Outcome::expanded`](super::Outcome::expanded) is 0.
+    /// The same without counting the cells expanded, which costs teams and bands some time:
+    /// [`Outcome::expanded`](super::Outcome::expanded) is 0.
     #[must_use]
     pub fn without_count(self) -> Self {
         Self { count: false, kept: Mutex::default(), ..self }
@@ -117,8 +122,8 @@ impl<S: Space> Engine<S> {
         Self { slots: Some(slots), kept: Mutex::default(), ..self }
     }
 
-    /// The same with room for so many cells in an open list at first, where the library would choose. A search that needs more is run
-    /// again with more.
+    /// The same with room for so many cells in an open list at first, where the library would
+    /// choose. A search that needs more is run again with more.
     #[must_use]
     pub fn with_capacity(self, capacity: u32) -> Self {
         Self { capacity: Some(capacity), kept: Mutex::default(), ..self }
@@ -130,14 +135,16 @@ impl<S: Space> Engine<S> {
         Self { group_size: Some(group_size), kept: Mutex::default(), ..self }
     }
 
-    /// The same with another width of the bands in which [`Mapping::Team`] and [`Mapping::Bands`] take cells: estimates up to so much above the least, in units of cost. It
-    /// changes the speed only.
+    /// The same with another width of the bands in which [`Mapping::Team`] and [`Mapping::Bands`]
+    /// take cells: estimates up to so much above the least, in units of cost. It changes the speed
+    /// only.
     #[must_use]
     pub fn with_band(self, band: u32) -> Self {
         Self { band: Some(band), ..self }
     }
 
-    /// The same with room for the cells of so many paths at a time (and of one path at least): for tests of what is read back in parts.
+    /// The same with room for the cells of so many paths at a time (and of one path at least): for
+    /// tests of what is read back in parts.
     #[doc(hidden)]
     #[must_use]
     pub fn with_path_room(self, path_room: u32) -> Self {
@@ -166,13 +173,15 @@ impl<S: Space> Engine<S> {
     /// Runs a list of searches: (start, goal) each. Where one of them is blocked there is no path.
     ///
     /// # Errors
-    /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found not to be consistent, or the device fails.
+    /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found
+    /// not to be consistent, or the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
         self.run_watched(searches, |_| ())
     }
 
-    /// The same, and `watch` hears now and then how many searches are over. It may not run this engine, which would wait for itself.
+    /// The same, and `watch` hears now and then how many searches are over. It may not run this
+    /// engine, which would wait for itself.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -186,7 +195,8 @@ impl<S: Space> Engine<S> {
         pollster::block_on(self.run_with(&mut kept, searches, watch))
     }
 
-    /// [`Engine::run_watched`] for browsers, where nothing may block. One run at a time: a second one, while the first waits, fails.
+    /// [`Engine::run_watched`] for browsers, where nothing may block. One run at a time: a second
+    /// one, while the first waits, fails.
     ///
     /// # Errors
     /// As [`Engine::run`], and [`SearchError::Busy`] while another run of this engine is not over.
@@ -217,9 +227,11 @@ impl<S: Space> Engine<S> {
             Mapping::Thread(design) => (Open::Queue(design), alone),
             mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
             Mapping::Bands => (Open::Bands, alone),
-            // As many as there are cells with about the same estimate, and directions. (`bench search` on an H200, density 0.2, 1000 searches a second with
-            // teams of 64, 128, 256 and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303, 285, 205; 1,024 x 1,024
-            // 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550 and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
+            // As many as there are cells with about the same estimate, and directions. (`bench
+            // search` on an H200, density 0.2, 1000 searches a second with teams of 64, 128, 256
+            // and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303,
+            // 285, 205; 1,024 x 1,024 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550
+            // and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
             _ if self.space.count() <= 256 * 256 => (Open::Team, 64),
             _ if self.space.count() <= 512 * 512 => (Open::Team, 128),
             _ => (Open::Team, 512.min(most)),
@@ -254,8 +266,10 @@ impl<S: Space> Engine<S> {
         places.or_else(|_| searches.iter().enumerate().map(ends).collect())
     }
 
-    /// Open lists that searches begin with, and the longest that there may be: as the device binds them for a slot. No queue needs more than an item
-    /// for each move, because each puts a cell there once at most where the heuristic is consistent; for lists in bands there is no such bound.
+    /// Open lists that searches begin with, and the longest that there may be: as the device binds
+    /// them for a slot. No queue needs more than an item for each move, because each puts a cell
+    /// there once at most where the heuristic is consistent; for lists in bands there is no such
+    /// bound.
     fn capacities(&self, shape: Shape) -> (u32, u32) {
         let most = match shape.open {
             Open::Queue(_) => self.space.most_open(),
@@ -272,10 +286,13 @@ impl<S: Space> Engine<S> {
         let limit = self.gpu.max_buffer_bytes();
         let lists = limit / shape.open.bytes(capacity);
         let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
-        // A processor serves as many at once as its cores have lanes; two workgroups for each share the work at the end of a dispatch, and more would share the caches: lavapipe on
-        // two busy cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots and 1.3 s with 256. A GPU of today takes some thousand
-        // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
-        // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
+        // A processor serves as many at once as its cores have lanes; two workgroups for each share
+        // the work at the end of a dispatch, and more would share the caches: lavapipe on two busy
+        // cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots
+        // and 1.3 s with 256. A GPU of today takes some thousand workgroups, and hides waits with
+        // more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and
+        // 65,536 slots: 10.2, 10.7, 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29,
+        // 1.33, 1.32. The rest are guesses.)
         let (most, bytes) = match (self.gpu.on_processor(), shape.open == Open::Team) {
             (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),

@@ -59,8 +59,9 @@ pub enum SearchError {
         /// What the heuristic and a move could come to.
         most: u64,
     },
-    /// A path may be so long that its cost does not fit 32 bits: some cells were passed over because of their costs, and no path was found without them. With smaller costs it
-    /// may turn out that there is no path at all.
+    /// A path may be so long that its cost does not fit 32 bits: some cells were passed over
+    /// because of their costs, and no path was found without them. With smaller costs it may turn
+    /// out that there is no path at all.
     #[error(
         "search {search}: a path to the goal would cost {limit} or more, which is beyond 32 bits, if there is one. Choose moves with smaller costs \
          (70 straight on and 99 diagonally are sqrt 2 to four digits), or weights in larger units"
@@ -101,7 +102,8 @@ pub enum SearchError {
         /// How many there may be.
         limit: u32,
     },
-    /// More arcs than can be numbered, with those that wavefronts add at vertices with more than 64.
+    /// More arcs than can be numbered, with those that wavefronts add at vertices with more
+    /// than 64.
     #[error(
         "a graph of {arcs} arcs, with which they cannot be numbered up to {limit}: leave out vertices or arcs that no path needs"
     )]
@@ -141,7 +143,8 @@ pub enum SearchError {
     Heuristic {
         /// The number of the search in the list.
         search: u32,
-        /// Where the arc begins; the goal, if the estimate there is not 0; or a vertex for which two estimates were not the same.
+        /// Where the arc begins; the goal, if the estimate there is not 0; or a vertex for which
+        /// two estimates were not the same.
         from: u32,
         /// Where it ends.
         to: u32,

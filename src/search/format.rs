@@ -38,13 +38,15 @@ pub struct ScenarioSearch {
 }
 
 impl ScenarioSearch {
-    /// Whether a length is the optimal one, to the digits that the file has, or to the seven that lengths with [`Moves::OCTILE`](super::Moves::OCTILE)
-    /// have. Some files leave off the digits after the last one, others round.
+    /// Whether a length is the optimal one, to the digits that the file has, or to the seven that
+    /// lengths with [`Moves::OCTILE`](super::Moves::OCTILE) have. Some files leave off the digits
+    /// after the last one, others round.
     pub fn agrees(&self, length: f64) -> bool {
         (length - self.length).abs() < self.digit + 1e-7 * self.length
     }
 
-    /// Checks that the search is for a map of this size. `file` is what the error calls the scenario.
+    /// Checks that the search is for a map of this size. `file` is what the error calls the
+    /// scenario.
     ///
     /// # Errors
     /// [`SearchError::OtherMap`], which names the line and both sizes.
@@ -64,7 +66,8 @@ impl ScenarioSearch {
     }
 }
 
-/// The number of a line from 1, and its words. The byte order mark with which some editors begin a file is no part of them.
+/// The number of a line from 1, and its words. The byte order mark with which some editors begin a
+/// file is no part of them.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines())
 }
@@ -83,7 +86,8 @@ fn number<T: std::str::FromStr>(
     word.parse().map_err(|_| error(file, line, format!("'{word}' is no {what}")))
 }
 
-/// Reads a map of the Moving AI benchmarks (`type octile`), whose letters mean what [`Terrain`] says.
+/// Reads a map of the Moving AI benchmarks (`type octile`), whose letters mean what [`Terrain`]
+/// says.
 ///
 /// `file` is what errors call the text.
 ///
@@ -201,7 +205,8 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
         }
         let digits =
             printed.and_then(|printed| printed.split_once('.')).map_or(0, |(_, digits)| digits.len());
-        // Six digits are what most of these files were printed with: zeros at the end were left off.
+        // Six digits are what most of these files were printed with: zeros at the end were left
+        // off.
         let whole = printed.map_or(0, |printed| printed.split('.').next().map_or(0, str::len));
         let digits = digits.max(6_usize.saturating_sub(whole).min(2));
         let digit = 10_f64.powi(-i32::try_from(digits.min(12)).expect("small"));
@@ -230,8 +235,8 @@ fn vertex(at: (&str, usize), word: Option<&str>, vertices: u32) -> Result<u32, S
     }
 }
 
-/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then as many lines `a FROM TO WEIGHT`. Vertices, which are
-/// numbered from 1 there, are numbered from 0.
+/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then as many
+/// lines `a FROM TO WEIGHT`. Vertices, which are numbered from 1 there, are numbered from 0.
 ///
 /// # Errors
 /// [`SearchError::Format`], which names the line.
@@ -244,7 +249,8 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
     }
     let vertices: u32 = number(head, words.next(), "number of vertices")?;
     let count: usize = number(head, words.next(), "number of arcs")?;
-    // A vertex takes memory before any arc says that it is there: not more than the text could name, some times over.
+    // A vertex takes memory before any arc says that it is there: not more than the text could
+    // name, some times over.
     let most = 1 << 20;
     if vertices as usize > most.max(text.len()) {
         return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
@@ -271,8 +277,8 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
     Graph::new(vertices, &arcs)
 }
 
-/// Reads coordinates of vertices of the 9th DIMACS challenge (`.co`): a line `p aux sp co VERTICES`, then a line `v VERTEX X Y` for each vertex. The
-/// result is (x, y) by vertex.
+/// Reads coordinates of vertices of the 9th DIMACS challenge (`.co`): a line `p aux sp co
+/// VERTICES`, then a line `v VERTEX X Y` for each vertex. The result is (x, y) by vertex.
 ///
 /// # Errors
 /// [`SearchError::Format`], which names the line.

@@ -9,10 +9,13 @@ use super::memory::{FrontMap, Work};
 use super::{Grid, Guided, SearchError, Space};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 
-/// Finds distances from many cells of a map, or vertices of a graph, at once: one-to-all and many-to-many.
+/// Finds distances from many cells of a map, or vertices of a graph, at once: one-to-all and
+/// many-to-many.
 ///
-/// It is delta-stepping by the whole device: all cells whose costs lie within a band are expanded together, for all sources, and corrected until nothing is left to correct. So it looks at
-/// each cell about once for each source, whatever the number of targets: for a few targets near their sources [`Engine`](super::Engine) looks at less.
+/// It is delta-stepping by the whole device: all cells whose costs lie within a band are expanded
+/// together, for all sources, and corrected until nothing is left to correct. So it looks at each
+/// cell about once for each source, whatever the number of targets: for a few targets near their
+/// sources [`Engine`](super::Engine) looks at less.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -130,7 +133,8 @@ shared! {
 const GROUP: u32 = 64;
 /// Passes of a submission at the most.
 const MOST_PASSES: u32 = 1 << 8;
-/// The greatest budget of a submission (`FRONT_BUDGET`): as much as passes over 2^24 entries together.
+/// The greatest budget of a submission (`FRONT_BUDGET`): as much as passes over 2^24 entries
+/// together.
 const MOST_WORK: u32 = 1 << 16;
 /// Bytes of an entry: a mark, flags, and four lists.
 const ENTRY: u64 = 24;
@@ -149,7 +153,8 @@ impl Wavefronts<Guided> {
     /// Brings a graph to the device. A heuristic is of no use here.
     ///
     /// # Errors
-    /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: those of a vertex with more than 64 arcs are lent to vertices of their own.
+    /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: those of a
+    /// vertex with more than 64 arcs are lent to vertices of their own.
     pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
         Self::new(gpu, graph.into())
     }
@@ -167,7 +172,8 @@ impl<S: Space> Wavefronts<S> {
         Self { band: Some(band), ..self }
     }
 
-    /// The same with so many sources at once at the most, where the library would choose: each takes 24 bytes for each cell.
+    /// The same with so many sources at once at the most, where the library would choose: each
+    /// takes 24 bytes for each cell.
     #[must_use]
     pub fn with_rows(self, rows: u32) -> Self {
         Self { rows: Some(rows), ..self }
@@ -181,7 +187,8 @@ impl<S: Space> Wavefronts<S> {
     /// The distances from each source to all cells: a row for each source.
     ///
     /// # Errors
-    /// [`SearchError`] where a source is not on the map (its number stands for that of a search), a distance leaves 32 bits, the table does not fit the device, or that fails.
+    /// [`SearchError`] where a source is not on the map (its number stands for that of a search), a
+    /// distance leaves 32 bits, the table does not fit the device, or that fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn from_each(&self, sources: &[S::Cell]) -> Result<Distances, SearchError> {
         pollster::block_on(self.from_each_async(sources))
@@ -197,7 +204,8 @@ impl<S: Space> Wavefronts<S> {
         self.run(&rows, &self.all()).await
     }
 
-    /// The distances from each source to each target: a row for each source, a column for each target.
+    /// The distances from each source to each target: a row for each source, a column for each
+    /// target.
     ///
     /// # Errors
     /// As [`Wavefronts::from_each`].
@@ -258,7 +266,8 @@ impl<S: Space> Wavefronts<S> {
     /// How many rows are made at once.
     fn rows(&self, rows: usize) -> Result<u32, SearchError> {
         let cells = u64::from(self.map.cells());
-        // The lists are the largest buffer. Memory for a device of today, and for a processor's caches; a guess.
+        // The lists are the largest buffer. Memory for a device of today, and for a processor's
+        // caches; a guess.
         let (limit, bytes) = match self.gpu.on_processor() {
             true => (self.gpu.max_buffer_bytes(), 64 << 20),
             false => (self.gpu.max_buffer_bytes(), 4 << 30),
@@ -389,7 +398,8 @@ impl Fronts {
         let control = Buffer::<Control>::storage(gpu, "wavefronts: control", 1)?;
         let work = Buffer::uniform(gpu, "wavefronts: work", &Work::default())?;
         let targets = Buffer::storage_from(gpu, "wavefronts: targets", targets)?;
-        // A pass of a wave that is short costs what its idle invocations cost; one that is long has more passes. A guess.
+        // A pass of a wave that is short costs what its idle invocations cost; one that is long has
+        // more passes. A guess.
         let groups: u32 = if gpu.on_processor() { 64 } else { 1024 };
         let groups = groups.min(u32::try_from(entries.div_ceil(GROUP.into())).unwrap_or(u32::MAX)).max(1);
         let mut buffers = vec![
@@ -446,7 +456,8 @@ impl Fronts {
         // Bound: bands only go on, and a cell's cost only falls.
         loop {
             let budget = pace.units();
-            // Those that come when the budget is spent do nothing, but take their time: as many as it is enough for if they are like those of the last submission.
+            // Those that come when the budget is spent do nothing, but take their time: as many as
+            // it is enough for if they are like those of the last submission.
             let times = (budget * made / spent).clamp(1, MOST_PASSES);
             let before = control.passes;
             control.budget = budget;

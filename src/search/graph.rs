@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::SearchError;
 
-/// A directed graph in rows (CSR): vertices by number, and arcs with weights. Of several arcs from one vertex to another it has the lightest, and none from a vertex to
-/// itself: no shortest path has any others.
+/// A directed graph in rows (CSR): vertices by number, and arcs with weights. Of several arcs from
+/// one vertex to another it has the lightest, and none from a vertex to itself: no shortest path
+/// has any others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// Where the arcs of each vertex begin in `arcs`, and the end.
@@ -24,7 +25,8 @@ impl Graph {
     /// A graph of so many vertices with arcs (from, to, weight), in any order.
     ///
     /// # Errors
-    /// [`SearchError::Vertex`] where an arc begins or ends at no vertex, [`SearchError::Arcs`] beyond 2^32 arcs.
+    /// [`SearchError::Vertex`] where an arc begins or ends at no vertex, [`SearchError::Arcs`]
+    /// beyond 2^32 arcs.
     pub fn new(vertices: u32, arcs: &[(u32, u32, u32)]) -> Result<Self, SearchError> {
         let limit = u32::MAX;
         if arcs.len() > limit as usize {
@@ -75,8 +77,10 @@ impl Graph {
         Self { firsts, arcs: rows, heaviest, mean, free }
     }
 
-    /// A random graph for tests and measurements: a grid of `side` times `side` vertices, joined to their neighbours in both directions, of which one in eight is missing, by arcs
-    /// with weights from 1,000 to 1,999, with coordinates in units of which an arc is 1,000 long. It is about as sparse as roads are.
+    /// A random graph for tests and measurements: a grid of `side` times `side` vertices, joined to
+    /// their neighbours in both directions, of which one in eight is missing, by arcs with weights
+    /// from 1,000 to 1,999, with coordinates in units of which an arc is 1,000 long. It is about as
+    /// sparse as roads are.
     ///
     /// # Errors
     /// [`SearchError::Sides`] where the side is 0 or above [`MAX_SIDE`](super::MAX_SIDE).
@@ -128,7 +132,8 @@ impl Graph {
         Self::sorted(self.vertices(), (0..self.vertices()).flat_map(arcs))
     }
 
-    /// A graph with the same distances between the vertices of this one, which come first, in which none has more than 64 arcs: those of vertices with more lead from vertices of their own, to
+    /// A graph with the same distances between the vertices of this one, which come first, in which
+    /// none has more than 64 arcs: those of vertices with more lead from vertices of their own, to
     /// which arcs of weight 0 lead. None where numbers do not suffice.
     pub(super) fn cut(&self) -> Option<Self> {
         const MOST: usize = 64;
@@ -154,7 +159,8 @@ impl Graph {
         u32::try_from(arcs.len()).ok().map(|_| Self::sorted(last, arcs.iter().copied()))
     }
 
-    /// The ends of an arc of weight 0, if there is one: no paths are told in such a graph ([`SearchError::FreeArc`]).
+    /// The ends of an arc of weight 0, if there is one: no paths are told in such a graph
+    /// ([`SearchError::FreeArc`]).
     pub fn free_arc(&self) -> Option<(u32, u32)> {
         self.free
     }
@@ -165,7 +171,8 @@ impl Graph {
         self.firsts.iter().copied().chain(arcs).collect()
     }
 
-    /// The distances from one vertex to all, by Dijkstra's algorithm on one core; none where there is no way.
+    /// The distances from one vertex to all, by Dijkstra's algorithm on one core; none where there
+    /// is no way.
     ///
     /// # Panics
     /// If there is no such vertex.

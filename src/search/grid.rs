@@ -7,8 +7,8 @@ use crate::random::Stream;
 
 /// Which moves there are from a cell, and what they cost.
 ///
-/// A move costs its straight or diagonal cost times the terrain of the cell that it enters. A diagonal move needs both straight
-/// neighbours to be passable: corners are not cut.
+/// A move costs its straight or diagonal cost times the terrain of the cell that it enters. A
+/// diagonal move needs both straight neighbours to be passable: corners are not cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Moves {
     /// To the four neighbours that share an edge.
@@ -26,8 +26,9 @@ pub enum Moves {
 }
 
 impl Moves {
-    /// Eight neighbours at the costs 1 and sqrt 2, in units of 1/2378: 3363/2378 is sqrt 2 but for 1 in 16 million, so that a path that is
-    /// optimal in these units is as long as the optimal one to six digits, and costs below 2^32 are paths of over a million cells.
+    /// Eight neighbours at the costs 1 and sqrt 2, in units of 1/2378: 3363/2378 is sqrt 2 but for
+    /// 1 in 16 million, so that a path that is optimal in these units is as long as the optimal one
+    /// to six digits, and costs below 2^32 are paths of over a million cells.
     pub const OCTILE: Self = Self::Eight { straight: 2378, diagonal: 3363 };
     /// Four neighbours, each move at the cost 1.
     pub const MANHATTAN: Self = Self::Four { straight: 1 };
@@ -67,12 +68,13 @@ impl Default for Moves {
     }
 }
 
-/// The directions, in the order in which paths prefer them: as (x, y). In `shaders/search/grid.wgsl` they are the same.
+/// The directions, in the order in which paths prefer them: as (x, y). In
+/// `shaders/search/grid.wgsl` they are the same.
 pub(super) const DIRECTIONS: [(i32, i32); 8] =
     [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
 
-/// A map of `width` times `height` cells, row by row, each with a terrain: 0 is blocked, and others are what moves into the cell are
-/// multiplied with.
+/// A map of `width` times `height` cells, row by row, each with a terrain: 0 is blocked, and others
+/// are what moves into the cell are multiplied with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     width: u32,
@@ -89,13 +91,14 @@ impl Grid {
     /// A map with the terrain of its cells, row by row, and the moves [`Moves::OCTILE`].
     ///
     /// # Errors
-    /// [`SearchError::Sides`] where a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] where `terrain` has another length, and
-    /// [`SearchError::Costs`] where costs could leave 32 bits.
+    /// [`SearchError::Sides`] where a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] where
+    /// `terrain` has another length, and [`SearchError::Costs`] where costs could leave 32 bits.
     pub fn new(width: u32, height: u32, terrain: Vec<u8>) -> Result<Self, SearchError> {
         Self::new_with_moves(width, height, terrain, Moves::OCTILE)
     }
 
-    /// A map with the terrain of its cells, row by row, and moves: for maps so large and dear that [`Moves::OCTILE`] costs too much there.
+    /// A map with the terrain of its cells, row by row, and moves: for maps so large and dear that
+    /// [`Moves::OCTILE`] costs too much there.
     ///
     /// # Errors
     /// As [`Grid::new`] and [`Grid::with_moves`].
@@ -119,8 +122,8 @@ impl Grid {
     /// The same map with other moves.
     ///
     /// # Errors
-    /// [`SearchError::Moves`] where a diagonal move is cheaper than a straight one or dearer than two, or a move is free, and
-    /// [`SearchError::Costs`] where costs could leave 32 bits.
+    /// [`SearchError::Moves`] where a diagonal move is cheaper than a straight one or dearer than
+    /// two, or a move is free, and [`SearchError::Costs`] where costs could leave 32 bits.
     pub fn with_moves(self, moves: Moves) -> Result<Self, SearchError> {
         let (straight, diagonal) = (moves.straight(), moves.diagonal());
         if straight == 0 || diagonal < straight || diagonal > straight.saturating_mul(2) {
@@ -161,8 +164,9 @@ impl Grid {
         Ok(Self { media: if is_one { Vec::new() } else { media }, ..self })
     }
 
-    /// A square map as in Baudis et al., section IV.A: `density` times the number of its cells obstacles at uniformly random places. An
-    /// obstacle is a square whose side is an exponential variate with mean 1, rounded down, and at least 1; they may overlap and reach beyond the
+    /// A square map as in Baudis et al., section IV.A: `density` times the number of its cells
+    /// obstacles at uniformly random places. An obstacle is a square whose side is an exponential
+    /// variate with mean 1, rounded down, and at least 1; they may overlap and reach beyond the
     /// map's end. At a density of 0.2 about 0.3 of the cells are blocked.
     ///
     /// # Errors
@@ -306,8 +310,8 @@ impl Grid {
         u64::from(self.moves.diagonal()) * u64::from(self.span.1)
     }
 
-    /// Costs of paths that are looked at lie below this: it is more than any path without loops costs, or as much as leaves sums with the
-    /// heuristic in 32 bits.
+    /// Costs of paths that are looked at lie below this: it is more than any path without loops
+    /// costs, or as much as leaves sums with the heuristic in 32 bits.
     pub(super) fn most_cost(&self) -> u32 {
         let path = u64::from(self.cells()) * self.dearest() + 1;
         let room = u64::from(u32::MAX) - self.farthest() - self.dearest();
@@ -355,7 +359,8 @@ impl Grid {
     }
 }
 
-/// The side of an obstacle from a uniform word: an exponential variate with mean 1, rounded down, at least 1. The bounds are 2^32 e^-k.
+/// The side of an obstacle from a uniform word: an exponential variate with mean 1, rounded down,
+/// at least 1. The bounds are 2^32 e^-k.
 fn obstacle_side(word: u32) -> usize {
     const BOUNDS: [u32; 9] = [
         581_260_615,

@@ -27,11 +27,13 @@ impl Guided {
         Self { graph: Arc::new(graph), reversed: Arc::default(), heuristic, own: false }
     }
 
-    /// A graph whose vertices have coordinates: the estimate is what the straight line to the goal costs at the least, with the cheapest arc for its length as the
-    /// measure. So weights should be about in proportion to lengths; where one arc is nearly free, nothing is gained.
+    /// A graph whose vertices have coordinates: the estimate is what the straight line to the goal
+    /// costs at the least, with the cheapest arc for its length as the measure. So weights should
+    /// be about in proportion to lengths; where one arc is nearly free, nothing is gained.
     ///
-    /// Lengths are those of a norm with sixteen sides, in integers: within 2 % of the Euclidean one where coordinates span less than 2^21, else within 6 %. Where they span
-    /// 2^26 or more they are rounded to multiples of a power of two.
+    /// Lengths are those of a norm with sixteen sides, in integers: within 2 % of the Euclidean one
+    /// where coordinates span less than 2^21, else within 6 %. Where they span 2^26 or more they
+    /// are rounded to multiples of a power of two.
     ///
     /// # Errors
     /// [`SearchError::Coordinates`] where there are not as many as vertices.
@@ -54,10 +56,12 @@ impl Guided {
         &*self.heuristic
     }
 
-    /// Looks whether the heuristic is consistent for these goals, on all arcs, on the processor. It costs two estimates for each arc and goal.
+    /// Looks whether the heuristic is consistent for these goals, on all arcs, on the processor. It
+    /// costs two estimates for each arc and goal.
     ///
     /// # Errors
-    /// [`SearchError::NoVertex`] where a goal is none, and [`SearchError::Heuristic`] with the number of the goal in place of that of a search, and the first arc.
+    /// [`SearchError::NoVertex`] where a goal is none, and [`SearchError::Heuristic`] with the
+    /// number of the goal in place of that of a search, and the first arc.
     pub fn check(&self, goals: &[u32]) -> Result<(), SearchError> {
         let vertices = self.graph.vertices();
         if let Some((search, &vertex)) = goals.iter().enumerate().find(|(_, goal)| **goal >= vertices) {
@@ -134,11 +138,13 @@ impl Straight {
         let most = places.iter().map(|&(x, y)| x.max(y)).max().unwrap_or(0);
         let beyond = (most / SIDE).checked_ilog2().map_or(0, |bits| bits + 1);
         let bits = beyond.min(MOST_BITS);
-        // Other coordinates than these, a little, and a norm of them all the same: the factor is found for what is left.
+        // Other coordinates than these, a little, and a norm of them all the same: the factor is
+        // found for what is left.
         let cut = beyond - bits;
         places.iter_mut().for_each(|place| *place = (place.0 >> cut, place.1 >> cut));
         let mut straight = Self { factor: 0, shift: 63, bits, places };
-        // The cheapest arc for its length, as (weight, length), and what leaves estimates in 32 bits: no length is greater.
+        // The cheapest arc for its length, as (weight, length), and what leaves estimates in 32
+        // bits: no length is greater.
         let mut cheapest = (u32::MAX - 1, straight.norm(most >> cut, most >> cut).max(1024));
         for from in 0..graph.vertices() {
             for &(to, weight) in graph.arcs_from(from) {
@@ -157,7 +163,8 @@ impl Straight {
         Ok(straight)
     }
 
-    /// The length of the straight line between two vertices: 1024 >> `bits` is that of a unit of coordinates.
+    /// The length of the straight line between two vertices: 1024 >> `bits` is that of a unit of
+    /// coordinates.
     fn length(&self, from: u32, to: u32) -> u32 {
         let (from, to) = (self.places[from as usize], self.places[to as usize]);
         let (x, y) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
@@ -244,7 +251,8 @@ impl sealed::Space for Guided {
     }
 
     fn dearest_path(&self) -> u32 {
-        // No cost so far reaches `most_cost` where that is less: it is an estimate, with which the sum does not fit.
+        // No cost so far reaches `most_cost` where that is less: it is an estimate, with which the
+        // sum does not fit.
         u32::MAX
     }
 
@@ -286,8 +294,9 @@ impl sealed::Space for Guided {
     }
 
     fn front_band(&self) -> u32 {
-        // Of the mean, so that one weight that is much greater than the others does not make one band of all. (Roads of 200 x 200 vertices, weights from 1,000 to 2,000,
-        // 20 sources: with 1,000, 4,000, 32,000 1,065, 691 and 496 passes, and 0.64, 0.49, 0.43 s on lavapipe.)
+        // Of the mean, so that one weight that is much greater than the others does not make one
+        // band of all. (Roads of 200 x 200 vertices, weights from 1,000 to 2,000, 20 sources: with
+        // 1,000, 4,000, 32,000 1,065, 691 and 496 passes, and 0.64, 0.49, 0.43 s on lavapipe.)
         self.graph.mean().saturating_mul(12)
     }
 
@@ -309,7 +318,8 @@ mod tests {
             let guided = Guided::straight(Graph::new(5, &arcs).unwrap(), &places).unwrap();
             guided.check(&[0, 1, 2, 3, 4]).unwrap();
         }
-        // Where weights are large for lengths, and coordinates beyond 2^20, they are the measure all the same.
+        // Where weights are large for lengths, and coordinates beyond 2^20, they are the measure
+        // all the same.
         for (step, weight) in [(1, 4_000_000), (10_000_000, 12_345), (50, u32::MAX / 20)] {
             let row: Vec<_> = (0..9).map(|vertex| (vertex, vertex + 1, weight)).collect();
             let places: Vec<_> = (0..10).map(|vertex| (vertex * step, -7)).collect();

@@ -12,17 +12,22 @@ use crate::gpu::Source;
 /// fn estimate(vertex: u32, goal: u32) -> u32
 /// ```
 ///
-/// It may declare `@group(1) @binding(0) var<storage, read> data: array<...>`, which holds [`Heuristic::data`], and call `mul_wide` (with
-/// `// import: random/mul_wide.wgsl`) and `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`); it has no other variables at module scope.
-/// It computes with integers only: estimates are made again wherever they are compared, and each time they have to be the same bits. Floating-point values are refused
-/// ([`SearchError::Gpu`], with file and line).
+/// It may declare `@group(1) @binding(0) var<storage, read> data: array<...>`, which holds
+/// [`Heuristic::data`], and call `mul_wide` (with `// import: random/mul_wide.wgsl`) and
+/// `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`); it has no other
+/// variables at module scope. It computes with integers only: estimates are made again wherever
+/// they are compared, and each time they have to be the same bits. Floating-point values are
+/// refused ([`SearchError::Gpu`], with file and line).
 ///
 /// # What it has to promise
 ///
-/// It is *consistent*: no more than the weight of an arc and the estimate from where that leads, `estimate(u, goal) <= weight + estimate(v, goal)` for each arc from `u` to `v`, and 0 at the goal. So it
-/// never says more than a path costs. `u32::MAX` says that there is no way from there to the goal: searches do not go there, and are not told of it. A search looks at that for every arc by which it reaches a vertex, and a breach is
-/// [`SearchError::Heuristic`]. What it cannot see is an estimate that is too great at a vertex where it then never goes: with such a heuristic, a path may be told that is not
-/// the cheapest. [`Guided::check`] looks at all arcs for some goals.
+/// It is *consistent*: no more than the weight of an arc and the estimate from where that leads,
+/// `estimate(u, goal) <= weight + estimate(v, goal)` for each arc from `u` to `v`, and 0 at the
+/// goal. So it never says more than a path costs. `u32::MAX` says that there is no way from there
+/// to the goal: searches do not go there, and are not told of it. A search looks at that for every
+/// arc by which it reaches a vertex, and a breach is [`SearchError::Heuristic`]. What it cannot see
+/// is an estimate that is too great at a vertex where it then never goes: with such a heuristic, a
+/// path may be told that is not the cheapest. [`Guided::check`] looks at all arcs for some goals.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -8,7 +8,8 @@ use crate::queue::{QueueDesign, Usual};
 pub enum Mapping {
     /// One invocation for each search, its open list a queue of this design.
     Thread(QueueDesign),
-    /// One invocation for each search, which takes cells in bands of estimates from a list without order. On maps.
+    /// One invocation for each search, which takes cells in bands of estimates from a list without
+    /// order. On maps.
     Bands,
     /// A workgroup for each search. On maps.
     Team,

@@ -345,7 +345,8 @@ fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuEr
     match (shape.open, files) {
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
         (Open::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
-        // SAFETY: as `// bounds:` of the queue's file in shaders/queue/ says; teams and bands have no queue.
+        // SAFETY: as `// bounds:` of the queue's file in shaders/queue/ says; teams and bands have
+        // no queue.
         _ => unsafe { trusted(gpu, &recipe) },
     }
 }

@@ -1,9 +1,11 @@
-//! Shortest paths in batches: thousands of A* searches on one map, or in one graph, at once, with optimal paths, and the same results on every device; distances
-//! from many sources to all cells; distances between all pairs.
+//! Shortest paths in batches: thousands of A* searches on one map, or in one graph, at once, with
+//! optimal paths, and the same results on every device; distances from many sources to all cells;
+//! distances between all pairs.
 //!
-//! It is the second application of Baudis et al., "Performance Evaluation of Priority Queues for Fine-Grained Parallel Tasks on GPUs" (sections II.C.2
-//! and IV.B). Theirs keeps distances in half floats and takes eight cells from the open list at a time, so that its paths are not optimal; costs here are
-//! integers, and every path is a shortest one.
+//! It is the second application of Baudis et al., "Performance Evaluation of Priority Queues for
+//! Fine-Grained Parallel Tasks on GPUs" (sections II.C.2 and IV.B). Theirs keeps distances in half
+//! floats and takes eight cells from the open list at a time, so that its paths are not optimal;
+//! costs here are integers, and every path is a shortest one.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -28,24 +30,32 @@
 //! # Results
 //!
 //! * `cost` is exact, and in units of [`Moves`]; [`Grid::length`] makes a length of it.
-//! * `expanded` is a property of the map and not of the way in which it was searched: the cells whose cost so far and heuristic together are below the
-//!   cost of the path, which every A* has to expand; where there is no path, the cells that can be reached.
-//! * Of several cheapest paths, the one that is told is defined without regard to the order of the search, too
-//!   ([`reference::AStar::find_path`]).
-//! * In a graph all of this is said of vertices. With a heuristic of your own it rests on what that promises ([`Heuristic`]).
-//! * The fingerprint is a sum of [`mix`](crate::random::mix) of each search's number, start, goal and cost.
+//! * `expanded` is a property of the map and not of the way in which it was searched: the cells
+//!   whose cost so far and heuristic together are below the cost of the path, which every A* has to
+//!   expand; where there is no path, the cells that can be reached.
+//! * Of several cheapest paths, the one that is told is defined without regard to the order of the
+//!   search, too ([`reference::AStar::find_path`]).
+//! * In a graph all of this is said of vertices. With a heuristic of your own it rests on what that
+//!   promises ([`Heuristic`]).
+//! * The fingerprint is a sum of [`mix`](crate::random::mix) of each search's number, start, goal
+//!   and cost.
 //!
 //! # Which mapping, which queue
 //!
-//! [`Mapping::Thread`] is one invocation for each search, with an open list of any design of [`queue`](crate::queue) that one invocation serves.
-//! [`Mapping::Team`] is a workgroup for each: it takes all cells whose estimates lie within a band together, and corrects costs that turn out not to be the
-//! least. [`Mapping::Bands`] does the same with one invocation. Nothing of the results depends on any of this.
+//! [`Mapping::Thread`] is one invocation for each search, with an open list of any design of
+//! [`queue`](crate::queue) that one invocation serves. [`Mapping::Team`] is a workgroup for each:
+//! it takes all cells whose estimates lie within a band together, and corrects costs that turn out
+//! not to be the least. [`Mapping::Bands`] does the same with one invocation. Nothing of the
+//! results depends on any of this.
 //!
 //! # Layout and dispatches
 //!
-//! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*: the cost so far), the open list (items of 8 bytes), and 64
-//! bytes. Slots take searches from the list one after the other, by a counter; no workgroup waits for another. `shaders/search/slots.wgsl` says what the buffers
-//! hold, and how marks go from one search to the next without being cleared. What is searched is a *space*, a file that the kernels are linked with: `grid.wgsl`, a map, or `graph.wgsl`.
+//! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*: the
+//! cost so far), the open list (items of 8 bytes), and 64 bytes. Slots take searches from the list
+//! one after the other, by a counter; no workgroup waits for another. `shaders/search/slots.wgsl`
+//! says what the buffers hold, and how marks go from one search to the next without being cleared.
+//! What is searched is a *space*, a file that the kernels are linked with: `grid.wgsl`, a map, or
+//! `graph.wgsl`.
 //!
 //! | dispatch | invocations | reads | writes |
 //! | --- | --- | --- | --- |
@@ -54,19 +64,25 @@
 //! | `team.wgsl` | a workgroup for each slot | map, searches | marks, lists, slots, records, control |
 //! | `walk.wgsl`, if paths are wanted | one for each slot | map, marks | paths, slots, records, control |
 //!
-//! A dispatch makes so many *steps* of every slot: a cell expanded, or a part of a list. The number is set so that a submission takes some 30 ms, whatever the map;
-//! what a search is between two steps lies in its slot. How many slots there are follows from the map: `cells * 4 + list` bytes each, within what the device binds
-//! at once. A search whose open list is too short is run again with a longer one; nothing is cut off.
+//! A dispatch makes so many *steps* of every slot: a cell expanded, or a part of a list. The number
+//! is set so that a submission takes some 30 ms, whatever the map; what a search is between two
+//! steps lies in its slot. How many slots there are follows from the map: `cells * 4 + list` bytes
+//! each, within what the device binds at once. A search whose open list is too short is run again
+//! with a longer one; nothing is cut off.
 //!
 //! # Graphs
 //!
-//! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine::graph`] searches it, by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any
-//! number of arcs: a step looks at four of them.
+//! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine::graph`] searches it,
+//! by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any number
+//! of arcs: a step looks at four of them.
 //!
 //! # Distances without a goal
 //!
-//! [`Wavefronts`] finds the distances from many cells, or vertices, to all or to some, by delta-stepping on the whole device: a *pass* expands a list of (source, cell) whose costs lie within a
-//! band, and all that depends on order is corrected until nothing changes, so that the distances are those of Dijkstra's algorithm ([`reference::distances`]). Of a source each cell takes 24 bytes.
+//! [`Wavefronts`] finds the distances from many cells, or vertices, to all or to some, by
+//! delta-stepping on the whole device: a *pass* expands a list of (source, cell) whose costs lie
+//! within a band, and all that depends on order is corrected until nothing changes, so that the
+//! distances are those of Dijkstra's algorithm ([`reference::distances`]). Of a source each cell
+//! takes 24 bytes.
 //!
 //! | dispatch | invocations | reads | writes |
 //! | --- | --- | --- | --- |
@@ -75,7 +91,8 @@
 //! | `front_decide` | one | control | control |
 //! | `front_gather` | one for each distance that is wanted | marks, targets | table |
 //!
-//! [`AllPairs`] finds the distances between all pairs of vertices of a graph, dense or sparse, by Floyd and Warshall's algorithm.
+//! [`AllPairs`] finds the distances between all pairs of vertices of a graph, dense or sparse, by
+//! Floyd and Warshall's algorithm.
 
 mod all_pairs;
 mod engine;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::space::sealed::Cell as _;
 use super::{Grid, Outcome, Results, SearchError, Space};
 
-/// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are not cleared between searches.
+/// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are
+/// not cleared between searches.
 ///
 /// ```
 /// use eventhorizon::search::{Grid, reference::AStar};
@@ -55,8 +56,9 @@ impl<'s, S: Space> AStar<'s, S> {
         }
     }
 
-    /// Searches the cheapest path between two cells of the map, or two vertices; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
-    /// does not fit 32 bits is not found: [`AStar::check`] tells of it.
+    /// Searches the cheapest path between two cells of the map, or two vertices; of those with the
+    /// same estimate, the cell nearest to the goal is next. A path whose cost does not fit 32 bits
+    /// is not found: [`AStar::check`] tells of it.
     ///
     /// # Panics
     /// If a cell is not on the map.
@@ -67,12 +69,14 @@ impl<'s, S: Space> AStar<'s, S> {
 
     /// The same, and the path: its cells from start to goal, none where there is no path.
     ///
-    /// Of the cheapest paths it is the one that, seen from the goal, comes from the first direction (in the order right, down, left, up, then
-    /// the diagonals) at each cell, or from the vertex with the least number. So it does not depend on the order of the search, which goes on for it until all cells are
-    /// known that a cheapest path could have.
+    /// Of the cheapest paths it is the one that, seen from the goal, comes from the first direction
+    /// (in the order right, down, left, up, then the diagonals) at each cell, or from the vertex
+    /// with the least number. So it does not depend on the order of the search, which goes on for
+    /// it until all cells are known that a cheapest path could have.
     ///
     /// # Panics
-    /// If a cell is not on the map, or an arc of the graph has the weight 0 ([`Graph::free_arc`](super::Graph::free_arc)).
+    /// If a cell is not on the map, or an arc of the graph has the weight 0
+    /// ([`Graph::free_arc`](super::Graph::free_arc)).
     pub fn find_path(&mut self, start: S::Cell, goal: S::Cell) -> (Outcome, Vec<S::Cell>) {
         self.space.check_paths().unwrap_or_else(|error| panic!("{error}"));
         let [start, goal] = self.places(start, goal);
@@ -97,15 +101,19 @@ impl<'s, S: Space> AStar<'s, S> {
         self.cost_so_far(place).is_some()
     }
 
-    /// The arc on which the last search found the heuristic of a graph not to be consistent (the goal twice, if the estimate there is not 0); it ended there, without a path.
+    /// The arc on which the last search found the heuristic of a graph not to be consistent (the
+    /// goal twice, if the estimate there is not 0); it ended there, without a path.
     pub fn broken(&self) -> Option<(u32, u32)> {
         self.broken
     }
 
-    /// What an [`Engine`](super::Engine) says of the last search where that is number `search` of its list: whether its outcome can be relied on.
+    /// What an [`Engine`](super::Engine) says of the last search where that is number `search` of
+    /// its list: whether its outcome can be relied on.
     ///
     /// # Errors
-    /// [`SearchError::Heuristic`] where the heuristic was found not to be consistent, and [`SearchError::Overflow`] where there is no path but, perhaps, one whose cost does not fit 32 bits.
+    /// [`SearchError::Heuristic`] where the heuristic was found not to be consistent, and
+    /// [`SearchError::Overflow`] where there is no path but, perhaps, one whose cost does not fit
+    /// 32 bits.
     pub fn check(&self, search: u32) -> Result<(), SearchError> {
         match self.broken {
             Some((from, to)) => Err(SearchError::Heuristic { search, from, to }),
@@ -175,7 +183,8 @@ impl<'s, S: Space> AStar<'s, S> {
         }
     }
 
-    /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was `level`.
+    /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was
+    /// `level`.
     fn reach(&mut self, at: u32, cost: u32, goal: u32, (from, level): (u32, u32)) {
         let before = self.cost_so_far(at);
         if cost >= self.most_cost {
@@ -248,8 +257,9 @@ pub fn find_all<S: Space>(
     Ok(Results::new(searches, outcomes, paths.then_some(cells)))
 }
 
-/// The distances from the nearest of some cells to all cells of a map, row by row, or from some vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one that
-/// costs more than 32 bits hold.
+/// The distances from the nearest of some cells to all cells of a map, row by row, or from some
+/// vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one
+/// that costs more than 32 bits hold.
 ///
 /// # Panics
 /// If one of them is not on the map.

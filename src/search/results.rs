@@ -15,16 +15,19 @@ use super::{Cell, SearchError};
 pub struct Outcome {
     /// What the cheapest path costs; none where there is no path.
     pub cost: Option<u32>,
-    /// The cells (or vertices) whose cost so far and heuristic together are below the cost of the path; where there is no path, the cells that can be
-    /// reached from the start. 0 where the start or the goal is blocked.
+    /// The cells (or vertices) whose cost so far and heuristic together are below the cost of the
+    /// path; where there is no path, the cells that can be reached from the start. 0 where the
+    /// start or the goal is blocked.
     pub expanded: u32,
 }
 
-/// What came of a list of searches, in the order of the list, between cells of a map or vertices (`u32`) of a graph.
+/// What came of a list of searches, in the order of the list, between cells of a map or vertices
+/// (`u32`) of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Results<C = UVec2> {
     pub(super) outcomes: Vec<Outcome>,
-    /// Where the path of each search begins in `cells`, and the end; empty where no paths were asked for.
+    /// Where the path of each search begins in `cells`, and the end; empty where no paths were
+    /// asked for.
     pub(super) firsts: Vec<u64>,
     /// Places.
     pub(super) cells: Vec<u32>,
@@ -33,8 +36,9 @@ pub struct Results<C = UVec2> {
 }
 
 impl<C: Cell> Results<C> {
-    /// The results of a list of searches that were made elsewhere: by [`AStar`](super::reference::AStar), say, where there is no device. The outcome
-    /// of each search, and the path of each, if paths are wanted.
+    /// The results of a list of searches that were made elsewhere: by
+    /// [`AStar`](super::reference::AStar), say, where there is no device. The outcome of each
+    /// search, and the path of each, if paths are wanted.
     pub fn new(searches: &[(C, C)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<C>>>) -> Self {
         let place = |cell: &C| cell.place();
         let paths = paths.map(|paths| paths.iter().map(|path| path.iter().map(place).collect()).collect());
@@ -63,7 +67,8 @@ impl<C: Cell> Results<C> {
         &self.outcomes
     }
 
-    /// The cells of a search's path from start to goal; none where there is no path, or no paths were asked for.
+    /// The cells of a search's path from start to goal; none where there is no path, or no paths
+    /// were asked for.
     ///
     /// # Panics
     /// If there is no such search.
@@ -93,7 +98,8 @@ impl<C: Cell> Results<C> {
         self.fingerprint
     }
 
-    /// The costs on a device, for kernels of an application's: a word for each search, all ones where there is no path.
+    /// The costs on a device, for kernels of an application's: a word for each search, all ones
+    /// where there is no path.
     ///
     /// # Errors
     /// [`SearchError::Gpu`].
@@ -102,7 +108,8 @@ impl<C: Cell> Results<C> {
         Ok(Buffer::storage_from(gpu, "search: costs", &costs)?)
     }
 
-    /// The paths on a device: (where the path of each search begins, and the end of all; the cells of all paths, x | y << 16, or vertices).
+    /// The paths on a device: (where the path of each search begins, and the end of all; the cells
+    /// of all paths, x | y << 16, or vertices).
     ///
     /// # Errors
     /// [`SearchError::Gpu`].

@@ -6,10 +6,12 @@ use super::memory::{FrontMap, Map, WalkMap, Work};
 use super::{Grid, SearchError, grid};
 use crate::gpu::Gpu;
 
-/// What searches are made on: a [`Grid`], whose cells are [`UVec2`], or a [`Guided`](super::Guided) graph, whose vertices are numbers. It cannot be implemented elsewhere.
+/// What searches are made on: a [`Grid`], whose cells are [`UVec2`], or a [`Guided`](super::Guided)
+/// graph, whose vertices are numbers. It cannot be implemented elsewhere.
 pub trait Space: sealed::Space {}
 
-/// How starts and goals of a [`Space`] are named: [`UVec2`] on maps, `u32` in graphs. It cannot be implemented elsewhere.
+/// How starts and goals of a [`Space`] are named: [`UVec2`] on maps, `u32` in graphs. It cannot be
+/// implemented elsewhere.
 pub trait Cell: sealed::Cell {}
 
 impl Space for Grid {}
@@ -51,7 +53,8 @@ pub(super) mod sealed {
         fn estimate(&self, place: u32, goal: u32) -> u32;
         /// Calls `to` with the place and the cost of each move from a place.
         fn each_move(&self, ways: &Self::Ways, place: u32, to: impl FnMut(u32, u32));
-        /// The first place from which a move leads here that `is` is true of; it is given the cost of the move, too.
+        /// The first place from which a move leads here that `is` is true of; it is given the cost
+        /// of the move, too.
         fn before(&self, ways: &Self::Ways, place: u32, is: impl FnMut(u32, u32) -> bool) -> Option<u32>;
 
         /// Costs of paths that are looked at lie below this.
@@ -196,7 +199,8 @@ impl sealed::Space for Grid {
     }
 
     fn usual_band(&self) -> u32 {
-        // Of 0 to 8 straight moves, 1 to 2 need the fewest passes at 64 and 256 cells a side and a density of 0.2.
+        // Of 0 to 8 straight moves, 1 to 2 need the fewest passes at 64 and 256 cells a side and a
+        // density of 0.2.
         2 * self.weights().0
     }
 
@@ -217,8 +221,9 @@ impl sealed::Space for Grid {
     }
 
     fn front_band(&self) -> u32 {
-        // Wide, because moves cost about the same, and a pass is dear where there are few sources. (256 x 256 cells, 20 sources: with 1, 4, 32 straight moves 961, 630 and 523
-        // passes, and 0.4 to 0.5 s with each of them on lavapipe.)
+        // Wide, because moves cost about the same, and a pass is dear where there are few sources.
+        // (256 x 256 cells, 20 sources: with 1, 4, 32 straight moves 961, 630 and 523 passes, and
+        // 0.4 to 0.5 s with each of them on lavapipe.)
         self.moves().straight().saturating_mul(32)
     }
 

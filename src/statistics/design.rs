@@ -84,8 +84,8 @@ struct Levels {
 /// A table of parameter points: named factors, and for each point a level of each.
 ///
 /// [`Design::default`] is one point without a factor (all parameters at their defaults); each
-/// [`cross`](Design::cross) multiplies it by the levels of one more factor, which gives a full factorial
-/// design:
+/// [`cross`](Design::cross) multiplies it by the levels of one more factor, which gives a full
+/// factorial design:
 ///
 /// ```
 /// use eventhorizon::statistics::Design;
@@ -110,8 +110,8 @@ impl Default for Design {
 }
 
 impl Design {
-    /// Every point so far, with every one of these levels. Points of one old point stay together, in the
-    /// order of the levels.
+    /// Every point so far, with every one of these levels. Points of one old point stay together,
+    /// in the order of the levels.
     pub fn cross<V: Into<Value>>(
         mut self,
         factor: &str,
@@ -134,8 +134,8 @@ impl Design {
         Ok(self)
     }
 
-    /// The rows of a CSV file: a header of factor names, then one row of numbers per point. Blank lines
-    /// are skipped and spaces around a value do not count.
+    /// The rows of a CSV file: a header of factor names, then one row of numbers per point. Blank
+    /// lines are skipped and spaces around a value do not count.
     pub fn from_csv(file: impl io::Read) -> Result<Self> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
         let mut design = Self { factors: Vec::new(), points: Vec::new() };
@@ -270,7 +270,8 @@ impl Point<'_> {
         self.level(factor).map_or(otherwise, Value::as_f64)
     }
 
-    /// The level of a factor that is a whole number of 32 bits, or `otherwise` where there is no such factor.
+    /// The level of a factor that is a whole number of 32 bits, or `otherwise` where there is no
+    /// such factor.
     ///
     /// # Errors
     /// [`AnalysisError::Value`] for any other number.

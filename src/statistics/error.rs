@@ -4,8 +4,8 @@ use crate::text::count;
 
 /// An error of the statistics and of the designs of experiments.
 ///
-/// None of them harms anything: the run's data are as they were, and the same question may be asked again
-/// with the named value corrected.
+/// None of them harms anything: the run's data are as they were, and the same question may be asked
+/// again with the named value corrected.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -161,7 +161,8 @@ pub enum AnalysisError {
         /// Number of replications.
         replications: u64,
     },
-    /// Two points cannot be compared replication by replication, or one cannot be appended to the other.
+    /// Two points cannot be compared replication by replication, or one cannot be appended to the
+    /// other.
     #[error("the two sets of observations differ in {what}: {left} and {right}. Run both in the same way")]
     Mismatch {
         /// What differs.

@@ -1,4 +1,5 @@
-//! An experiment: the points of a design times replications, and which random stream each of them draws from.
+//! An experiment: the points of a design times replications, and which random stream each of them
+//! draws from.
 
 use super::{AnalysisError, Design, Pairing};
 
@@ -11,11 +12,12 @@ pub struct Experiment {
     pub replications: u32,
     /// Seed of the whole experiment.
     pub seed: u64,
-    /// Common random numbers: replication r draws the same numbers at every point. It makes differences
-    /// between points sharper ([`compare`](super::compare)), and makes the points depend on each other.
+    /// Common random numbers: replication r draws the same numbers at every point. It makes
+    /// differences between points sharper ([`compare`](super::compare)), and makes the points
+    /// depend on each other.
     pub common: bool,
-    /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone
-    /// in the draws, and widens it where it is not.
+    /// Whether replications come in antithetic pairs. This narrows the interval where the result is
+    /// monotone in the draws, and widens it where it is not.
     pub pairing: Pairing,
 }
 
@@ -64,8 +66,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// Which stream a replication of a point draws from. It depends on neither the number of replications nor
-    /// the number of points, so that adding some never changes the earlier ones.
+    /// Which stream a replication of a point draws from. It depends on neither the number of
+    /// replications nor the number of points, so that adding some never changes the earlier ones.
     pub fn stream(&self, point: u32, replication: u32) -> StreamKey {
         let point = if self.common { 0 } else { point };
         match self.pairing {
@@ -77,8 +79,9 @@ impl Experiment {
     }
 }
 
-/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in the middle ends the program. Some systems promise any
-/// amount, so nobody is given more than 256 GiB.
+/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in
+/// the middle ends the program. Some systems promise any amount, so nobody is given more than 256
+/// GiB.
 pub(crate) fn fits_host(bytes: u64) -> bool {
     const MOST: u64 = 1 << 38;
     bytes <= MOST

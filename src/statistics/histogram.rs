@@ -5,10 +5,12 @@ use std::fmt;
 use super::AnalysisError;
 use super::error::Result;
 
-/// The bin of `value` among `bins`: 0 for a value below `low`, the last one from `low + (bins - 2) * width` on, and between them bins
-/// of `width` each. The result is below `bins` (0 where `bins` is 0).
+/// The bin of `value` among `bins`: 0 for a value below `low`, the last one from `low +
+/// (bins - 2) * width` on, and between them bins of `width` each. The result is below `bins` (0
+/// where `bins` is 0).
 ///
-/// With a width of 0 the bins between are empty, and all that is not below `low` is in the last bin. WGSL: `histogram_bin`.
+/// With a width of 0 the bins between are empty, and all that is not below `low` is in the last
+/// bin. WGSL: `histogram_bin`.
 ///
 /// ```
 /// use eventhorizon::statistics::histogram_bin;
@@ -23,7 +25,8 @@ pub fn histogram_bin(value: u64, low: u64, width: u64, bins: u32) -> u32 {
     (fits.min(inner) + 1).min(bins.saturating_sub(1))
 }
 
-/// A histogram of 64-bit values, as [`histogram_bin`] sorts them: what models counted in arrays of their own, or what the host adds.
+/// A histogram of 64-bit values, as [`histogram_bin`] sorts them: what models counted in arrays of
+/// their own, or what the host adds.
 ///
 /// ```
 /// use eventhorizon::statistics::Histogram;
@@ -45,8 +48,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty one of so many bins: one below `low`, one above, and between them `bins - 2` of `width` each, from `low` on (the unit is
-    /// that of the values).
+    /// An empty one of so many bins: one below `low`, one above, and between them `bins - 2` of
+    /// `width` each, from `low` on (the unit is that of the values).
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] for fewer than 2 bins, or more than 2^32 - 1.
@@ -115,8 +118,9 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The value that the share `probability` of all values lies below, as if they were spread evenly within each bin. None where it
-    /// lies in the first or the last bin, which have no width, and where nothing was counted.
+    /// The value that the share `probability` of all values lies below, as if they were spread
+    /// evenly within each bin. None where it lies in the first or the last bin, which have no
+    /// width, and where nothing was counted.
     ///
     /// # Errors
     /// [`AnalysisError::Probability`] outside of 0 ..= 1.
@@ -151,7 +155,8 @@ fn same<T: PartialEq + fmt::Display>(what: &'static str, left: T, right: T) -> R
 }
 
 impl fmt::Display for Histogram {
-    /// A line per bin: where it begins, its count, and a bar, the longest of 40 characters. A bin that is not empty has a bar of at least one.
+    /// A line per bin: where it begins, its count, and a bar, the longest of 40 characters. A bin
+    /// that is not empty has a bar of at least one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const BAR: u128 = 40;
         let most = self.counts.iter().copied().max().unwrap_or(0);

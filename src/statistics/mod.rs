@@ -1,8 +1,10 @@
-//! What a sample says: designs, observations, intervals, comparisons, precision stops, selection of the best, series, reports and plots. And what a model
-//! can count while it runs: tallies, time averages and histograms.
+//! What a sample says: designs, observations, intervals, comparisons, precision stops, selection of
+//! the best, series, reports and plots. And what a model can count while it runs: tallies, time
+//! averages and histograms.
 //!
-//! It knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and any other module or
-//! program can. [`Observations::summary`] says what is summed in integers and what in `f64`.
+//! It knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and
+//! any other module or program can. [`Observations::summary`] says what is summed in integers and
+//! what in `f64`.
 //!
 //! ```text
 //!   Design: the parameter points
@@ -31,9 +33,10 @@
 //!
 //! # While a model runs
 //!
-//! A model of [`pdes`](crate::pdes) or of [`replication`](crate::replication) may keep statistics in its `State`. A file of the library holds
-//! each of them in WGSL, for models to import, and the Rust type of the same name has the same bytes: integers only, so that they are the same
-//! bits on every device. Times and spans are in ticks, 64-bit numbers are `vec2<u32>` of low and high word.
+//! A model of [`pdes`](crate::pdes) or of [`replication`](crate::replication) may keep statistics
+//! in its `State`. A file of the library holds each of them in WGSL, for models to import, and the
+//! Rust type of the same name has the same bytes: integers only, so that they are the same bits on
+//! every device. Times and spans are in ticks, 64-bit numbers are `vec2<u32>` of low and high word.
 //!
 //! | `// import:` | in WGSL | what it does |
 //! | --- | --- | --- |
@@ -47,8 +50,8 @@
 //! | | `time_average_at(average, time) -> TimeAverage` | up to `time`, with the level as it is |
 //! | `statistics/histogram.wgsl` | `histogram_bin(value, low, width, bins) -> u32` | the bin to count 64-bit `value` in: [`histogram_bin`], [`Histogram`] |
 //!
-//! A zeroed `Tally` or `TimeAverage` is a valid beginning: from time 0 on, nothing observed, the level 0. All is by value, because WGSL
-//! takes no pointers to fields:
+//! A zeroed `Tally` or `TimeAverage` is a valid beginning: from time 0 on, nothing observed, the
+//! level 0. All is by value, because WGSL takes no pointers to fields:
 //!
 //! ```wgsl
 //! // import: statistics/tally.wgsl
@@ -68,9 +71,10 @@
 //! }
 //! ```
 //!
-//! On the host, `#[repr(C)] struct State { wait: Tally, queue: TimeAverage, waits: [u32; 20] }` has the same layout. The size of a struct
-//! that holds either of them is a multiple of 16 bytes in WGSL: declare what is missing as fields, since the engines refuse padding.
-//! [`Tally::merge`], [`PooledAverage`] and [`Histogram::add_counts`] pool logical processes and replications.
+//! On the host, `#[repr(C)] struct State { wait: Tally, queue: TimeAverage, waits: [u32; 20] }` has
+//! the same layout. The size of a struct that holds either of them is a multiple of 16 bytes in
+//! WGSL: declare what is missing as fields, since the engines refuse padding. [`Tally::merge`],
+//! [`PooledAverage`] and [`Histogram::add_counts`] pool logical processes and replications.
 
 mod design;
 mod error;

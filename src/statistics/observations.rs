@@ -83,7 +83,8 @@ impl Values {
         }
     }
 
-    /// Whether sums over the column are exact integer arithmetic: counts of 128 bits are summed in `f64`.
+    /// Whether sums over the column are exact integer arithmetic: counts of 128 bits are summed in
+    /// `f64`.
     pub fn is_integer(&self) -> bool {
         matches!(self, Values::U32(_) | Values::I32(_) | Values::U64(_))
     }
@@ -156,7 +157,8 @@ pub enum FailureCause {
     Code(u32),
     /// It took the most steps that a replication may take, and did not finish.
     Endless,
-    /// It made more draws than its stream or one of its substreams has, or named a purpose beyond 32,767 ([`Stream::purpose`](crate::random::Stream::purpose)).
+    /// It made more draws than its stream or one of its substreams has, or named a purpose beyond
+    /// 32,767 ([`Stream::purpose`](crate::random::Stream::purpose)).
     Exhausted,
     /// The run of a simulation model ended by a fault.
     Fault {
@@ -189,8 +191,8 @@ pub enum Pairing {
     /// Each replication has its own random numbers and is one observation.
     #[default]
     Independent,
-    /// Replications 2k and 2k + 1 share their random numbers, the odd one with every draw complemented. The
-    /// two depend on each other, so the observation is the mean of the pair.
+    /// Replications 2k and 2k + 1 share their random numbers, the odd one with every draw
+    /// complemented. The two depend on each other, so the observation is the mean of the pair.
     Antithetic,
 }
 
@@ -224,9 +226,9 @@ impl fmt::Debug for Pool {
 }
 
 impl Observations {
-    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing; a
-    /// replication with a NaN or infinite value in any column joins them, so that every column has the same
-    /// observations.
+    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing;
+    /// a replication with a NaN or infinite value in any column joins them, so that every column
+    /// has the same observations.
     pub fn new(
         replications: usize,
         columns: Vec<Column>,
@@ -283,11 +285,12 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds a column computed from others, replication by replication: a ratio, or a change of unit. `value`
-    /// gets the values of the columns `from`, in that order, and is not called for failed replications.
+    /// Adds a column computed from others, replication by replication: a ratio, or a change of
+    /// unit. `value` gets the values of the columns `from`, in that order, and is not called for
+    /// failed replications.
     ///
-    /// Its sums are f64 arithmetic in the order of the replications: the same on every device as long as the
-    /// source columns are.
+    /// Its sums are f64 arithmetic in the order of the replications: the same on every device as
+    /// long as the source columns are.
     pub fn derive(
         &mut self,
         name: &str,
@@ -355,8 +358,9 @@ impl Observations {
         })))
     }
 
-    /// Leaves columns out of reports, because others say the same in the unit of the model's users: ticks, say. They stay what they are
-    /// for everything else; [`select`](Self::select) shows them again.
+    /// Leaves columns out of reports, because others say the same in the unit of the model's users:
+    /// ticks, say. They stay what they are for everything else; [`select`](Self::select) shows them
+    /// again.
     ///
     /// # Errors
     /// [`AnalysisError::NoColumn`].
@@ -401,9 +405,10 @@ impl Observations {
     /// Appends the replications that follow these: replication 0 of `more` becomes number
     /// [`replications`](Self::replications) of this point.
     ///
-    /// The two have the same columns, in the same order. Integers of 64 bits may go with `f64`: then all of the column are `f64`, as if they had been
-    /// made together. And where all replications of one of the two failed, its columns are taken to be the other's: what did not happen says nothing of
-    /// what there is to observe.
+    /// The two have the same columns, in the same order. Integers of 64 bits may go with `f64`:
+    /// then all of the column are `f64`, as if they had been made together. And where all
+    /// replications of one of the two failed, its columns are taken to be the other's: what did not
+    /// happen says nothing of what there is to observe.
     ///
     /// # Errors
     /// [`AnalysisError::Mismatch`].
@@ -482,8 +487,9 @@ impl Observations {
         self.failures.iter().map(|(&replication, cause)| Failure { replication, cause: cause.clone() })
     }
 
-    /// The replications that count, in order: those that did not fail, and of antithetic pairs those of which
-    /// neither failed (half a pair would weigh as much as a whole one, with twice its variance).
+    /// The replications that count, in order: those that did not fail, and of antithetic pairs
+    /// those of which neither failed (half a pair would weigh as much as a whole one, with twice
+    /// its variance).
     pub(super) fn used(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let failed = |replication: usize| self.failures.contains_key(&(replication as u64));
         (0..self.replications).filter(move |&replication| match self.pairing {
@@ -526,7 +532,8 @@ fn all<T: Sync>(values: &[T], good: impl Fn(&T) -> bool + Send + Sync) -> bool {
     }
 }
 
-/// `value` of each replication, on all cores where there are many; `scratch` is what a core needs for it.
+/// `value` of each replication, on all cores where there are many; `scratch` is what a core needs
+/// for it.
 pub(crate) fn each<S, T: Send>(
     replications: usize,
     scratch: impl Fn() -> S + Send + Sync,

@@ -1,5 +1,6 @@
-//! Pictures of a column: its distribution over the replications with the mean and the mean's confidence interval, means against a factor of the
-//! design, and how an interval shrinks with the replications. All are SVG text, ready to be written to a file.
+//! Pictures of a column: its distribution over the replications with the mean and the mean's
+//! confidence interval, means against a factor of the design, and how an interval shrinks with the
+//! replications. All are SVG text, ready to be written to a file.
 
 use super::error::Result;
 use super::report::with_error;
@@ -16,12 +17,12 @@ const MEAN: RGBColor = RGBColor(33, 56, 99);
 const THEORY: RGBColor = RGBColor(201, 79, 24);
 const MOST_BARS: usize = 80;
 
-/// Draws a column: a histogram of the replications, the mean as a
-/// line with its interval at `level` as a band (often narrower than the line), and the value that theory
-/// gives, dashed, where there is one.
+/// Draws a column: a histogram of the replications, the mean as a line with its interval at `level`
+/// as a band (often narrower than the line), and the value that theory gives, dashed, where there
+/// is one.
 ///
-/// The width of the bars follows Freedman and Diaconis (twice the interquartile range over the cube root of
-/// n), for at most 80 bars.
+/// The width of the bars follows Freedman and Diaconis (twice the interquartile range over the cube
+/// root of n), for at most 80 bars.
 pub fn distribution(
     observations: &Observations,
     name: &str,
@@ -143,7 +144,8 @@ fn draw(
     root.present()
 }
 
-/// The colours of curves, one after the other (those of Okabe and Ito, which the colour-blind can tell apart).
+/// The colours of curves, one after the other (those of Okabe and Ito, which the colour-blind can
+/// tell apart).
 pub(crate) const CURVES: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -156,12 +158,15 @@ pub(crate) const CURVES: [RGBColor; 7] = [
 
 pub(crate) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve for each combination of the other factors' levels.
+/// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve
+/// for each combination of the other factors' levels.
 ///
-/// `observations` are those of the design's points, in their order. Points of which all replications failed are left out.
+/// `observations` are those of the design's points, in their order. Points of which all
+/// replications failed are left out.
 ///
 /// # Errors
-/// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] where no point has any.
+/// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`],
+/// [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] where no point has any.
 pub fn response(
     design: &Design,
     observations: &[Observations],
@@ -177,7 +182,8 @@ pub fn response(
         factor: quoted(factor),
         known: design.factors().join(", "),
     })?;
-    // By the levels of the other factors: (level, mean, half width). Lists, because levels are no keys, and few.
+    // By the levels of the other factors: (level, mean, half width). Lists, because levels are no
+    // keys, and few.
     let mut curves: Vec<(String, Vec<[f64; 3]>)> = Vec::new();
     let (mut failed, mut replications) = (0, 0);
     for (point, observed) in observations.iter().enumerate() {
@@ -256,12 +262,14 @@ fn draw_response(
     root.present()
 }
 
-/// Draws how the half width of a column's interval at `level` shrinks with the number of observations, in the order in which they were made, both axes
-/// logarithmic: in the long run a straight line that falls by half where observations are four times as many. Dashed, the half width that is wanted, where there
-/// is one.
+/// Draws how the half width of a column's interval at `level` shrinks with the number of
+/// observations, in the order in which they were made, both axes logarithmic: in the long run a
+/// straight line that falls by half where observations are four times as many. Dashed, the half
+/// width that is wanted, where there is one.
 ///
 /// # Errors
-/// [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] for fewer than two observations; [`AnalysisError::Plot`] where all are the same.
+/// [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] for
+/// fewer than two observations; [`AnalysisError::Plot`] where all are the same.
 pub fn convergence(
     observations: &Observations,
     name: &str,
@@ -286,7 +294,8 @@ pub fn convergence(
     Ok(svg)
 }
 
-/// (observations, half width) at up to some 200 numbers of observations in a geometric sequence; not where all observations so far are the same.
+/// (observations, half width) at up to some 200 numbers of observations in a geometric sequence;
+/// not where all observations so far are the same.
 #[allow(clippy::cast_precision_loss, reason = "a picture")]
 fn half_widths(values: &[f64], level: f64) -> Vec<(f64, f64)> {
     let mut curve = Vec::new();

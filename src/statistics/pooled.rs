@@ -1,4 +1,5 @@
-//! Means, ratios and deviations over independent parts of an experiment: replications, or batches of one run.
+//! Means, ratios and deviations over independent parts of an experiment: replications, or batches
+//! of one run.
 //!
 //! A mean of times is a sum over a count, and both are random. The average of the parts' own means
 //! is biased where parts are short: a part with few observations weighs as much as one with many.
@@ -275,7 +276,8 @@ impl Pooled {
     }
 }
 
-/// The correlation of neighbours is taken for no more than this, and degrees of freedom for no fewer.
+/// The correlation of neighbours is taken for no more than this, and degrees of freedom for no
+/// fewer.
 const MOST_ALIKE: f64 = 0.8;
 const LEAST_FREEDOM: u64 = 3;
 

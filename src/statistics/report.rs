@@ -7,8 +7,8 @@ use std::io;
 
 /// The results of an experiment: a row per point and column, and the replications that failed.
 ///
-/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their interval
-/// supports. As serde data it has the fields `results` and `failures`.
+/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their
+/// interval supports. As serde data it has the fields `results` and `failures`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Report {
     /// One row per point and column.
@@ -18,7 +18,8 @@ pub struct Report {
     pub failures: Vec<PointFailure>,
 }
 
-/// One column of one point. What does not exist (an interval of one observation) is none, and null in JSON.
+/// One column of one point. What does not exist (an interval of one observation) is none, and null
+/// in JSON.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Row {
     /// Number of the point in its design, from 0.
@@ -76,8 +77,8 @@ pub struct PointFailure {
 }
 
 impl Report {
-    /// Adds the columns of one point that are [shown](Observations::shown), with intervals at `level`. `theory` gives the true mean of a column by
-    /// its name, where it is known.
+    /// Adds the columns of one point that are [shown](Observations::shown), with intervals at
+    /// `level`. `theory` gives the true mean of a column by its name, where it is known.
     ///
     /// # Panics
     /// If the design has no such point.
@@ -122,8 +123,8 @@ impl Report {
         Ok(())
     }
 
-    /// One line per row under a header. Factors have a column each, named `factor:` and the name; what does
-    /// not exist is an empty field.
+    /// One line per row under a header. Factors have a column each, named `factor:` and the name;
+    /// what does not exist is an empty field.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
         let mut writer = csv::Writer::from_writer(file);
         let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
@@ -254,8 +255,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number rounded to the second significant digit of its half width, or to at most 6 significant digits
-/// without one.
+/// A number rounded to the second significant digit of its half width, or to at most 6 significant
+/// digits without one.
 pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
     match half_width {
         Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),

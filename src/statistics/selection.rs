@@ -6,16 +6,20 @@ use super::error::Result;
 use super::summary::check_level;
 use super::{AnalysisError, Experiment, Observations, Pairing};
 
-/// Finds the system with the largest (or smallest) mean among the points of a design: the procedure KN of Kim and Nelson, "A fully sequential
-/// procedure for indifference-zone selection in simulation", ACM TOMACS 11(3), 2001, with c = 1.
+/// Finds the system with the largest (or smallest) mean among the points of a design: the procedure
+/// KN of Kim and Nelson, "A fully sequential procedure for indifference-zone selection in
+/// simulation", ACM TOMACS 11(3), 2001, with c = 1.
 ///
-/// The guarantee: with the probability `level` at least the selected system is the best, if the best one is better than all others by the
-/// `indifference` or more; otherwise one that is worse by less than that may be selected, with no harm that counts. It holds for normal observations,
-/// which replications of long runs are nearly, of any variances, independent or under common random numbers, which make it faster where they help.
+/// The guarantee: with the probability `level` at least the selected system is the best, if the
+/// best one is better than all others by the `indifference` or more; otherwise one that is worse by
+/// less than that may be selected, with no harm that counts. It holds for normal observations,
+/// which replications of long runs are nearly, of any variances, independent or under common random
+/// numbers, which make it faster where they help.
 ///
-/// All systems begin with a first stage, from which the variances of their differences are estimated. Then each observation more is looked at in turn, and a
-/// system ends when it is behind another one by so much that, at its level, it cannot be the best. How far that is shrinks with the number of observations, to
-/// nothing at the latest when the variances say.
+/// All systems begin with a first stage, from which the variances of their differences are
+/// estimated. Then each observation more is looked at in turn, and a system ends when it is behind
+/// another one by so much that, at its level, it cannot be the best. How far that is shrinks with
+/// the number of observations, to nothing at the latest when the variances say.
 ///
 /// ```
 /// use eventhorizon::statistics::{Column, Design, Experiment, Observations, Pairing, Selection, Values};
@@ -45,8 +49,8 @@ pub struct Selection {
     pub indifference: f64,
     /// The probability of a correct selection, above 1 over the number of systems.
     pub level: f64,
-    /// Observations of the first stage, at least 10: replications, or antithetic pairs. More of them estimate the variances better, so that later
-    /// bounds are narrower.
+    /// Observations of the first stage, at least 10: replications, or antithetic pairs. More of
+    /// them estimate the variances better, so that later bounds are narrower.
     pub first_stage: u64,
     /// Whether the best system is that with the smallest mean.
     pub smallest: bool,
@@ -63,8 +67,10 @@ pub struct Selected {
     pub survivors: Vec<usize>,
     /// By system: after how many observations it ended, if it did.
     pub eliminated: Vec<Option<u64>>,
-    /// By system. Those that ended have fewer than the others, and some more than they needed: replications are made in rounds. A round makes the points that are left,
-    /// numbered anew, so without common random numbers the observations are those of no single run of the design: independent all the same.
+    /// By system. Those that ended have fewer than the others, and some more than they needed:
+    /// replications are made in rounds. A round makes the points that are left, numbered anew, so
+    /// without common random numbers the observations are those of no single run of the design:
+    /// independent all the same.
     pub observations: Vec<Observations>,
 }
 
@@ -120,12 +126,13 @@ impl Selection {
         Ok(())
     }
 
-    /// Looks at the observations of all systems, in their order. Of a system that has ended, those are enough that it had by then; the others have equally
-    /// many.
+    /// Looks at the observations of all systems, in their order. Of a system that has ended, those
+    /// are enough that it had by then; the others have equally many.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`AnalysisError::Mismatch`] where systems lack observations or differ in how they were drawn,
-    /// [`AnalysisError::Failed`] where replications failed: the guarantee knows nothing of systems whose observations are missing for reasons of their own.
+    /// As [`check`](Self::check); [`AnalysisError::Mismatch`] where systems lack observations or
+    /// differ in how they were drawn, [`AnalysisError::Failed`] where replications failed: the
+    /// guarantee knows nothing of systems whose observations are missing for reasons of their own.
     #[expect(clippy::cast_precision_loss, reason = "numbers of observations")]
     pub fn screen(&self, systems: &[Observations], column: &str) -> Result<Screening> {
         self.check(systems.len())?;
@@ -151,7 +158,8 @@ impl Selection {
         let degrees = (first - 1) as f64;
         let share = 2.0 * (1.0 - self.level) / (k - 1) as f64;
         let h2 = (share.powf(-2.0 / degrees) - 1.0) * degrees;
-        // By pair, a row for each system: how many observations it takes at the most, as a real number.
+        // By pair, a row for each system: how many observations it takes at the most, as a real
+        // number.
         let mut needed = vec![0.0; k * k];
         for system in 0..k {
             if (values[system].len() as u64) < first {
@@ -221,12 +229,15 @@ impl Selection {
         }
     }
 
-    /// Has `run` make replications of the systems that may be the best until one of them is selected: `run(experiment, replications)` is to make these replications of
-    /// all points of the experiment that it is given, which are fewer and fewer of those of `experiment`. With the engines of
-    /// [`replication`](crate::replication) and [`pdes`](crate::pdes) that is `run_range`. Of `experiment` the number of replications does not count.
+    /// Has `run` make replications of the systems that may be the best until one of them is
+    /// selected: `run(experiment, replications)` is to make these replications of all points of the
+    /// experiment that it is given, which are fewer and fewer of those of `experiment`. With the
+    /// engines of [`replication`](crate::replication) and [`pdes`](crate::pdes) that is
+    /// `run_range`. Of `experiment` the number of replications does not count.
     ///
-    /// Rounds grow by half of what there is, so at most a third of a system's observations is made for nothing. Their sizes depend on the observations
-    /// alone, so the same seed selects the same system after the same observations on every device.
+    /// Rounds grow by half of what there is, so at most a third of a system's observations is made
+    /// for nothing. Their sizes depend on the observations alone, so the same seed selects the same
+    /// system after the same observations on every device.
     ///
     /// # Errors
     /// As [`screen`](Self::screen), and those of `run`.

@@ -26,8 +26,8 @@ pub(crate) struct Made {
 }
 
 impl Sequential {
-    /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most. Where it makes fewer, or none, it was
-    /// stopped.
+    /// Asks `stopping` about each point and has `run` make as many replications of all points as
+    /// the one that needs most. Where it makes fewer, or none, it was stopped.
     pub(crate) async fn run<E: From<AnalysisError>>(
         stopping: &Stopping,
         pairing: Pairing,

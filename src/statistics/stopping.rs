@@ -5,11 +5,11 @@ use super::summary::check_level;
 use super::{AnalysisError, Pairing, Summary};
 use std::time::Duration;
 
-/// How narrow the interval of a mean has to be: its half width is at most the larger of `relative` times the
-/// mean's magnitude and `absolute`.
+/// How narrow the interval of a mean has to be: its half width is at most the larger of `relative`
+/// times the mean's magnitude and `absolute`.
 ///
-/// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true* mean, ask
-/// for g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
+/// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true*
+/// mean, ask for g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
     /// Bound on the half width relative to the mean, such as 0.01.
@@ -41,8 +41,9 @@ pub struct Budget {
     /// a time it ends the same experiment at the same replication on every machine. The
     /// [minimum](Stopping::minimum) is run however many it takes.
     pub events: Option<u64>,
-    /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is run however long it takes, because
-    /// fewer give no interval to speak of: a run always has results.
+    /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is
+    /// run however long it takes, because fewer give no interval to speak of: a run always has
+    /// results.
     pub time: Option<Duration>,
 }
 
@@ -66,7 +67,8 @@ impl From<Duration> for Spent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Run this many more replications (at least 1; an even number for antithetic pairs), and ask again.
+    /// Run this many more replications (at least 1; an even number for antithetic pairs), and ask
+    /// again.
     Continue(u64),
     /// Every mean is known to the precision.
     Reached,
@@ -99,23 +101,24 @@ impl Decision {
 
 /// The sequential procedure: from what is known to how many more replications.
 ///
-/// It is a pure function of what it is given. If the interval of n observations has the half width h and t is
-/// the target, about n (h / t)^2 are needed (the half width falls with the square root of n), and that is
-/// what it asks for, but at least a tenth more than there are, so that it does not approach the goal in ever
-/// smaller steps, and at most ten times as many as there are, since few observations know their own spread
-/// badly.
+/// It is a pure function of what it is given. If the interval of n observations has the half width
+/// h and t is the target, about n (h / t)^2 are needed (the half width falls with the square root
+/// of n), and that is what it asks for, but at least a tenth more than there are, so that it does
+/// not approach the goal in ever smaller steps, and at most ten times as many as there are, since
+/// few observations know their own spread badly.
 ///
-/// An interval that stopped its own run covers the true mean a little less often than its level says: the run
-/// stops where the estimated spread happens to be small. The effect is large for runs that may stop after a
-/// few replications and fades as n grows (Law, section 9.4.1; Chow and Robbins, Ann. Math. Statist. 36,
-/// 1965), hence the minimum.
+/// An interval that stopped its own run covers the true mean a little less often than its level
+/// says: the run stops where the estimated spread happens to be small. The effect is large for runs
+/// that may stop after a few replications and fades as n grows (Law, section 9.4.1; Chow and
+/// Robbins, Ann. Math. Statist. 36, 1965), hence the minimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
     /// When the answer is good enough.
     pub precision: Precision,
     /// When to end without it.
     pub budget: Budget,
-    /// Replications before the first look, at least 10; more for skewed results. 30 is a good habit.
+    /// Replications before the first look, at least 10; more for skewed results. 30 is a good
+    /// habit.
     pub minimum: u64,
 }
 
@@ -154,9 +157,9 @@ impl Stopping {
         Ok(())
     }
 
-    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one point;
-    /// all of the same replications), and what was used so far. Before the first replication pass an empty
-    /// list. With `pairing` antithetic it asks for whole pairs.
+    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one
+    /// point; all of the same replications), and what was used so far. Before the first replication
+    /// pass an empty list. With `pairing` antithetic it asks for whole pairs.
     pub fn next(&self, pairing: Pairing, summaries: &[Summary], spent: impl Into<Spent>) -> Decision {
         let spent = spent.into();
         let run = summaries.iter().map(|s| s.replications).max().unwrap_or(0);
@@ -201,7 +204,8 @@ impl Stopping {
                 return Decision::TimeSpent;
             }
             if !elapsed.is_zero() {
-                // What fits the rest of the time at the pace so far; one more look is always worth its price.
+                // What fits the rest of the time at the pace so far; one more look is always worth
+                // its price.
                 #[allow(
                     clippy::cast_precision_loss,
                     clippy::cast_possible_truncation,

@@ -1,8 +1,9 @@
 //! Mean, variance, Student-t interval and quantiles of a column.
 //!
-//! Columns of integers are summed exactly, in integers, so that neither the order of the replications nor the
-//! device shows in any digit. Columns of floating-point numbers are summed in f64 in the order of the
-//! replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54, 1974).
+//! Columns of integers are summed exactly, in integers, so that neither the order of the
+//! replications nor the device shows in any digit. Columns of floating-point numbers are summed in
+//! f64 in the order of the replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54,
+//! 1974).
 
 use super::error::Result;
 use super::observations::{Observations, Pairing, Pool, Values, same_pairing};
@@ -41,15 +42,16 @@ pub struct Summary {
     pub failed: u64,
     /// How the replications were drawn.
     pub pairing: Pairing,
-    /// Independent observations n: replications that did not fail, or antithetic pairs of which neither half
-    /// did.
+    /// Independent observations n: replications that did not fail, or antithetic pairs of which
+    /// neither half did.
     pub observations: u64,
     /// Their mean; none without an observation.
     pub mean: Option<f64>,
-    /// Sample variance of one independent observation (divisor n - 1); none for n below 2. With antithetic
-    /// pairs this is the variance of a pair's mean.
+    /// Sample variance of one independent observation (divisor n - 1); none for n below 2. With
+    /// antithetic pairs this is the variance of a pair's mean.
     pub variance: Option<f64>,
-    /// Student-t interval with n - 1 degrees of freedom; none for n below 2, where the spread is unknown.
+    /// Student-t interval with n - 1 degrees of freedom; none for n below 2, where the spread is
+    /// unknown.
     pub interval: Option<Interval>,
     /// Smallest value of a single replication.
     pub min: Option<f64>,
@@ -58,8 +60,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Half width over the magnitude of the mean. None without an interval, and for a mean of 0 unless the
-    /// half width is 0 as well.
+    /// Half width over the magnitude of the mean. None without an interval, and for a mean of 0
+    /// unless the half width is 0 as well.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (mean, half) = (self.mean?, self.interval?.half_width);
         if half == 0.0 { Some(0.0) } else { (mean != 0.0).then(|| half / mean.abs()) }
@@ -146,11 +148,11 @@ impl Observations {
         self.columns().iter().map(|column| self.summary(&column.name, level)).collect()
     }
 
-    /// Quantiles of the column `name` over the single replications, for probabilities from 0 (smallest value)
-    /// to 1 (largest). None without an observation.
+    /// Quantiles of the column `name` over the single replications, for probabilities from 0
+    /// (smallest value) to 1 (largest). None without an observation.
     ///
-    /// The estimator is type 7 of Hyndman and Fan (The American Statistician 50, 1996): linear between order
-    /// statistics, the one that R, NumPy and spreadsheets use by default.
+    /// The estimator is type 7 of Hyndman and Fan (The American Statistician 50, 1996): linear
+    /// between order statistics, the one that R, NumPy and spreadsheets use by default.
     pub fn quantiles(&self, name: &str, probabilities: &[f64]) -> Result<Option<Vec<f64>>> {
         if let Some(&probability) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
             return Err(AnalysisError::Probability { probability });
@@ -171,7 +173,8 @@ impl Observations {
         }
     }
 
-    /// One exact integer per independent observation: the replication's value, or the sum of the pair.
+    /// One exact integer per independent observation: the replication's value, or the sum of the
+    /// pair.
     fn integers(&self, column: &Column) -> Vec<i128> {
         let value = |replication| column.values.integer(replication).expect("a column of integers");
         self.observed(value, |a, b| a + b)
@@ -223,14 +226,16 @@ impl Observations {
     }
 }
 
-/// Compares two points replication by replication: the summary of `right` minus `left` in the column `name`,
-/// with its interval. An interval that excludes 0 says that the points differ, at its level.
+/// Compares two points replication by replication: the summary of `right` minus `left` in the
+/// column `name`, with its interval. An interval that excludes 0 says that the points differ, at
+/// its level.
 ///
-/// Under common random numbers equal replications of the two points see the same draws, so what they have in
-/// common cancels and the interval of the difference is narrower than those of the points (Law, Simulation
-/// Modeling and Analysis, 5th ed., sections 10.2.1 and 11.2). With independent streams the interval is valid
-/// too, only no narrower. Each interval holds at its level by itself: for k comparisons that shall hold
-/// together, ask for the level 1 - (1 - level) / k (Bonferroni).
+/// Under common random numbers equal replications of the two points see the same draws, so what
+/// they have in common cancels and the interval of the difference is narrower than those of the
+/// points (Law, Simulation Modeling and Analysis, 5th ed., sections 10.2.1 and 11.2). With
+/// independent streams the interval is valid too, only no narrower. Each interval holds at its
+/// level by itself: for k comparisons that shall hold together, ask for the level 1 - (1 - level) /
+/// k (Bonferroni).
 ///
 /// A replication that failed at either point is left out at both.
 pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64) -> Result<Summary> {
@@ -301,8 +306,8 @@ fn compare_pools(
     Ok(summary)
 }
 
-/// The two-sided quantile of Student's t: `level` of the distribution with `degrees` degrees of freedom lies
-/// between minus and plus this.
+/// The two-sided quantile of Student's t: `level` of the distribution with `degrees` degrees of
+/// freedom lies between minus and plus this.
 ///
 /// # Panics
 /// If `degrees` is 0 or `level` is not between 0 and 1.
@@ -318,8 +323,8 @@ pub fn student_t(degrees: u64, level: f64) -> f64 {
             }
         };
     }
-    // There statrs loses digits (the fifth one at 10^6 degrees). Abramowitz and Stegun 26.7.5, for many
-    // degrees:
+    // There statrs loses digits (the fifth one at 10^6 degrees). Abramowitz and Stegun 26.7.5, for
+    // many degrees:
     let z = match far {
         true => -Normal::standard().inverse_cdf((1.0 - level) / 2.0),
         false => Normal::standard().inverse_cdf(probability),
@@ -332,7 +337,8 @@ pub fn student_t(degrees: u64, level: f64) -> f64 {
     z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
 }
 
-/// The quantile with `n` degrees of freedom that so little lies outside of, by halves of its logarithm: Abramowitz and Stegun 26.7.1.
+/// The quantile with `n` degrees of freedom that so little lies outside of, by halves of its
+/// logarithm: Abramowitz and Stegun 26.7.1.
 fn far_quantile(n: f64, outside: f64) -> f64 {
     let (mut low, mut high) = (0.0_f64, 350.0_f64);
     for _ in 0..100 {
@@ -346,7 +352,8 @@ fn far_quantile(n: f64, outside: f64) -> f64 {
     high.exp()
 }
 
-/// Whether a confidence level can be had: for programs that take one from their users, before they run anything for it.
+/// Whether a confidence level can be had: for programs that take one from their users, before they
+/// run anything for it.
 ///
 /// # Errors
 /// [`AnalysisError::Level`].
@@ -371,9 +378,9 @@ pub(super) struct Moments {
 
 /// Moments of integers below 2^65 in magnitude, from exact sums: independent of the order.
 ///
-/// The squares are taken about the integer part c of the mean, so that they stay small where the values do
-/// not: with the remainder r = sum - n c, n (n - 1) times the variance is n times the sum of (x - c)^2, minus
-/// r^2.
+/// The squares are taken about the integer part c of the mean, so that they stay small where the
+/// values do not: with the remainder r = sum - n c, n (n - 1) times the variance is n times the sum
+/// of (x - c)^2, minus r^2.
 #[allow(clippy::cast_precision_loss, reason = "each result is rounded once or twice, at the very end")]
 fn exact(values: &[i128]) -> Moments {
     let count = values.len() as u64;
@@ -402,7 +409,8 @@ fn exact(values: &[i128]) -> Moments {
                 let rest = rest.unsigned_abs();
                 (scaled - rest * rest) as f64 / (count as f64 * (count - 1) as f64)
             }
-            // So large a sum that r^2 / n, which is below n, has no part in its digits' cancellation.
+            // So large a sum that r^2 / n, which is below n, has no part in its digits'
+            // cancellation.
             None => {
                 let squares = high as f64 * 2_f64.powi(64) + low as f64;
                 (squares - rest as f64 * (rest as f64 / count as f64)) / (count - 1) as f64
@@ -422,8 +430,8 @@ pub(super) fn compensated(values: &[f64]) -> Moments {
     let n = count as f64;
     let mean = neumaier(values.iter().copied()) / n;
     let variance = (count > 1).then(|| {
-        // The second sum corrects for the rounding of the mean (Chan, Golub and LeVeque, The American
-        // Statistician 37, 1983).
+        // The second sum corrects for the rounding of the mean (Chan, Golub and LeVeque, The
+        // American Statistician 37, 1983).
         let drift = neumaier(values.iter().map(|x| x - mean));
         let squares = neumaier(values.iter().map(|x| (x - mean) * (x - mean)));
         ((squares - drift * drift / n) / (n - 1.0)).max(0.0)

@@ -5,11 +5,12 @@ use crate::time::Ticks;
 
 shared! {
     "statistics/tally.wgsl":
-    /// Count, sum, sum of squares, smallest and largest of 64-bit observations, exactly: waiting times in ticks, say.
+    /// Count, sum, sum of squares, smallest and largest of 64-bit observations, exactly: waiting
+    /// times in ticks, say.
     ///
-    /// It is what a model keeps in its state, in the same 64 bytes on both sides: `struct Tally` of `statistics/tally.wgsl`, which is
-    /// aligned to 16 bytes there. The default (and a zeroed one) is empty and counts every observation; [`Tally::since`] leaves out
-    /// those of a warm-up.
+    /// It is what a model keeps in its state, in the same 64 bytes on both sides: `struct Tally` of
+    /// `statistics/tally.wgsl`, which is aligned to 16 bytes there. The default (and a zeroed one)
+    /// is empty and counts every observation; [`Tally::since`] leaves out those of a warm-up.
     ///
     /// ```
     /// use eventhorizon::statistics::Tally;
@@ -37,7 +38,8 @@ shared! {
 }
 
 impl Tally {
-    /// An empty tally that begins at `time`: what is observed before does not count. WGSL: `tally_since`.
+    /// An empty tally that begins at `time`: what is observed before does not count. WGSL:
+    /// `tally_since`.
     pub fn since(time: Ticks) -> Self {
         Self { since: time, ..Self::default() }
     }
@@ -55,8 +57,9 @@ impl Tally {
         self.count = self.count.wrapping_add(1);
     }
 
-    /// Takes in all observations of another tally, as if they had been made here: pools logical processes, or replications of
-    /// which each observation is to weigh the same. It goes on counting from where it began itself.
+    /// Takes in all observations of another tally, as if they had been made here: pools logical
+    /// processes, or replications of which each observation is to weigh the same. It goes on
+    /// counting from where it began itself.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -68,7 +71,8 @@ impl Tally {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// A tally of what is known of its observations; `squares` is all ones where they do not fit, `minimum` 0 where there are none.
+    /// A tally of what is known of its observations; `squares` is all ones where they do not fit,
+    /// `minimum` 0 where there are none.
     pub(crate) fn of([sum, squares]: [u128; 2], [minimum, maximum, count]: [u64; 3], since: Ticks) -> Self {
         Self { sum: split(sum), squares: split(squares), minimum, maximum, count, since }
     }
@@ -83,7 +87,8 @@ impl Tally {
         join(self.sum)
     }
 
-    /// The sum of their squares; none where it reached 2^128 - 1, which takes observations of 2^32 and more, or very many.
+    /// The sum of their squares; none where it reached 2^128 - 1, which takes observations of 2^32
+    /// and more, or very many.
     pub fn squares(&self) -> Option<u128> {
         Some(join(self.squares)).filter(|&squares| squares != u128::MAX)
     }
@@ -105,20 +110,23 @@ impl Tally {
         Some(centre as f64 + rest as f64 / self.count as f64)
     }
 
-    /// Their sample variance (divisor n - 1), from exact sums: no digits are lost where the observations are large and their spread
-    /// is small. None for fewer than two, and where [`squares`](Self::squares) has none.
+    /// Their sample variance (divisor n - 1), from exact sums: no digits are lost where the
+    /// observations are large and their spread is small. None for fewer than two, and where
+    /// [`squares`](Self::squares) has none.
     ///
-    /// Observations of one run depend on each other: this describes their spread, and is not for an interval of their mean. For that there
-    /// are replications, or [`batch_means`](super::batch_means).
+    /// Observations of one run depend on each other: this describes their spread, and is not for an
+    /// interval of their mean. For that there are replications, or
+    /// [`batch_means`](super::batch_means).
     #[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
     pub fn variance(&self) -> Option<f64> {
         let n = u128::from(self.count);
         if n < 2 {
             return None;
         }
-        // About the integer part c of the mean, with the remainder r = sum - n c, the squares' sum is
-        // D = squares - n c^2 - 2 c r, and n (n - 1) times the variance is n D - r^2. Nothing here overflows in a tally of
-        // observations, since n c^2 and 2 c r are parts of the squares. (Other bytes have no variance.)
+        // About the integer part c of the mean, with the remainder r = sum - n c, the squares' sum
+        // is D = squares - n c^2 - 2 c r, and n (n - 1) times the variance is n D - r^2. Nothing
+        // here overflows in a tally of observations, since n c^2 and 2 c r are parts of the
+        // squares. (Other bytes have no variance.)
         let (c, r) = self.centre()?;
         let whole = c.checked_mul(c)?.checked_mul(n)?;
         let squares = self.squares()?.checked_sub(whole)?.checked_sub(c.checked_mul(r)?.checked_mul(2)?)?;

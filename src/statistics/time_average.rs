@@ -5,16 +5,19 @@ use crate::time::Ticks;
 
 shared! {
     "statistics/time_average.wgsl":
-    /// The average of a level over time, with its smallest and largest value: a queue's length, the number of busy servers.
+    /// The average of a level over time, with its smallest and largest value: a queue's length, the
+    /// number of busy servers.
     ///
-    /// It is what a model keeps in its state, in the same 48 bytes on both sides: `struct TimeAverage` of `statistics/time_average.wgsl`,
-    /// which is aligned to 16 bytes there. The default (and a zeroed one) is the level 0 from time 0 on; [`TimeAverage::since`] leaves out
+    /// It is what a model keeps in its state, in the same 48 bytes on both sides: `struct
+    /// TimeAverage` of `statistics/time_average.wgsl`, which is aligned to 16 bytes there. The
+    /// default (and a zeroed one) is the level 0 from time 0 on; [`TimeAverage::since`] leaves out
     /// a warm-up.
     ///
-    /// A level counts once it has lasted a tick or more: one that comes and goes within an instant leaves no trace. What lasts at the end
-    /// of a run counts after [`at`](Self::at).
+    /// A level counts once it has lasted a tick or more: one that comes and goes within an instant
+    /// leaves no trace. What lasts at the end of a run counts after [`at`](Self::at).
     ///
-    /// Times must not go back, and the level stays within 0 ..= [`u32::MAX`]. After a call that does otherwise there is no average any more.
+    /// Times must not go back, and the level stays within 0 ..= [`u32::MAX`]. After a call that
+    /// does otherwise there is no average any more.
     ///
     /// ```
     /// use eventhorizon::statistics::TimeAverage;
@@ -44,8 +47,8 @@ shared! {
 }
 
 impl TimeAverage {
-    /// An average that begins at `time`, of a level that is `level` until it is changed. It may be changed before `time`: what it is
-    /// until then does not count. WGSL: `time_average_since`.
+    /// An average that begins at `time`, of a level that is `level` until it is changed. It may be
+    /// changed before `time`: what it is until then does not count. WGSL: `time_average_since`.
     pub fn since(time: Ticks, level: u32) -> Self {
         Self { since: time, level, ..Self::default() }
     }
@@ -121,9 +124,10 @@ impl TimeAverage {
 
 /// Time averages of several levels as one: of logical processes, or of replications.
 ///
-/// Areas and spans add, so each tick of each level weighs the same: the mean is that of a level per logical process, not of their total.
-/// (The mean of the total is the sum of their means, or where all have the same span, this mean times their number.) The smallest
-/// and largest are those of any one.
+/// Areas and spans add, so each tick of each level weighs the same: the mean is that of a level per
+/// logical process, not of their total. (The mean of the total is the sum of their means, or where
+/// all have the same span, this mean times their number.) The smallest and largest are those of any
+/// one.
 ///
 /// ```
 /// use eventhorizon::statistics::{PooledAverage, TimeAverage};
@@ -143,14 +147,16 @@ pub struct PooledAverage {
 }
 
 impl PooledAverage {
-    /// Takes in an average as it is: first brought up to the end of its run ([`TimeAverage::at`]), if it should count to there.
+    /// Takes in an average as it is: first brought up to the end of its run ([`TimeAverage::at`]),
+    /// if it should count to there.
     pub fn add(&mut self, average: &TimeAverage) {
         let range = average.minimum().zip(average.maximum());
         let (area, wrong) = (average.area().unwrap_or(0), average.area().is_none());
         self.merge(&Self { area, wrong, span: average.span().into(), range });
     }
 
-    /// That of an area over a span, with the smallest and the largest level; without an area, a call to one of them was wrong.
+    /// That of an area over a span, with the smallest and the largest level; without an area, a
+    /// call to one of them was wrong.
     pub(crate) fn of(area: Option<u128>, span: u128, range: (u32, u32)) -> Self {
         Self { area: area.unwrap_or(0), wrong: area.is_none(), span, range: Some(range) }
     }

@@ -2,8 +2,8 @@
 
 use super::Resolution;
 
-/// Ticks per unit that are tried: decimals, then sixtieths and their decimals, then binary fractions.
-/// Few, so that a small change of a model seldom changes its ticks.
+/// Ticks per unit that are tried: decimals, then sixtieths and their decimals, then binary
+/// fractions. Few, so that a small change of a model seldom changes its ticks.
 const LADDERS: [&[u32]; 3] = [
     &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000],
     &[3_600, 36_000, 360_000, 3_600_000, 36_000_000, 360_000_000, 3_600_000_000],
@@ -17,13 +17,14 @@ const FINE: f64 = 65_536.0;
 const MOST: f64 = 4_611_686_018_427_387_904.0;
 
 impl Resolution {
-    /// The least of some 20 resolutions at which `constants` are whole ticks, the `shortest` mean time has
-    /// 2^16 ticks or more, and a run of this length has at most 2^62. All in units; a length of 0 is for a
-    /// run whose end is not known.
+    /// The least of some 20 resolutions at which `constants` are whole ticks, the `shortest` mean
+    /// time has 2^16 ticks or more, and a run of this length has at most 2^62. All in units; a
+    /// length of 0 is for a run whose end is not known.
     ///
-    /// If there is none: the run has at most 2^62 ticks, then the mean its 2^16, then as few constants are
-    /// rounded as possible, by as little as possible. [`is_exact`](Self::is_exact) and
-    /// [`is_fine`](Self::is_fine) say what was reached. Ask once for all points of an experiment.
+    /// If there is none: the run has at most 2^62 ticks, then the mean its 2^16, then as few
+    /// constants are rounded as possible, by as little as possible. [`is_exact`](Self::is_exact)
+    /// and [`is_fine`](Self::is_fine) say what was reached. Ask once for all points of an
+    /// experiment.
     ///
     /// ```
     /// # use eventhorizon::time::Resolution;
@@ -49,14 +50,16 @@ impl Resolution {
         best.expect("one tick per unit is always tried").0
     }
 
-    /// Whether `units` are a whole number of ticks, to the precision of `f64`: 0.1 is at ten ticks per unit.
+    /// Whether `units` are a whole number of ticks, to the precision of `f64`: 0.1 is at ten ticks
+    /// per unit.
     pub fn is_exact(self, units: f64) -> bool {
         let per_unit = f64::from(self.ticks_per_unit);
         // The nearest number of ticks gives the same f64 back, and no other number does.
         (units * per_unit).round() / per_unit == units
     }
 
-    /// Whether times of this mean can be drawn without a bias that shows: it has 2^16 ticks or more.
+    /// Whether times of this mean can be drawn without a bias that shows: it has 2^16 ticks or
+    /// more.
     pub fn is_fine(self, mean: f64) -> bool {
         mean * f64::from(self.ticks_per_unit) >= FINE
     }

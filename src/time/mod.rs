@@ -1,9 +1,9 @@
 //! Simulation time in whole ticks.
 //!
-//! Events are ordered by 64-bit integers, never by floating-point numbers: WGSL has no 64-bit float, 32 bits
-//! are too few for a long run, and integers give the same order on every device. A [`Resolution`] translates
-//! between ticks and the model's own unit (seconds, minutes, clock cycles). The WGSL twin is
-//! `shaders/time/ticks.wgsl`.
+//! Events are ordered by 64-bit integers, never by floating-point numbers: WGSL has no 64-bit
+//! float, 32 bits are too few for a long run, and integers give the same order on every device. A
+//! [`Resolution`] translates between ticks and the model's own unit (seconds, minutes, clock
+//! cycles). The WGSL twin is `shaders/time/ticks.wgsl`.
 //!
 //! ```
 //! use eventhorizon::time::{Resolution, Ticks};
@@ -49,7 +49,8 @@ impl Ticks {
     /// The start of every run, and the empty span.
     pub const ZERO: Self = Self(0);
 
-    /// Later than every event: the time of an event that does not happen, and what an overflow becomes.
+    /// Later than every event: the time of an event that does not happen, and what an overflow
+    /// becomes.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// `ticks` ticks; `u64::MAX` is [`Ticks::NEVER`].
@@ -99,9 +100,9 @@ impl fmt::Display for Ticks {
 
 /// How many ticks make one of the model's units of time.
 ///
-/// The default, 2^20, resolves a millionth of a unit and reaches 2^44 units (half a million years, in
-/// seconds). Powers of two keep binary fractions exact; [`Resolution::for_times`] chooses one that keeps
-/// given decimals exact.
+/// The default, 2^20, resolves a millionth of a unit and reaches 2^44 units (half a million years,
+/// in seconds). Powers of two keep binary fractions exact; [`Resolution::for_times`] chooses one
+/// that keeps given decimals exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Resolution {
     ticks_per_unit: u32,
@@ -133,7 +134,8 @@ impl Resolution {
     /// The time of `units` units, rounded to the nearest tick (halves away from zero). Never
     /// [`Ticks::NEVER`].
     ///
-    /// The product of `units` and the resolution is an `f64`: beyond 2^53 ticks it is not exact to the tick.
+    /// The product of `units` and the resolution is an `f64`: beyond 2^53 ticks it is not exact to
+    /// the tick.
     ///
     /// # Errors
     /// [`TimeError::NotFinite`], [`TimeError::Negative`], and [`TimeError::BeyondHorizon`] from
@@ -156,8 +158,8 @@ impl Resolution {
 
     /// `ticks` in units, rounded to an `f64`; infinite for [`Ticks::NEVER`].
     ///
-    /// [`ticks`](Self::ticks) turns it back into the same time up to 2^51 ticks, and up to 2^53 where the
-    /// ticks per unit are a power of two.
+    /// [`ticks`](Self::ticks) turns it back into the same time up to 2^51 ticks, and up to 2^53
+    /// where the ticks per unit are a power of two.
     #[expect(clippy::cast_precision_loss, reason = "documented")]
     pub fn units(self, ticks: Ticks) -> f64 {
         match ticks {
@@ -174,7 +176,8 @@ impl Resolution {
 
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
-/// Why a number of units is not a time. Nothing has been simulated yet: correct the number and call again.
+/// Why a number of units is not a time. Nothing has been simulated yet: correct the number and call
+/// again.
 #[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {

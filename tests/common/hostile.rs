@@ -1,5 +1,5 @@
-//! What reads files of strangers: each takes any bytes, and neither panics nor takes memory that is not there. `fuzz/` gives them bytes by coverage,
-//! `tests/hostile/main.rs` by chance.
+//! What reads files of strangers: each takes any bytes, and neither panics nor takes memory that is
+//! not there. `fuzz/` gives them bytes by coverage, `tests/hostile/main.rs` by chance.
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses a part of this module")]
 
@@ -56,7 +56,8 @@ pub fn saved_study() -> Vec<u8> {
     bytes
 }
 
-/// The reader of checkpoints: the bytes, and what they are with the length and the checksum that belong to them.
+/// The reader of checkpoints: the bytes, and what they are with the length and the checksum that
+/// belong to them.
 pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
         if let Ok(saved) = SavedStudy::from_bytes(bytes.clone()) {

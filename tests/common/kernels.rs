@@ -1,4 +1,5 @@
-//! Every kernel that the library can link for the models that ship, on every target: for `tests/translate.rs` and the tests in a browser.
+//! Every kernel that the library can link for the models that ship, on every target: for
+//! `tests/translate.rs` and the tests in a browser.
 
 use std::collections::HashSet;
 
@@ -42,7 +43,8 @@ pub fn recipes() -> Vec<Recipe> {
     recipes.into_iter().flatten().filter(|recipe| seen.insert(recipe.clone())).collect()
 }
 
-/// A network with these services. Networks have one of three interpreters: one for exponential or fixed times, one for any, and one for all that there is, details among it.
+/// A network with these services. Networks have one of three interpreters: one for exponential or
+/// fixed times, one for any, and one for all that there is, details among it.
 fn queues(service: Distribution) -> facility::Facility {
     let network = facility::Network::new("queues")
         .source("in", facility::Source::new(Distribution::Exponential(2.0), "server"))

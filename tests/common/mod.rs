@@ -13,7 +13,8 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The devices that the tests of a module share, with its name, and how many tests have each at present.
+/// The devices that the tests of a module share, with its name, and how many tests have each at
+/// present.
 static GPUS: [Mutex<Option<(String, Gpu)>>; 2] = [const { Mutex::new(None) }; 2];
 static TESTS: Mutex<[u32; 2]> = Mutex::new([0; 2]);
 
@@ -35,12 +36,13 @@ impl Drop for Share {
     }
 }
 
-/// A device that the tests of a module share, always the same one in a thread. A missing adapter is a failure: tests
-/// that were skipped prove nothing.
+/// A device that the tests of a module share, always the same one in a thread. A missing adapter is
+/// a failure: tests that were skipped prove nothing.
 ///
-/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two tests would wait
-/// for each other. The next module has others there: a device keeps its kernels, which for all modules are 13 GB.
-/// On hardware all have the same: NVIDIA's driver (580.159) opens no more after some dozens.
+/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two
+/// tests would wait for each other. The next module has others there: a device keeps its kernels,
+/// which for all modules are 13 GB. On hardware all have the same: NVIDIA's driver (580.159) opens
+/// no more after some dozens.
 pub fn gpu() -> Gpu {
     thread_local!(static MINE: Share = Share::new());
     let thread = std::thread::current();
@@ -72,7 +74,8 @@ fn is_hardware(gpu: &Gpu) -> bool {
 pub fn own_gpu() -> Gpu {
     let _ = env_logger::builder().is_test(true).try_init();
     let gpu = Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"));
-    // Never destroyed: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other threads end.
+    // Never destroyed: NVIDIA's driver (580.159) can deadlock when a device is destroyed while
+    // other threads end.
     std::mem::forget(gpu.device().clone());
     gpu
 }
@@ -96,8 +99,8 @@ pub fn paper_queues() -> impl Iterator<Item = QueueDesign> {
     QueueDesign::ALL.into_iter().filter(|design| design.row().paper)
 }
 
-/// Runs a test with random cases: the same ones each time, so that drivers which cache kernels have them.
-/// With EVENTHORIZON_LONG it is 20 times as many, and other ones each time.
+/// Runs a test with random cases: the same ones each time, so that drivers which cache kernels have
+/// them. With EVENTHORIZON_LONG it is 20 times as many, and other ones each time.
 pub fn random_cases(cases: u32) -> TestRunner {
     let config = |cases| Config { cases, failure_persistence: None, ..Config::default() };
     match std::env::var_os("EVENTHORIZON_LONG") {

@@ -98,7 +98,8 @@ fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
 #[test]
 fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     let gpu = gpu();
-    // Sorting 1,500 events by insertion takes more iterations than llvmpipe makes; other drivers make them all.
+    // Sorting 1,500 events by insertion takes more iterations than llvmpipe makes; other drivers
+    // make them all.
     let model = Phold::new(2, 1500, 0.1, 10.0, Resolution::default()).unwrap();
     let end = Until::events(2000);
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
@@ -148,7 +149,8 @@ fn a_fault_that_the_host_has_not_seen_is_no_result() {
 #[test]
 fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     let gpu = gpu();
-    // All send to LP 50, which has room for 60 mails and not for as many events. If it handled some of them, it would flood LP 0.
+    // All send to LP 50, which has room for 60 mails and not for as many events. If it handled some
+    // of them, it would flood LP 0.
     let wgsl = [
         STATE,
         INIT,
@@ -204,7 +206,8 @@ fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_righ
 #[test]
 fn loops_that_are_too_long_for_several_lps_are_one_lps() {
     let gpu = gpu();
-    // Two of them are more iterations than llvmpipe makes, which serves as many by an invocation on less than 32 cores; one is not.
+    // Two of them are more iterations than llvmpipe makes, which serves as many by an invocation on
+    // less than 32 cores; one is not.
     let body = "for (var i = 0u; i < 40000u; i += 1u) { (*state).count = (*state).count * 3u + (i ^ lp); }";
     let model = Text { lps: 16_000, ..handler(body) };
     let expected = |lp: u32| (0..40_000u32).fold(0u32, |count, i| count.wrapping_mul(3).wrapping_add(i ^ lp));
@@ -243,7 +246,8 @@ fn what_wgsl_defines_for_bad_arithmetic_and_bad_indices_is_what_happens() {
         all(|_| 0)
     );
     assert_eq!(run("(*state).count = lp << (event.payload.y + 33u);"), all(|lp| lp << 1));
-    // Beyond an array something is read or written, within it: neither is another LP's state nor a crash.
+    // Beyond an array something is read or written, within it: neither is another LP's state nor a
+    // crash.
     let list = "var list = array<u32, 4>(0u, 1u, 2u, 3u);";
     for index in ["event.payload.y + 4u", "event.payload.y - 1u", "lp * 0x01000000u + 4u"] {
         let read = run(&format!("{list} (*state).count = list[{index}];"));

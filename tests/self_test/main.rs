@@ -5,7 +5,8 @@ use eventhorizon::{SelfTest, self_test};
 
 fn gpu() -> Gpu {
     let gpu = Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"));
-    // Never dropped: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other threads end.
+    // Never dropped: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other
+    // threads end.
     std::mem::forget(gpu.clone());
     gpu
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::source::Source;
 
-/// The files of a crate. A file is known by its module's path: `pdes/memory/contents`; the root's is empty.
+/// The files of a crate. A file is known by its module's path: `pdes/memory/contents`; the root's
+/// is empty.
 pub(crate) struct Graph {
     sources: BTreeMap<String, Source>,
     /// For each file the files that define what it uses, with what that is.

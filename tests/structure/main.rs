@@ -1,4 +1,5 @@
-//! What the modules of the library may use of each other, and that no files use each other in a circle.
+//! What the modules of the library may use of each other, and that no files use each other in a
+//! circle.
 
 mod graph;
 mod source;

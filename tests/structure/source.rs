@@ -1,5 +1,5 @@
-//! Reads the declarations, imports and paths of a Rust file. What is for tests or documentation alone is
-//! left out.
+//! Reads the declarations, imports and paths of a Rust file. What is for tests or documentation
+//! alone is left out.
 
 /// What a file declares and uses.
 #[derive(Default)]
@@ -133,7 +133,8 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Names, `::` and single characters; comments, strings, characters, lifetimes and numbers are left out.
+/// Names, `::` and single characters; comments, strings, characters, lifetimes and numbers are left
+/// out.
 fn tokens(text: &str) -> Vec<String> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();

@@ -1,4 +1,5 @@
-//! Draws the LPs of a simulation from its buffer of states: a pixel finds its LP, and nothing comes back to the host.
+//! Draws the LPs of a simulation from its buffer of states: a pixel finds its LP, and nothing comes
+//! back to the host.
 
 use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Program, Source};

@@ -1,7 +1,8 @@
 //! What the page `www/` runs in its workers: simulations on the browser's GPU, each panel's own.
 //!
-//! A panel is an object that JavaScript makes and calls: `open` makes it, another function takes it a step further and says how far it is. Nothing
-//! blocks; the sequential engine, which does, runs in a worker of its own.
+//! A panel is an object that JavaScript makes and calls: `open` makes it, another function takes it
+//! a step further and says how far it is. Nothing blocks; the sequential engine, which does, runs
+//! in a worker of its own.
 
 #![cfg(target_arch = "wasm32")]
 

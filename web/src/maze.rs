@@ -18,7 +18,8 @@ pub struct Maze {
     cells: f64,
 }
 
-/// Cells of a random maze, every wall of which is left out with a chance of one in eight, so that there are several ways: 1 where there is one.
+/// Cells of a random maze, every wall of which is left out with a chance of one in eight, so that
+/// there are several ways: 1 where there is one.
 fn carve(side: u32, seed: u32) -> Vec<u8> {
     let mut stream = Stream::new(seed.into(), 0, 0);
     let mut open = vec![0_u8; (side * side) as usize];
@@ -61,7 +62,8 @@ impl Maze {
         Ok(Self { engine, ways: vec![0; (side * side) as usize], rounds: 0, cells: 0.0 })
     }
 
-    /// Finds so many shortest ways between random cells. Returns how many there are, and the cells that were expanded for them.
+    /// Finds so many shortest ways between random cells. Returns how many there are, and the cells
+    /// that were expanded for them.
     pub async fn search(&mut self, count: u32) -> Result<Vec<f64>, JsError> {
         let searches: Vec<(UVec2, UVec2)> = self.engine.map().random_searches(count, self.rounds.into());
         self.rounds += 1;
@@ -84,7 +86,8 @@ impl Maze {
         self.engine.map().width()
     }
 
-    /// The maze with the ways of the last searches, four bytes for each cell: red, green, blue and opacity.
+    /// The maze with the ways of the last searches, four bytes for each cell: red, green, blue and
+    /// opacity.
     #[must_use]
     pub fn picture(&self) -> Vec<u8> {
         let most = f64::from(self.ways.iter().copied().max().unwrap_or(0)).max(1.0);

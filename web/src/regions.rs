@@ -89,7 +89,8 @@ impl Moving {
         Ok(vec![self.pairs as f64, changes.began.len() as f64, changes.ended.len() as f64])
     }
 
-    /// All boxes: left, top and side as shares of the square, and how many it sees (-1 for one that is seen).
+    /// All boxes: left, top and side as shares of the square, and how many it sees (-1 for one that
+    /// is seen).
     #[must_use]
     pub fn boxes(&self) -> Vec<f32> {
         let share = |length: u32| length as f32 / SPACE as f32;

@@ -209,7 +209,8 @@ async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
     })
 }
 
-/// The fingerprint of the same run up to `until` (in ticks) by the sequential engine. It blocks; `watch` is told how many events are done.
+/// The fingerprint of the same run up to `until` (in ticks) by the sequential engine. It blocks;
+/// `watch` is told how many events are done.
 #[wasm_bindgen]
 pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> Result<String, JsError> {
     fn run<M: CpuModel>(

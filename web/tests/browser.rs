@@ -1,5 +1,6 @@
-//! The library in a real browser: the fingerprints of every engine against those of the CPU's and of native runs, every kernel before the
-//! browser's own compiler, and errors that a browser tells later.
+//! The library in a real browser: the fingerprints of every engine against those of the CPU's and
+//! of native runs, every kernel before the browser's own compiler, and errors that a browser tells
+//! later.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -108,7 +109,8 @@ async fn a_network_has_the_fingerprint_of_the_cpu() {
     let place = Place::Gpu(&gpu, EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() });
     let found = clinic().study_async(&study, place, |_, _| {}).await.unwrap();
     let expected = clinic().study_async(&study, Place::Cpu, |_, _| {}).await.unwrap();
-    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it natively.
+    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it
+    // natively.
     console_log!("network: {:016x}", found.fingerprint);
     assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
     assert_eq!(found.results, expected.results);

@@ -1,7 +1,8 @@
 //! A Vulkan device that tells what became of kernels: `VK_KHR_pipeline_executable_properties`.
 //!
-//! wgpu does not ask for it, so each kernel is compiled once more, on a Vulkan device of this file's beside wgpu's. That is what wgpu would compile, or nearly: naga's
-//! SPIR-V of the same module, with the same constants.
+//! wgpu does not ask for it, so each kernel is compiled once more, on a Vulkan device of this
+//! file's beside wgpu's. That is what wgpu would compile, or nearly: naga's SPIR-V of the same
+//! module, with the same constants.
 
 use std::ffi::{CStr, CString};
 use std::io::{Write as _, stdout};
@@ -80,7 +81,8 @@ impl Driver {
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
             .push_next(&mut features);
-        // SAFETY: the extension is there, the features are those that the adapter has, and a queue of the family is one that wgpu took, too.
+        // SAFETY: the extension is there, the features are those that the adapter has, and a queue
+        // of the family is one that wgpu took, too.
         let device = unsafe { instance.create_device(adapter, &info, None)? };
         let told = khr::pipeline_executable_properties::Device::new(instance, &device);
         Ok(Self { device, told })
@@ -91,7 +93,8 @@ impl Driver {
         let (words, sets) = translate(recipe, program, checked)?;
         let device = &self.device;
         let entry = CString::new(recipe.entry())?;
-        // SAFETY: all that is made here is of this device, is used by no other thread, and is destroyed once, after its last use. The layout has all bindings of the module.
+        // SAFETY: all that is made here is of this device, is used by no other thread, and is
+        // destroyed once, after its last use. The layout has all bindings of the module.
         unsafe {
             let made = sets.iter().map(|set| {
                 let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(set);

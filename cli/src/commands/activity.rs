@@ -1,8 +1,11 @@
-//! The case study of Chapuis, Eidenbenz, Santhi and Park (section 3): people who plan their days, and the traffic that comes of it.
+//! The case study of Chapuis, Eidenbenz, Santhi and Park (section 3): people who plan their days,
+//! and the traffic that comes of it.
 //!
-//! Shows: entities of several kinds, handlers of WGSL and of the library's own algorithms on the GPU, their Rust twins, ranks. Agents plan four activities by a genetic
-//! algorithm, travel to the first of them, and plan again. Controllers of districts count cars; every half hour the main one finds the shortest
-//! paths between all pairs of vertices, on roads that are the slower the more cars used them. All of it is integers: wherever handlers run, and on any number of ranks, the
+//! Shows: entities of several kinds, handlers of WGSL and of the library's own algorithms on the
+//! GPU, their Rust twins, ranks. Agents plan four activities by a genetic algorithm, travel to the
+//! first of them, and plan again. Controllers of districts count cars; every half hour the main one
+//! finds the shortest paths between all pairs of vertices, on roads that are the slower the more
+//! cars used them. All of it is integers: wherever handlers run, and on any number of ranks, the
 //! fingerprint is the same.
 //!
 //! ```text
@@ -66,10 +69,12 @@ pub struct Args {
     /// Names the town and the random streams.
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the speed only.
+    /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the
+    /// speed only.
     #[arg(long, value_enum, default_value_t = Place::Auto)]
     placement: Place,
-    /// Devices, which share the calls of a window, each as many as it is fast: those of the best adapters in turn. It changes the speed only.
+    /// Devices, which share the calls of a window, each as many as it is fast: those of the best
+    /// adapters in turn. It changes the speed only.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     devices: u32,
     /// Ranks, each a thread of this process with threads of its own. It changes the speed only.
@@ -78,7 +83,8 @@ pub struct Args {
     /// Threads of each rank, 1024 at the most; by default one for each core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Draws the town with the lightest, the middle and the heaviest traffic of all half hours: a PNG.
+    /// Draws the town with the lightest, the middle and the heaviest traffic of all half hours: a
+    /// PNG.
     #[arg(long)]
     picture: Option<PathBuf>,
     #[command(flatten)]
@@ -279,7 +285,8 @@ struct Ran {
     trips: u64,
 }
 
-/// Every district holds the distances, and gets new ones while it holds them; between ranks they go as bytes besides, up to 5 for a number on each side.
+/// Every district holds the distances, and gets new ones while it holds them; between ranks they go
+/// as bytes besides, up to 5 for a number on each side.
 fn check_room(args: &Args) -> Outcome<()> {
     const MOST: u64 = 1 << 38;
     let pairs = u64::from(args.vertices).pow(2);

@@ -1,6 +1,7 @@
 //! Shortest paths on a map or in a graph: thousands of A* searches at once.
 //!
-//! Shows: maps and graphs from files, or maps made at random, batches of searches on the GPU, or on the CPU where there is none, and what to do with the paths.
+//! Shows: maps and graphs from files, or maps made at random, batches of searches on the GPU, or on
+//! the CPU where there is none, and what to do with the paths.
 //!
 //! ```text
 //! eventhorizon search
@@ -9,7 +10,8 @@
 //! eventhorizon search --graph roads.gr --coords roads.co --searches 1000
 //! ```
 //!
-//! With a scenario the lengths of all paths are compared with those that the scenario tells; the exit code is 1 if one differs.
+//! With a scenario the lengths of all paths are compared with those that the scenario tells; the
+//! exit code is 1 if one differs.
 
 use std::io::{BufReader, Write as _, stdout};
 use std::path::Path;
@@ -33,10 +35,12 @@ use crate::shared::{self, Failure, Use};
 #[derive(Parser)]
 #[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
 pub struct Args {
-    /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
+    /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is
+    /// blocked.
     #[arg(long, value_name = "FILE")]
     map: Option<String>,
-    /// How the water, W, of a .map file is passable: from water only, as the format says; as open ground; or not at all (land).
+    /// How the water, W, of a .map file is passable: from water only, as the format says; as open
+    /// ground; or not at all (land).
     #[arg(long, value_enum, requires = "map", default_value_t = Water::Format)]
     terrain: Water,
     /// A graph of the 9th DIMACS challenge (.gr) instead of a map.
@@ -51,7 +55,8 @@ pub struct Args {
     /// Obstacles of the random map for each cell.
     #[arg(long, default_value_t = 0.2)]
     density: f64,
-    /// A scenario of the Moving AI benchmarks: its searches are made, and the lengths of the paths checked.
+    /// A scenario of the Moving AI benchmarks: its searches are made, and the lengths of the paths
+    /// checked.
     #[arg(long, value_name = "FILE", requires = "map")]
     scen: Option<String>,
     /// So many searches between random cells instead.
@@ -59,10 +64,13 @@ pub struct Args {
     searches: u32,
     #[arg(long, default_value = "auto", help = queue_help())]
     queue: String,
-    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.
+    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands
+    /// (one invocation and lists without order), team (a workgroup for each) or auto. It changes
+    /// the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
-    /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
+    /// Only the four neighbours that share an edge; otherwise also those that share a corner, at
+    /// sqrt 2.
     #[arg(long, conflicts_with = "scen")]
     four: bool,
     /// Costs of a straight and of a diagonal move; the diagonal one costs as much to twice as much.
@@ -74,10 +82,12 @@ pub struct Args {
         value_parser = costs
     )]
     costs: Option<Moves>,
-    /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
+    /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for
+    /// a graph search,step,vertex, with vertices numbered from 1 as in its file.
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
-    /// Draws the first search of a random map, or the longest of a scenario: path white, cells looked at dark.
+    /// Draws the first search of a random map, or the longest of a scenario: path white, cells
+    /// looked at dark.
     #[arg(long, value_name = "PNG")]
     picture: Option<String>,
     /// Names the random map and searches.
@@ -369,7 +379,8 @@ fn check_memory(searches: u32, cells: u64) -> shared::Outcome<()> {
     shared::check_memory(what, 48 * u64::from(searches) + 16 * cells)
 }
 
-/// The searches of a scenario, if it is one for a map of this size. A map of the same size and another name is spoken of.
+/// The searches of a scenario, if it is one for a map of this size. A map of the same size and
+/// another name is spoken of.
 fn scenario_for(grid: &Grid, map: &str, path: &str) -> shared::Outcome<Vec<ScenarioSearch>> {
     let scenario = moving_ai_scenario(path, &read(path)?)?;
     scenario.iter().try_for_each(|search| search.check_size(path, grid))?;
@@ -443,7 +454,8 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
     Ok(Grid::new(width, height, terrain.collect())?)
 }
 
-/// The paper's Figure 5: obstacles black, the path white, cells that were looked at dark, others light.
+/// The paper's Figure 5: obstacles black, the path white, cells that were looked at dark, others
+/// light.
 fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
     const BLOCKED: u8 = 0;
     const VISITED: u8 = 96;

@@ -1,6 +1,8 @@
-//! What there is to run on, and whether it does what the library rests on. Its output is what a bug report asks for.
+//! What there is to run on, and whether it does what the library rests on. Its output is what a bug
+//! report asks for.
 //!
-//! Shows: `self_test`, and what of a device matters to the library. The exit code is 1 where a check fails.
+//! Shows: `self_test`, and what of a device matters to the library. The exit code is 1 where a
+//! check fails.
 //!
 //! ```text
 //! eventhorizon doctor

@@ -1,8 +1,9 @@
 //! An experiment over a model of logical processes: which measure against an epidemic helps more?
 //!
-//! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and what can be made of the results: a table, CSV,
-//! JSON, plots, comparisons of points, and the best of them. All of that is of the module `statistics`, and the same as for the models of `replication`
-//! (`mrip-mm1`).
+//! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and
+//! what can be made of the results: a table, CSV, JSON, plots, comparisons of points, and the best
+//! of them. All of that is of the module `statistics`, and the same as for the models of
+//! `replication` (`mrip-mm1`).
 //!
 //! ```text
 //! eventhorizon experiment
@@ -50,15 +51,18 @@ pub struct Args {
     /// Writes the table as CSV to this file, or to standard output for `-`.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draws how the attack rate is distributed and how its interval shrinks, into SVG files for each point in this folder, and its means against the factors.
+    /// Draws how the attack rate is distributed and how its interval shrinks, into SVG files for
+    /// each point in this folder, and its means against the factors.
     #[arg(long)]
     plot: Option<PathBuf>,
-    /// Finds the point with the smallest attack rate, at the level of the intervals, where it is smaller by at least so much than elsewhere.
+    /// Finds the point with the smallest attack rate, at the level of the intervals, where it is
+    /// smaller by at least so much than elsewhere.
     #[arg(long, value_parser = shared::positive)]
     best: Option<f64>,
 }
 
-/// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who are infected, and the day of the last infection.
+/// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who
+/// are infected, and the day of the last infection.
 const MEASURES: [&str; 2] = ["attack_rate", "last"];
 /// Replications where nobody says how many.
 const REPLICATIONS: u32 = 10_000;
@@ -75,12 +79,14 @@ pub fn run(args: &Args) -> Outcome<()> {
         (Use::Draws, "--plot", args.plot.as_deref()),
     ])?;
 
-    // The factors. People meet less often, or they know sooner that they are ill and stay at home; each at two levels, and
-    // all combinations: four points, of which the last factor varies fastest.
+    // The factors. People meet less often, or they know sooner that they are ill and stay at home;
+    // each at two levels, and all combinations: four points, of which the last factor varies
+    // fastest.
     let design = Design::default().cross("contacts", [0.6, 0.45])?.cross("recovery", [1.0, 1.4])?;
 
-    // The model of a point. Points may differ in parameters, lookahead and capacities. What they share is the number of LPs, the WGSL file, and
-    // the data, here the graph of who meets whom: so it is drawn once.
+    // The model of a point. Points may differ in parameters, lookahead and capacities. What they
+    // share is the number of LPs, the WGSL file, and the data, here the graph of who meets whom: so
+    // it is drawn once.
     let people = args.people;
     let edges = Epidemic::random_edges(people, 2 * people, people / 10, 99);
     let days = Resolution::default();
@@ -88,13 +94,15 @@ pub fn run(args: &Args) -> Outcome<()> {
         let (contacts, recovery) = (point.real("contacts", 0.6), point.real("recovery", 1.0));
         Epidemic::new(people, &edges, people / 25, 0.5, contacts, recovery, days)
     };
-    // Results are those at the end of a run, so that has to be a time: when this graph's epidemics are long over.
+    // Results are those at the end of a run, so that has to be a time: when this graph's epidemics
+    // are long over.
     let until = Until::time(days.ticks(1000.0)?);
 
-    // Common random numbers: run r draws the same numbers at all points. Streams are keyed by (seed, run, LP, number of the event at the LP). All that a
-    // person's illness leads to is drawn in the person's first event, so each is ill for the same time in run r of all points, but for the factor:
-    // what the points have in common cancels in their difference. A model whose events come in another order at another
-    // point gains less from it.
+    // Common random numbers: run r draws the same numbers at all points. Streams are keyed by
+    // (seed, run, LP, number of the event at the LP). All that a person's illness leads to is drawn
+    // in the person's first event, so each is ill for the same time in run r of all points, but for
+    // the factor: what the points have in common cancels in their difference. A model whose events
+    // come in another order at another point gains less from it.
     let experiment =
         Experiment::new(design, args.runs.replications(REPLICATIONS), args.seed).with_common_random_numbers();
     let design = &experiment.design;
@@ -142,8 +150,9 @@ pub fn run(args: &Args) -> Outcome<()> {
     let seconds = begin.elapsed().as_secs_f64();
     bar.finish_and_clear();
 
-    // Which point is the best? Not by the runs above, of which nobody asked whether they are enough for that, but by as many as it takes: points that
-    // are clearly worse end early. (The streams are the same, so the first runs of both are.)
+    // Which point is the best? Not by the runs above, of which nobody asked whether they are enough
+    // for that, but by as many as it takes: points that are clearly worse end early. (The streams
+    // are the same, so the first runs of both are.)
     let best = match args.best {
         None => None,
         Some(indifference) => {
@@ -170,7 +179,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         }
     };
 
-    // There are columns for the sums of all result columns, too. The report is of those that are asked about.
+    // There are columns for the sums of all result columns, too. The report is of those that are
+    // asked about.
     let mut report = Report::default();
     for (point, observations) in observations.iter().enumerate() {
         report.add(design, point, &observations.select(&MEASURES)?, args.runs.level, |_| None)?;
@@ -239,7 +249,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     shared::all([told, csv, drawn, args.json.write(&object)])
 }
 
-/// Each measure against nothing, and against the other: differences of the decisive column, run by run.
+/// Each measure against nothing, and against the other: differences of the decisive column, run by
+/// run.
 fn comparisons(
     design: &Design,
     observations: &[Observations],

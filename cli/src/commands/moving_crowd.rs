@@ -1,8 +1,10 @@
-//! A crowd in a square: every agent hears of the others near it. Shows region matching with regions that move.
+//! A crowd in a square: every agent hears of the others near it. Shows region matching with regions
+//! that move.
 //!
-//! Each agent has an update region, where it is, and a subscription region, as far as it sees. Each step a
-//! third of the agents walk, and the matcher reports who came into sight of whom and who left it. After the
-//! last step the kept pairs are compared with a matching from scratch, and drawn.
+//! Each agent has an update region, where it is, and a subscription region, as far as it sees. Each
+//! step a third of the agents walk, and the matcher reports who came into sight of whom and who
+//! left it. After the last step the kept pairs are compared with a matching from scratch, and
+//! drawn.
 //!
 //! ```text
 //! eventhorizon moving-crowd --agents 2000 --steps 50 --output crowd.png

@@ -1,10 +1,12 @@
-//! Many replications of an M/M/1 queue: idle time, time in queue and time in system with their confidence intervals, and what
-//! theory says. The second model of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011).
+//! Many replications of an M/M/1 queue: idle time, time in queue and time in system with their
+//! confidence intervals, and what theory says. The second model of Passerat-Palmbach et al.,
+//! "Warp-Level Parallelism" (ESM 2011).
 //!
 //! `eventhorizon mrip-mm1 -- --replications 32768`
 //!
-//! Theory is exact for what is simulated: the mean over the first clients of a system that starts empty. The time is that of a
-//! whole run, readback and statistics included, but for the first, which compiles the kernels.
+//! Theory is exact for what is simulated: the mean over the first clients of a system that starts
+//! empty. The time is that of a whole run, readback and statistics included, but for the first,
+//! which compiles the kernels.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Many replications of Monte Carlo pi, with a confidence interval. The first model of Passerat-Palmbach et al., "Warp-Level
-//! Parallelism" (ESM 2011).
+//! Many replications of Monte Carlo pi, with a confidence interval. The first model of
+//! Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011).
 //!
 //! `eventhorizon mrip-pi --replications 4096`
 

@@ -1,5 +1,6 @@
-//! Many random walks over a map of 30 chunks. The third model of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011): where the
-//! random streams are good, every chunk ends up with the same number of walkers, and the mean of their numbers is 14.5.
+//! Many random walks over a map of 30 chunks. The third model of Passerat-Palmbach et al.,
+//! "Warp-Level Parallelism" (ESM 2011): where the random streams are good, every chunk ends up with
+//! the same number of walkers, and the mean of their numbers is 14.5.
 //!
 //! `eventhorizon mrip-walk --replications 30000`
 

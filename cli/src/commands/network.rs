@@ -1,4 +1,5 @@
-//! Runs a queueing network that a file describes, and tells every measure with its interval, beside what theory says.
+//! Runs a queueing network that a file describes, and tells every measure with its interval, beside
+//! what theory says.
 //!
 //! ```text
 //! eventhorizon network examples/networks/mm1.toml
@@ -9,7 +10,8 @@
 //! eventhorizon network examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
 //! ```
 //!
-//! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
+//! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md`
+//! says what may be written in one.
 
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
@@ -36,7 +38,8 @@ pub struct Args {
     seed: u64,
     #[command(flatten)]
     runs: shared::Runs,
-    /// The end of each replication, in the network's unit of time; what the file says, if it is not said here.
+    /// The end of each replication, in the network's unit of time; what the file says, if it is not
+    /// said here.
     #[arg(long, value_parser = shared::positive)]
     until: Option<f64>,
     /// Where statistics begin; what the file says, or a tenth of the run.
@@ -51,17 +54,20 @@ pub struct Args {
     /// Makes one long run instead of replications, with intervals from so many batches of it.
     #[arg(long, value_name = "N", conflicts_with_all = ["replications", "precision", "interval", "quantiles"])]
     batches: Option<usize>,
-    /// Tells quantiles of waits and sojourns, too, and with --json how often there are how many customers.
+    /// Tells quantiles of waits and sojourns, too, and with --json how often there are how many
+    /// customers.
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
     /// Runs a network even if more customers come to a station than it serves.
     #[arg(long)]
     allow_unstable: bool,
-    /// Simulates as Park and Fishwick do: by one event list, with times rounded to whole intervals of this length, and with an error. 0 is for none. For closed
-    /// networks of single exponential servers.
+    /// Simulates as Park and Fishwick do: by one event list, with times rounded to whole intervals
+    /// of this length, and with an error. 0 is for none. For closed networks of single exponential
+    /// servers.
     #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "path", "mapping"])]
     interval: Option<f64>,
-    /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed only.
+    /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed
+    /// only.
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
     #[command(flatten)]
@@ -77,16 +83,19 @@ pub struct Args {
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a study that was saved: with the same network, seed and times. It may ask for more replications, or more precision.
+    /// Goes on with a study that was saved: with the same network, seed and times. It may ask for
+    /// more replications, or more precision.
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     resume: Option<PathBuf>,
     /// Writes the table as CSV to this file, or to standard output for `-`.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draws pictures into this folder (SVG): how many customers are where in the course of the first replication, how long they stay, and the network by utilisation.
+    /// Draws pictures into this folder (SVG): how many customers are where in the course of the
+    /// first replication, how long they stay, and the network by utilisation.
     #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
     plot: Option<PathBuf>,
-    /// Follows so many customers of each source, and of those at each node at the beginning, through the first replication: their visits, as CSV in --trace-to.
+    /// Follows so many customers of each source, and of those at each node at the beginning,
+    /// through the first replication: their visits, as CSV in --trace-to.
     #[arg(long, value_name = "N", conflicts_with = "interval", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     trace: Option<u32>,
     /// Of them, one in so many.
@@ -189,7 +198,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
-    // It takes a run of its own. Before the others, so that what cannot be followed is refused before there is something to lose.
+    // It takes a run of its own. Before the others, so that what cannot be followed is refused
+    // before there is something to lose.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
     let visits = match follow.map(|follow| facility.trace(&study, follow, place)) {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
@@ -280,7 +290,8 @@ fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> O
     shared::all(pictures.map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))
 }
 
-/// Utilisations and throughputs by Park and Fishwick's method, with intervals over the replications.
+/// Utilisations and throughputs by Park and Fishwick's method, with intervals over the
+/// replications.
 fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, warm_up: f64) -> Outcome<()> {
     let (network, units) = (FelNetwork::of(facility)?, facility.resolution());
     let [interval, end, begin] = [interval, until, warm_up].map(|time| units.ticks(time));

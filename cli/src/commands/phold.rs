@@ -1,7 +1,7 @@
 //! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or on the CPU.
 //!
-//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint, saving a run and going on with it, and what
-//! to do where there is no GPU, or where it is lost.
+//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint,
+//! saving a run and going on with it, and what to do where there is no GPU, or where it is lost.
 //!
 //! ```text
 //! eventhorizon phold
@@ -52,7 +52,8 @@ pub struct Args {
     /// Least delay of an event, in units of time. It may be 0. [default: 10]
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     lookahead: Vec<f64>,
-    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
+    /// 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
     /// End after the first window that completes this many events, instead of at a time.
@@ -61,14 +62,17 @@ pub struct Args {
     /// Queue design, by its name in docs/queues.md, or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
-    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
+    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than
+    /// --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
-    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only. Of many runs at once (--replicas), teams have yawns and,
+    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead)
+    /// or auto. It changes the speed only. Of many runs at once (--replicas), teams have yawns and,
     /// with a lookahead, horizon; threads have no windows.
     #[arg(long, default_value_t = Sync::Auto)]
     sync: Sync,
-    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on
+    /// with]
     #[arg(long)]
     seed: Option<u64>,
     /// Invocations per workgroup: a power of two. It changes the speed only.
@@ -77,13 +81,16 @@ pub struct Args {
     /// LPs that an invocation serves in each window. It changes the speed only.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
-    /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
+    /// Runs the model so many times at once, each run with random streams of its own: the first is
+    /// the run without this.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
     replicas: Option<u32>,
-    /// How these are mapped to the device: grid (one after the other), team, thread (which takes an end in time) or auto. It changes the speed only.
+    /// How these are mapped to the device: grid (one after the other), team, thread (which takes an
+    /// end in time) or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
     mapping: Mapping,
-    /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
+    /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run
+    /// goes on from there on a new one.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
     /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
@@ -96,7 +103,8 @@ pub struct Args {
     /// seed and end.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     resume: Option<PathBuf>,
-    /// Goes on from its state with the parameters and the seed that are given here, though they be others.
+    /// Goes on from its state with the parameters and the seed that are given here, though they be
+    /// others.
     #[arg(long, requires = "resume", conflicts_with = "replicas")]
     fork: bool,
     #[command(flatten)]

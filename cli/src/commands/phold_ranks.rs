@@ -1,7 +1,9 @@
-//! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through MPI.
+//! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through
+//! MPI.
 //!
-//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one process and as MPI processes; a run that is saved, and gone on with by other ranks; and that nothing
-//! of it changes a bit.
+//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one
+//! process and as MPI processes; a run that is saved, and gone on with by other ranks; and that
+//! nothing of it changes a bit.
 //!
 //! ```text
 //! eventhorizon phold-ranks --ranks 2 --verify
@@ -45,13 +47,16 @@ pub struct Args {
     /// Least delay of an event, in units of time. It may be 0. [default: 10]
     #[arg(long, allow_negative_numbers = true)]
     lookahead: Option<f64>,
-    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
+    /// 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
-    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
+    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than
+    /// --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
-    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on
+    /// with]
     #[arg(long)]
     seed: Option<u64>,
     /// The host's engine on all ranks, or the GPU's, with a device for each.
@@ -60,7 +65,8 @@ pub struct Args {
     /// How far windows go on devices: `auto`, `yawns` or `horizon`. It changes the speed only.
     #[arg(long, default_value = "auto")]
     sync: pdes::Sync,
-    /// Ranks, each a thread of this process with threads or a device of its own. Under mpirun, it says how many. Devices are those of the best adapters in turn.
+    /// Ranks, each a thread of this process with threads or a device of its own. Under mpirun, it
+    /// says how many. Devices are those of the best adapters in turn.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     ranks: u32,
     /// Threads of each rank. It changes the speed only.
@@ -164,7 +170,8 @@ pub fn run(args: &Args) -> Ended<()> {
     let run = Run { args, model, seed, until, saved: saved.as_ref() };
     let ran = match args.engine {
         Engine::Gpu => {
-            // The devices end here, when the threads of ranks have ended: a driver may hang where both do at once.
+            // The devices end here, when the threads of ranks have ended: a driver may hang where
+            // both do at once.
             let devices = Mutex::new(Vec::new());
             on_ranks(args, |rank| on_device(&run, rank, &devices))?
         }

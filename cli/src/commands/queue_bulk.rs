@@ -1,9 +1,11 @@
 //! The parallel heap alone, in bulk: the experiment of figure 11 of Baudis et al. (section IV.B).
 //!
-//! Each cycle deletes as many items as a node holds and inserts as many new ones, which a kernel makes according to PHOLD
-//! (rate 0.1); so the number of items held stays the same. A line is the rate for one size of nodes and one number of items held: items
-//! that were deleted and replaced, per second, submissions and new items included. The paper has no more than these words about the figure
-//! and its axes; it says that its rates fall with the number of nodes, so that is a column too.
+//! Each cycle deletes as many items as a node holds and inserts as many new ones, which a kernel
+//! makes according to PHOLD (rate 0.1); so the number of items held stays the same. A line is the
+//! rate for one size of nodes and one number of items held: items that were deleted and replaced,
+//! per second, submissions and new items included. The paper has no more than these words about the
+//! figure and its axes; it says that its rates fall with the number of nodes, so that is a column
+//! too.
 //!
 //! Every line is checked first: a shorter run must delete and hold what a `BinaryHeap` does.
 //!
@@ -32,7 +34,8 @@ pub struct Args {
     /// Items per node to compare: powers of two from 64 to 1024; by default all of them.
     #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = node)]
     node: Vec<u32>,
-    /// Items held to compare; by default 2^10, 2^12 and so on to 2^22 (on a processor that plays the GPU, to 2^16).
+    /// Items held to compare; by default 2^10, 2^12 and so on to 2^22 (on a processor that plays
+    /// the GPU, to 2^16).
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     items: Vec<u32>,
     /// LPs that items are for.

@@ -1,5 +1,6 @@
-//! The comparison of priority queues of Baudis et al. (section IV.B) on the present adapter: event rates of PHOLD for each queue
-//! design, as in their Figures 6 to 8, and what of their Table I an algorithm says.
+//! The comparison of priority queues of Baudis et al. (section IV.B) on the present adapter: event
+//! rates of PHOLD for each queue design, as in their Figures 6 to 8, and what of their Table I an
+//! algorithm says.
 //!
 //! ```text
 //! eventhorizon sweep
@@ -14,21 +15,25 @@
 //! | 8 | 32,768 | 0.1, 0.001, 0.00001 | events per LP | a line per design, a panel per rate |
 //! | table | 32,768 | 0.1 | the 128 events per LP of Table I | |
 //!
-//! The lookahead is 10 units of time everywhere. The paper's Figure 6 varies the threads of a block, which in its CB-PAR are those that work on
-//! one queue. Here the invocations of a workgroup are varied, of which the paper says that they made no substantial difference for the other
+//! The lookahead is 10 units of time everywhere. The paper's Figure 6 varies the threads of a
+//! block, which in its CB-PAR are those that work on one queue. Here the invocations of a workgroup
+//! are varied, of which the paper says that they made no substantial difference for the other
 //! designs; those that work on one queue of CB-PAR are part of its name (`--queue cb-par-8`).
 //!
-//! Of Table I, *comparisons per executed event* belongs to the algorithm: they are counted here, by giving each design an order of
-//! events that counts (`queue_sweep/comparisons.wgsl`). The event rate is measured like all others. The rest belongs to the
-//! CUDA program and to the chip that ran it: the relative cost of enqueuing is the time of a kernel that does not exist here, where one kernel
-//! takes in, executes and sends; instructions, instructions per cycle, occupancy, warp execution efficiency, hit rate and
-//! DRAM transactions come from NVIDIA's profiler.
+//! Of Table I, *comparisons per executed event* belongs to the algorithm: they are counted here, by
+//! giving each design an order of events that counts (`queue_sweep/comparisons.wgsl`). The event
+//! rate is measured like all others. The rest belongs to the CUDA program and to the chip that ran
+//! it: the relative cost of enqueuing is the time of a kernel that does not exist here, where one
+//! kernel takes in, executes and sends; instructions, instructions per cycle, occupancy, warp
+//! execution efficiency, hit rate and DRAM transactions come from NVIDIA's profiler.
 //!
-//! **What is checked.** All designs run a cell's model to the same time first, and so does the sequential CPU engine where that fits into the
-//! budget. Where a fingerprint differs, the sweep ends with exit code 1.
+//! **What is checked.** All designs run a cell's model to the same time first, and so does the
+//! sequential CPU engine where that fits into the budget. Where a fingerprint differs, the sweep
+//! ends with exit code 1.
 //!
-//! **What is written**, to the folder `--out`: `cells.csv`, a row for each cell and design, of those too that were not measured, with
-//! the reason; a PNG for each figure; `best.md`, the best design for each cell.
+//! **What is written**, to the folder `--out`: `cells.csv`, a row for each cell and design, of
+//! those too that were not measured, with the reason; a PNG for each figure; `best.md`, the best
+//! design for each cell.
 
 mod comparisons;
 mod report;
@@ -63,10 +68,12 @@ const SEED: u64 = 42;
 const CHECKED_EVENTS: f64 = 100_000.0;
 const CHECKED_WINDOWS: f64 = 1000.0;
 
-/// With more events at the start than that, the CPU engine is not asked: it could not be stopped in time.
+/// With more events at the start than that, the CPU engine is not asked: it could not be stopped in
+/// time.
 const CPU_EVENTS: u64 = 1 << 22;
 
-/// A figure or table of the paper: a grid of cells, and how it is drawn. Another one is another line.
+/// A figure or table of the paper: a grid of cells, and how it is drawn. Another one is another
+/// line.
 struct Figure {
     /// On the command line.
     name: &'static str,
@@ -153,7 +160,8 @@ pub struct Args {
     /// Events per LP, instead of each figure's own
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     population: Vec<u32>,
-    /// Seconds to measure for each cell and design, after as many that keep the device busy [default: 0.3, with --small 0.02]
+    /// Seconds to measure for each cell and design, after as many that keep the device busy
+    /// [default: 0.3, with --small 0.02]
     #[arg(long, value_parser = shared::seconds)]
     seconds: Option<f64>,
     /// Seconds that a cell may take at the most, for each design; and again for the CPU engine
@@ -206,7 +214,8 @@ impl Cell {
         Ok(Phold::new(self.lps, self.population, self.rate, LOOKAHEAD, Resolution::default())?)
     }
 
-    /// Where the checked run ends. Three windows at the least, so that events that were sent are executed, too.
+    /// Where the checked run ends. Three windows at the least, so that events that were sent are
+    /// executed, too.
     fn end(&self) -> Outcome<Ticks> {
         let events = f64::from(self.lps) * f64::from(self.population);
         // An event is executed and sent again so often, and so much time lies between two windows.
@@ -382,8 +391,9 @@ fn cells(figure: &'static Figure, args: &Args) -> Vec<Cell> {
 }
 
 impl Sweep {
-    /// Has the CPU engine say what the fingerprint is, where that is affordable. It goes before all measurements of the cell, so that the device
-    /// is not left idle between its check and its measurement.
+    /// Has the CPU engine say what the fingerprint is, where that is affordable. It goes before all
+    /// measurements of the cell, so that the device is not left idle between its check and its
+    /// measurement.
     fn ask_cpu(&mut self, cell: &Cell) -> Outcome<()> {
         let key = cell.key();
         if self.expected.contains_key(&key) || self.unchecked.contains_key(&key) {
@@ -410,7 +420,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Checks and measures a design in a cell. What the device cannot do is a note; what it does wrong is an error.
+    /// Checks and measures a design in a cell. What the device cannot do is a note; what it does
+    /// wrong is an error.
     fn row(&mut self, cell: &Cell, queue: Queue) -> Outcome<Row> {
         let mut row = Row {
             cell: *cell,
@@ -447,8 +458,8 @@ impl Sweep {
             seed: SEED,
             queue: row.queue.0,
             group_size: cell.group_size,
-            // PHOLD's capacities are known, and a snapshot now and then would only blur short measurements; but with fixed ones, the
-            // library chooses among queues only.
+            // PHOLD's capacities are known, and a snapshot now and then would only blur short
+            // measurements; but with fixed ones, the library chooses among queues only.
             fixed: row.queue.0.is_some(),
             ..Options::default()
         };
@@ -505,7 +516,8 @@ impl Sweep {
         // Who was first with so many events per LP, and what it executed.
         let mut first: HashMap<u32, (&str, [u64; 2])> = HashMap::new();
         for row in rows {
-            // The calendar compares what a bucket holds, in windows of its own: there is no queue to count in.
+            // The calendar compares what a bucket holds, in windows of its own: there is no queue
+            // to count in.
             let Some(design) = row.queue.0.filter(|design| design.source().is_some()) else { continue };
             let population = row.cell.population;
             let time = |units| Resolution::default().ticks(units);

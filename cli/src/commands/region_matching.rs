@@ -1,5 +1,5 @@
-//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020), or positions
-//! from a file, as in their experiment with the cars of Cologne.
+//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020),
+//! or positions from a file, as in their experiment with the cars of Cologne.
 //!
 //! ```text
 //! eventhorizon match --regions 1000000 --alpha 1
@@ -7,8 +7,9 @@
 //! eventhorizon match --positions cars.csv --width 100 --json
 //! ```
 //!
-//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
-//! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
+//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The
+//! size is chosen such that the regions together are `alpha` times the space. Half of them are
+//! subscriptions.
 //!
 //! Two times are given. "In all" is the first run over the data, from arrays on the host to the
 //! result, with the kernels built before on a small part of it. "With the data on the device" is a
@@ -44,8 +45,8 @@ pub struct Options {
     /// Seed of the synthetic workload.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of one
-    /// subscription and one update region.
+    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of
+    /// one subscription and one update region.
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
     /// Width of the regions around positions, in every dimension. It and the positions are
@@ -411,7 +412,8 @@ fn report<const D: usize>(
     Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
 }
 
-/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.
+/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs,
+/// up to where it was stopped.
 fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
     let mut file = path.map(create).transpose()?;
     let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;

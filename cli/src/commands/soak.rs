@@ -1,12 +1,16 @@
-//! Simulations by chance, one after the other, for as long as is asked for: does the engine do what the sequential engine does, whatever comes together, and does it
-//! take no more memory from hour to hour?
+//! Simulations by chance, one after the other, for as long as is asked for: does the engine do what
+//! the sequential engine does, whatever comes together, and does it take no more memory from hour
+//! to hour?
 //!
-//! Shows: everything that may change while a run goes on without changing it. A round is a model of those that ship, of chosen sizes and rates; it runs from end to
-//! end, and at each of them it may get another queue design, or be saved and gone on with in another way, with too little room, or by the other engine. Every
-//! fifth is an experiment, mapped to the device in each way. At each end
+//! Shows: everything that may change while a run goes on without changing it. A round is a model of
+//! those that ship, of chosen sizes and rates; it runs from end to end, and at each of them it may
+//! get another queue design, or be saved and gone on with in another way, with too little room, or
+//! by the other engine. Every fifth is an experiment, mapped to the device in each way. At each end
 //!
-//! * events, the time of the first pending one, the reason of the end, the fingerprint and the checkpoint are those of the sequential engine, which nothing interrupts;
-//! * time has not gone back, and where a model neither makes nor loses events, as many are pending as at the start.
+//! * events, the time of the first pending one, the reason of the end, the fingerprint and the
+//!   checkpoint are those of the sequential engine, which nothing interrupts;
+//! * time has not gone back, and where a model neither makes nor loses events, as many are pending
+//!   as at the start.
 //!
 //! ```text
 //! eventhorizon soak --seconds 600
@@ -52,9 +56,11 @@ pub struct Args {
     json: shared::Json,
 }
 
-/// A device keeps the kernels that were built for it. After so many rounds it is taken anew, as an application's own, and they are dropped.
+/// A device keeps the kernels that were built for it. After so many rounds it is taken anew, as an
+/// application's own, and they are dropped.
 const ROUNDS: u64 = 10;
-/// The most memory of the second half may be so much more than that of the first: rounds differ in the kernels that they build, and allocators keep what was freed.
+/// The most memory of the second half may be so much more than that of the first: rounds differ in
+/// the kernels that they build, and allocators keep what was freed.
 const SLACK: f64 = 1.25;
 /// Shorter runs say nothing of that, in seconds.
 const LONG: f64 = 300.0;

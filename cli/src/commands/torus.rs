@@ -1,13 +1,15 @@
-//! The closed torus of service facilities of Park and Fishwick (section 6): their Figures 19 and 20 on the present adapter.
+//! The closed torus of service facilities of Park and Fishwick (section 6): their Figures 19 and 20
+//! on the present adapter.
 //!
 //! ```text
 //! eventhorizon torus                            # both figures, into the folder torus
 //! eventhorizon torus --sides 32,64 --seconds 0.2
 //! ```
 //!
-//! Every facility serves for exponential times of mean 10, and sends each token to one of its four neighbours. It shows how fast the event list with time
-//! intervals is beside the sequential twin and beside the conservative engine, which makes no error, and how the error of the
-//! utilisation grows with the interval.
+//! Every facility serves for exponential times of mean 10, and sends each token to one of its four
+//! neighbours. It shows how fast the event list with time intervals is beside the sequential twin
+//! and beside the conservative engine, which makes no error, and how the error of the utilisation
+//! grows with the interval.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
@@ -71,10 +73,11 @@ pub fn run(args: &Args) -> Outcome<()> {
     errors(args, units, &gpu)
 }
 
-/// Events per second of a run that goes on to whatever time is asked for, and then tells how many seconds it took and how many events it has executed since its
-/// beginning.
+/// Events per second of a run that goes on to whatever time is asked for, and then tells how many
+/// seconds it took and how many events it has executed since its beginning.
 ///
-/// It goes on in steps that grow until one lasts so long; what comes before keeps the device busy, and holds the compilation of kernels.
+/// It goes on in steps that grow until one lasts so long; what comes before keeps the device busy,
+/// and holds the compilation of kernels.
 fn rate(seconds: f64, units: Resolution, mut run: impl FnMut(Ticks) -> Outcome<(f64, u64)>) -> Outcome<f64> {
     let (mut end, mut step, mut done, mut busy) = (0.0, 1.0, 0, 0.0);
     loop {

@@ -1,9 +1,9 @@
-//! Redraws Figures 5, 6 and 7 of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011) on the present adapter: the time of a number of
-//! replications on one core of the processor, with one subgroup per replication (WLP), and with one invocation per
-//! replication (TLP).
+//! Redraws Figures 5, 6 and 7 of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011) on
+//! the present adapter: the time of a number of replications on one core of the processor, with one
+//! subgroup per replication (WLP), and with one invocation per replication (TLP).
 //!
-//! `eventhorizon wlp-vs-tlp --out figures` writes one SVG and one CSV file per figure. Each time is the median of
-//! five whole runs, readback and statistics included.
+//! `eventhorizon wlp-vs-tlp --out figures` writes one SVG and one CSV file per figure. Each time is
+//! the median of five whole runs, readback and statistics included.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
@@ -24,7 +24,8 @@ pub struct Options {
     /// Folder for the figures
     #[arg(long, default_value = ".")]
     out: PathBuf,
-    /// Points per replication of Figure 5; by default the paper's, or a hundredth on a software adapter
+    /// Points per replication of Figure 5; by default the paper's, or a hundredth on a software
+    /// adapter
     #[arg(long)]
     draws: Option<u32>,
     /// Clients per replication of Figure 6
@@ -64,7 +65,8 @@ fn curves<M: Twin + Copy + Sync>(
     let mut seconds = Vec::new();
     for &size in sizes {
         let last = seconds.last().copied().unwrap_or(0.0);
-        // One replication after the other takes its time: beyond a second, the line goes on as it must.
+        // One replication after the other takes its time: beyond a second, the line goes on as it
+        // must.
         seconds.push(match last > 1.0 {
             true => last * f64::from(size) / f64::from(sizes[seconds.len() - 1]),
             false => one_core.install(|| -> Result<f64, String> {

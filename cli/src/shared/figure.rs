@@ -1,7 +1,8 @@
 //! A figure as PNG: panels side by side, lines on two logarithmic axes, one legend for all.
 //!
-//! plotters writes text into bitmaps only with fonts of the system, which a bare machine lacks, or with a feature that then asks every
-//! user of plotters in the build for fonts. So the text is drawn here, pixel by pixel, from a font that comes with the program.
+//! plotters writes text into bitmaps only with fonts of the system, which a bare machine lacks, or
+//! with a feature that then asks every user of plotters in the build for fonts. So the text is
+//! drawn here, pixel by pixel, from a font that comes with the program.
 
 use std::error::Error;
 use std::ops::Range;
@@ -36,7 +37,8 @@ const BOTTOM: i32 = 62;
 const TOP: i32 = 40;
 const RIGHT: i32 = 20;
 
-/// Colours that people with the usual kinds of colour blindness can tell apart best, as far as there are so many; the markers tell the rest.
+/// Colours that people with the usual kinds of colour blindness can tell apart best, as far as
+/// there are so many; the markers tell the rest.
 const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 0, 0),
     RGBColor(213, 94, 0),

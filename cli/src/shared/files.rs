@@ -1,5 +1,6 @@
-//! Files that a program reads and writes. They are looked at before a run ([`check_files`]): what cannot be written, or would be written over, is refused while nothing is
-//! lost. And after it what can be written is written ([`all`]), though something else cannot.
+//! Files that a program reads and writes. They are looked at before a run ([`check_files`]): what
+//! cannot be written, or would be written over, is refused while nothing is lost. And after it what
+//! can be written is written ([`all`]), though something else cannot.
 
 use std::fs::{self, File, Metadata};
 use std::io::{Read as _, Write as _, stdout};
@@ -19,7 +20,8 @@ pub enum Use {
     Resumes,
     /// A result is written to it, or to standard output for `-`.
     Writes,
-    /// The same, but not to standard output: pictures, and what is too long to be kept until its end.
+    /// The same, but not to standard output: pictures, and what is too long to be kept until its
+    /// end.
     WritesFile,
     /// A run is saved in it: another file takes its name.
     Saves,
@@ -248,7 +250,8 @@ pub fn write_png(
     write(path, &bytes)
 }
 
-/// What came of everything that was to be told or written: the first error ends the program, and others are told before.
+/// What came of everything that was to be told or written: the first error ends the program, and
+/// others are told before.
 pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     let mut first: Option<Failure> = None;
     for error in outcomes.into_iter().filter_map(Outcome::err) {
@@ -262,7 +265,8 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// The text of a file of at most so many bytes, without the mark with which some editors of Windows begin one. What has no end is not read to it.
+/// The text of a file of at most so many bytes, without the mark with which some editors of Windows
+/// begin one. What has no end is not read to it.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut text = String::new();

@@ -1,8 +1,11 @@
-//! What all programs have in common: how they begin and end, what they take on their command lines, how they are stopped.
+//! What all programs have in common: how they begin and end, what they take on their command lines,
+//! how they are stopped.
 //!
-//! All of them end in one way ([`main`]): with exit code 0; with a sentence on standard error and code 1 where something failed, or 2 where what was asked for
-//! cannot be; with 130 where Ctrl-C ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not by `println!`, which panics
-//! where nobody reads on, or where a disk is full: these are errors as all others.
+//! All of them end in one way ([`main`]): with exit code 0; with a sentence on standard error and
+//! code 1 where something failed, or 2 where what was asked for cannot be; with 130 where Ctrl-C
+//! ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not
+//! by `println!`, which panics where nobody reads on, or where a disk is full: these are errors as
+//! all others.
 
 #[cfg(feature = "pictures")]
 pub mod figure;
@@ -72,7 +75,8 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
     match ended {
         _ if interrupted() && ended.is_ok() => ExitCode::from(130),
         Ok(()) => ExitCode::SUCCESS,
-        // Nobody reads on, as after `| head`. Where the signal of it is heeded it ends a program, which shells call 141.
+        // Nobody reads on, as after `| head`. Where the signal of it is heeded it ends a program,
+        // which shells call 141.
         Err(error) if closed(&*error) => ExitCode::from(141),
         Err(error) => {
             tell(&format!("error: {error}"));
@@ -344,7 +348,8 @@ impl Where {
         }
     }
 
-    /// The same for work at which the library's own engine beats drivers that are programs on the same processor: these are taken only where `--backend gpu` says so.
+    /// The same for work at which the library's own engine beats drivers that are programs on the
+    /// same processor: these are taken only where `--backend gpu` says so.
     pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
         match self.gpu()? {
             Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
@@ -386,7 +391,8 @@ impl Json {
         (Use::Writes, "--json", self.path.as_deref().map(Path::new))
     }
 
-    /// Writes `value`, if JSON is wanted, with the versions of its format and of the random streams.
+    /// Writes `value`, if JSON is wanted, with the versions of its format and of the random
+    /// streams.
     pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
         let Some(path) = self.file().2 else { return Ok(()) };
         let mut value = value.clone();
@@ -428,8 +434,8 @@ impl Runs {
     }
 }
 
-/// Refuses an end, given as `option`, that a run which was saved is beyond: what it has executed is in its results, and cannot be taken out of them. (Where it ended itself, it
-/// may end again.)
+/// Refuses an end, given as `option`, that a run which was saved is beyond: what it has executed is
+/// in its results, and cannot be taken out of them. (Where it ended itself, it may end again.)
 pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()> {
     let (ended, progress) = (saved.until(), saved.progress());
     let time = progress.now.min(ended.time);

@@ -1,4 +1,5 @@
-//! How fast a simulation runs: the one way in which `eventhorizon sweep` and the benchmarks measure, and what else they share.
+//! How fast a simulation runs: the one way in which `eventhorizon sweep` and the benchmarks
+//! measure, and what else they share.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -30,14 +31,17 @@ impl Rate {
     }
 }
 
-/// The rate of a simulation from where it stands, in events or in ticks: runs it on in steps that grow, until one gives `seconds` to measure.
-/// `first` are a position, and what to go on from there at first; `until` is the end of a run to a position. None where that would go on beyond `deadline`.
+/// The rate of a simulation from where it stands, in events or in ticks: runs it on in steps that
+/// grow, until one gives `seconds` to measure. `first` are a position, and what to go on from there
+/// at first; `until` is the end of a run to a position. None where that would go on beyond
+/// `deadline`.
 ///
-/// What is measured lies within a run, between the first and the last time that it tells how far it is: at its end, windows that were
-/// submitted ahead and find nothing to do still take their time, which counts the more the shorter the run.
+/// What is measured lies within a run, between the first and the last time that it tells how far it
+/// is: at its end, windows that were submitted ahead and find nothing to do still take their time,
+/// which counts the more the shorter the run.
 ///
-/// An idle device clocks down, and takes a while to come back. So the step that counts follows on others that kept the device
-/// busy for as long again; they hold the compilation of kernels, too.
+/// An idle device clocks down, and takes a while to come back. So the step that counts follows on
+/// others that kept the device busy for as long again; they hold the compilation of kernels, too.
 pub fn measure<M: Model>(
     simulation: &mut Simulation<M>,
     seconds: f64,

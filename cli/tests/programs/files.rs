@@ -1,4 +1,5 @@
-//! Files that the programs read and write: none is lost to another, none to what cannot be written, and what cannot be is known before a run.
+//! Files that the programs read and write: none is lost to another, none to what cannot be written,
+//! and what cannot be is known before a run.
 
 use std::fs::{read, read_to_string, write};
 use std::path::PathBuf;

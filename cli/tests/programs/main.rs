@@ -198,7 +198,8 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Starts a program that would run for years, interrupts it as soon as it heeds that, and returns what it leaves.
+/// Starts a program that would run for years, interrupts it as soon as it heeds that, and returns
+/// what it leaves.
 #[cfg(unix)]
 fn interrupted(name: &str, args: &[&str]) -> String {
     let mut child = program(name)

@@ -1,4 +1,5 @@
-//! `astar` with files that do not belong together, and with terrain. The files are of `tests/data/search`.
+//! `astar` with files that do not belong together, and with terrain. The files are of
+//! `tests/data/search`.
 
 use super::{ended, run};
 

@@ -1,8 +1,10 @@
-//! A wgpu program of its own in which a simulation lives: a queueing network on a torus, drawn while it runs from the buffer that holds its states.
+//! A wgpu program of its own in which a simulation lives: a queueing network on a torus, drawn
+//! while it runs from the buffer that holds its states.
 //!
-//! The program owns the device, the queue and the encoder of each frame. It lends the device ([`Gpu::from_device`]), records some windows into the encoder
-//! (`Simulation::record`) and then a render pass that binds `Simulation::states_buffer`: nothing is read back to be drawn. How far the run is comes by a
-//! small readback that never holds a frame up (`Simulation::told`).
+//! The program owns the device, the queue and the encoder of each frame. It lends the device
+//! ([`Gpu::from_device`]), records some windows into the encoder (`Simulation::record`) and then a
+//! render pass that binds `Simulation::states_buffer`: nothing is read back to be drawn. How far
+//! the run is comes by a small readback that never holds a frame up (`Simulation::told`).
 //!
 //! ```text
 //! cargo run --release -p eventhorizon-embed                                # a window; drag to move, scroll to zoom
@@ -62,7 +64,8 @@ pub(crate) struct Args {
 /// Of pictures in files.
 const SIZE: UVec2 = UVec2::new(960, 640);
 
-/// The program's device, and how many errors of its own it was told of. The library's calls must cause none.
+/// The program's device, and how many errors of its own it was told of. The library's calls must
+/// cause none.
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -70,7 +73,8 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// A device as any program opens one. Limits beyond WebGPU's defaults let the simulation be larger.
+    /// A device as any program opens one. Limits beyond WebGPU's defaults let the simulation be
+    /// larger.
     pub(crate) fn open(adapter: &wgpu::Adapter) -> Outcome<Self> {
         let limits = adapter.limits();
         let required_limits = wgpu::Limits {

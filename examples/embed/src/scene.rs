@@ -109,7 +109,8 @@ impl Scene {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &[
                 entry(0, uniform.as_entire_binding()),
-                // The simulation's own buffer: it is the same one for as long as the simulation lives.
+                // The simulation's own buffer: it is the same one for as long as the simulation
+                // lives.
                 entry(1, simulation.states_buffer().as_entire_binding()),
                 entry(2, wgpu::BindingResource::TextureView(&caption.create_view(&Default::default()))),
             ],
@@ -225,7 +226,8 @@ impl Scene {
         self.until
     }
 
-    /// Runs what the windows of the frames have left to the end, which may be nothing, and tells the run's fingerprint.
+    /// Runs what the windows of the frames have left to the end, which may be nothing, and tells
+    /// the run's fingerprint.
     pub(crate) fn finish(&mut self) -> Outcome<Fingerprint> {
         self.simulation.run(self.until)?;
         Ok(self.simulation.fingerprint()?)

@@ -31,12 +31,15 @@ shared! {
     const STOP_STUCK: u32;
 }
 
-/// A closed network on the GPU by a global future event list: Park and Fishwick's method. `shaders/facility/event_list.wgsl` says how it works.
+/// A closed network on the GPU by a global future event list: Park and Fishwick's method.
+/// `shaders/facility/event_list.wgsl` says how it works.
 ///
-/// An iteration executes all events of the earliest time. With an interval, departures are rounded to whole intervals, so that an iteration has many
-/// events, and tokens that arrive together are taken by their original times (section 5.2.1); tokens of the same original time in a random order that
-/// depends on the seed. Results are then not those of the network: how far they are off grows with the interval (Figure 20). Without an
-/// interval they are exact, and an iteration has few events.
+/// An iteration executes all events of the earliest time. With an interval, departures are rounded
+/// to whole intervals, so that an iteration has many events, and tokens that arrive together are
+/// taken by their original times (section 5.2.1); tokens of the same original time in a random
+/// order that depends on the seed. Results are then not those of the network: how far they are off
+/// grows with the interval (Figure 20). Without an interval they are exact, and an iteration has
+/// few events.
 ///
 /// ```
 /// use eventhorizon::facility::{FelNetwork, FelSimulation, FelTwin};
@@ -74,8 +77,9 @@ pub struct FelSimulation {
     time: Ticks,
 }
 
-/// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service, 10⁶ events per second with 1, 2, 4 and 8: 256² facilities
-/// 87, 84, 77, 65; 512² 213, 274, 253, 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
+/// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service,
+/// 10⁶ events per second with 1, 2, 4 and 8: 256² facilities 87, 84, 77, 65; 512² 213, 274, 253,
+/// 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
 fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
     match gpu.on_processor() {
         true => 1,
@@ -187,8 +191,9 @@ impl FelSimulation {
         self.run_watched(until, |_| {})
     }
 
-    /// The same, and tells after each submission up to what time it has come. Where `watch` answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends
-    /// with the iteration that it has come to, and can go on from there.
+    /// The same, and tells after each submission up to what time it has come. Where `watch` answers
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends with the iteration that it has
+    /// come to, and can go on from there.
     ///
     /// # Errors
     /// As [`FelSimulation::run`].
@@ -216,7 +221,8 @@ impl FelSimulation {
         for (parity, uniform) in (0..).zip(&self.uniforms) {
             uniform.write(gpu, 0, &[Params { parity, ..self.params }])?;
         }
-        // Two submissions at a time: the device works on one while the host records the other. Iterations beyond the end do nothing.
+        // Two submissions at a time: the device works on one while the host records the other.
+        // Iterations beyond the end do nothing.
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None);
         let (mut ended, mut stuck) = (false, false);

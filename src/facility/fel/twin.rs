@@ -7,7 +7,8 @@ use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word,
 use crate::random::mix;
 use crate::time::Ticks;
 
-/// What [`FelSimulation`](crate::facility::FelSimulation) means: the same network on the processor, by a binary heap of departures.
+/// What [`FelSimulation`](crate::facility::FelSimulation) means: the same network on the processor,
+/// by a binary heap of departures.
 #[derive(Debug)]
 pub struct FelTwin<'a> {
     network: &'a FelNetwork,

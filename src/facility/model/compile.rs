@@ -26,7 +26,8 @@ impl Network {
     /// The same, and a network may be unstable.
     ///
     /// # Errors
-    /// As [`Network::compile`], but for [`FacilityError::Unstable`] and [`FacilityError::Unchecked`].
+    /// As [`Network::compile`], but for [`FacilityError::Unstable`] and
+    /// [`FacilityError::Unchecked`].
     pub fn compile_unstable(&self) -> Result<Facility, FacilityError> {
         Facility::new(self, true)
     }
@@ -64,7 +65,8 @@ impl Facility {
         Ok(made.with_room(room))
     }
 
-    /// Whether it takes the interpreter of all that there is: `shaders/facility/network_plain.wgsl` says for what it does not.
+    /// Whether it takes the interpreter of all that there is: `shaders/facility/network_plain.wgsl`
+    /// says for what it does not.
     pub(super) fn special(&self) -> bool {
         let of = |node: &Node| {
             let interrupts = matches!(discipline(node), PREEMPTIVE | SHARING);

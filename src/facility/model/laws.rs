@@ -1,4 +1,5 @@
-//! The reference implementation of `shaders/facility/network/laws.wgsl`, and the part of it that the table of distributions makes.
+//! The reference implementation of `shaders/facility/network/laws.wgsl`, and the part of it that
+//! the table of distributions makes.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

@@ -4,8 +4,9 @@ shared! {
     "facility/network/records.wgsl":
     /// A number that changes, with what the area under it is made of: the WGSL `struct Level`.
     ///
-    /// All that is added up is each change times its *age*, the ticks from the end of the warm-up until then, because each row that an event changes costs time. The area is the level
-    /// times the age of the end, less that sum.
+    /// All that is added up is each change times its *age*, the ticks from the end of the warm-up
+    /// until then, because each row that an event changes costs time. The area is the level times
+    /// the age of the end, less that sum.
     #[derive(PartialEq, Eq, Default)]
     pub struct Level {
         /// Modulo 2^96, low word first.
@@ -24,7 +25,8 @@ impl Level {
         self.level
     }
 
-    /// The area under it from the end of the warm-up until an age: the number times ticks, exact below 2^96.
+    /// The area under it from the end of the warm-up until an age: the number times ticks, exact
+    /// below 2^96.
     pub fn area(&self, age: u64) -> u128 {
         (u128::from(self.level) * u128::from(age)).wrapping_sub(self.changes()) & MOST
     }
@@ -132,7 +134,8 @@ mod tests {
         }
     }
 
-    /// More may leave a node along ways that take time than come to it: of all nodes, the number is right.
+    /// More may leave a node along ways that take time than come to it: of all nodes, the number is
+    /// right.
     #[test]
     fn numbers_below_zero_are_made_up_for_by_others() {
         let (mut here, mut there) = (Level::default(), Level::default());

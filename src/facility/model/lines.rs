@@ -45,7 +45,8 @@ impl Facility {
         state.waiting += u32::from(line != GUESTS);
         let (mut next, mut previous) = (0, 0);
         if list {
-            // How far from the slot after it the next free one is: not at all, where it was never written.
+            // How far from the slot after it the next free one is: not at all, where it was never
+            // written.
             state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
             let [first, last, services, departures] = context.memory_get(line);
             let ends = if in_front {
@@ -76,7 +77,8 @@ impl Facility {
         if state.waiting < size {
             return (first + state.waiting) % size;
         }
-        // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
+        // Twice as many: who is in those before the first comes behind the others, or the others
+        // before him, if they are fewer.
         let before = first <= size / 2;
         for slot in if before { 0..first } else { first..size } {
             self.move_slot(slot, size + slot, context);
@@ -120,7 +122,8 @@ impl Facility {
         state.free = slot;
     }
 
-    /// Takes the customer who is served next out of his line, or the first of the guests. There is one.
+    /// Takes the customer who is served next out of his line, or the first of the guests. There is
+    /// one.
     pub(super) fn take(
         &self,
         lp: u32,
@@ -177,7 +180,8 @@ impl Facility {
         Customer { class, entered, arrived, left }
     }
 
-    /// Who waits with a server for room elsewhere, in the memory of all LPs: the node that he is at, and the one that has no room.
+    /// Who waits with a server for room elsewhere, in the memory of all LPs: the node that he is
+    /// at, and the one that has no room.
     pub(in crate::facility) fn waits_for(&self, memory: &[[u32; 4]]) -> Vec<(usize, usize)> {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let mut waits = Vec::new();
@@ -189,7 +193,8 @@ impl Facility {
         waits
     }
 
-    /// Of each node, whether anybody waits in a line there who will leave it when his patience ends.
+    /// Of each node, whether anybody waits in a line there who will leave it when his patience
+    /// ends.
     pub(in crate::facility) fn impatient(&self, memory: &[[u32; 4]]) -> Vec<bool> {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let nodes = self.nodes.iter().zip(memory.chunks(rows));

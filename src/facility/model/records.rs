@@ -34,12 +34,14 @@ pub(super) fn detail_rows(classes: u32) -> u32 {
     super::word(LENGTHS) / 2 + classes * 2 * BIN_ROWS
 }
 
-/// The customers of a class who are there, in an LP's memory: of a run whose statistics begin at time zero.
+/// The customers of a class who are there, in an LP's memory: of a run whose statistics begin at
+/// time zero.
 pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> Level {
     bytemuck::cast(memory[(block_of(super::word(class)) + PRESENT) as usize])
 }
 
-/// The customers of a class in each bin of their sojourn times, in an LP's memory with details that begin at a row.
+/// The customers of a class in each bin of their sojourn times, in an LP's memory with details that
+/// begin at a row.
 pub(in crate::facility) fn sojourns_of(memory: &[[u32; 4]], details: u32, class: usize) -> &[u32] {
     let first = details + super::word(LENGTHS) / 2 + 2 * super::word(class) * BIN_ROWS;
     memory[first as usize..][..BIN_ROWS as usize].as_flattened()
@@ -100,7 +102,8 @@ pub(super) fn deed_of(deed: Deed) -> u32 {
     }
 }
 
-/// The first row of the block of a class, which is the line of that number. (Those of one station are in the order of their numbers.)
+/// The first row of the block of a class, which is the line of that number. (Those of one station
+/// are in the order of their numbers.)
 pub(super) fn block_of(number: u32) -> u32 {
     BLOCK * (1 + number)
 }
@@ -178,8 +181,8 @@ impl Facility {
         }
     }
 
-    /// Changes the levels of servers that are down, and of customers that they interrupted: numbers until
-    /// now, and from now on.
+    /// Changes the levels of servers that are down, and of customers that they interrupted: numbers
+    /// until now, and from now on.
     pub(super) fn change_down(&self, before: [u32; 2], after: [u32; 2], context: &mut Here<'_>) {
         let age = since(context.now(), self.params.warm_up);
         for (row, (before, after)) in [SERVERS, INTERRUPTED].into_iter().zip(before.into_iter().zip(after)) {
@@ -263,7 +266,8 @@ impl Facility {
         self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
     }
 
-    /// The rows of an LP's memory that hold its histograms, the first and how many: by class those of sojourns, and then those of waits.
+    /// The rows of an LP's memory that hold its histograms, the first and how many: by class those
+    /// of sojourns, and then those of waits.
     pub(in crate::facility) fn histogram_rows(&self) -> [u32; 2] {
         match self.params.details {
             0 => [0, 0],

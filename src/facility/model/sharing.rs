@@ -1,4 +1,5 @@
-//! The twin of `shaders/facility/network/sharing.wgsl`, which says what its clock counts and how it is rounded.
+//! The twin of `shaders/facility/network/sharing.wgsl`, which says what its clock counts and how it
+//! is rounded.
 
 use super::lines::next_serial;
 use super::{CLOCK, Customer, FacilityState, Here, halves, times};

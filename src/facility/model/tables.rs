@@ -1,4 +1,5 @@
-//! What a network becomes: the words that kernels read, as the head of `shaders/facility/network/tables.wgsl` has them, and how much LPs hold.
+//! What a network becomes: the words that kernels read, as the head of
+//! `shaders/facility/network/tables.wgsl` has them, and how much LPs hold.
 
 use std::collections::HashMap;
 
@@ -93,7 +94,8 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
             at
         })
     };
-    // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else learns.)
+    // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else
+    // learns.)
     let choosers: Vec<(usize, &Node)> =
         nodes.iter().enumerate().filter(|(_, node)| node.choice == Choice::Shortest).collect();
     let mut lookahead = choosers.is_empty().then_some(Ticks::NEVER);
@@ -218,7 +220,8 @@ fn way_words([threshold, other]: [u32; 2], way: &Way, travel: u32) -> [u32; WAY_
     [threshold, other, word(way.node), travel | word(way.class)]
 }
 
-/// Customers that are there from the beginning, each as often as forks within each other make siblings of him at once.
+/// Customers that are there from the beginning, each as often as forks within each other make
+/// siblings of him at once.
 pub(super) fn population(nodes: &[Node]) -> u32 {
     let begin = nodes.iter().enumerate().flat_map(|(number, node)| {
         let here = node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0);
@@ -237,11 +240,13 @@ fn held_at_first(node: &Node) -> u32 {
     node.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.population))
 }
 
-/// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave, and each of them who is on his way there. What they are sent in a window,
+/// What LPs hold: a source the next arrival, a station an event for each who is served, and who
+/// waits and may leave, and each of them who is on his way there. What they are sent in a window,
 /// which is as long as the lookahead.
 pub(super) fn capacity(nodes: &[Node], scale: Scale, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
-    // Who is on his way to each node, on average, and how many come to it in a unit of time, of those from outside; and to which nodes others travel.
+    // Who is on his way to each node, on average, and how many come to it in a unit of time, of
+    // those from outside; and to which nodes others travel.
     let mut coming = vec![(0.0, 0.0); nodes.len()];
     let mut inside = vec![false; nodes.len()];
     for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.comes && !pair.from_outside) {

@@ -1,4 +1,5 @@
-//! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
+//! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies
+//! where.
 
 use super::lines::next_serial;
 use super::records::Deed;
@@ -18,8 +19,8 @@ fn free_servers(state: &FacilityState) -> u32 {
     if state.down == 0 { state.open.saturating_sub(state.busy) } else { 0 }
 }
 
-/// Servers that are down, and customers whose service waits for a repair. While a station is down, no
-/// service begins or ends.
+/// Servers that are down, and customers whose service waits for a repair. While a station is down,
+/// no service begins or ends.
 fn out_of_order(state: &FacilityState) -> [u32; 2] {
     if state.down == 0 { [0, 0] } else { [state.open, state.busy] }
 }
@@ -373,7 +374,8 @@ impl CpuModel for Facility {
             let [to, class_and_law] = [2, 3].map(|index| self.data[way + index]);
             let (class, law) = (class_and_law & 3, class_and_law & !3);
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
-            // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
+            // (Siblings come from nobody: their fork does not count them among those it sent to a
+            // shorter line.)
             let mut from = lp + 1;
             if parts {
                 let home = slot << 16 | self.tag_of(who.entered);

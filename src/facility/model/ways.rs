@@ -5,7 +5,8 @@ use super::{FacilityState, Here, IN_TURN, SHORTEST, WAY_WORDS};
 use crate::facility::Facility;
 
 impl Facility {
-    /// The way that a customer of a class takes, one of several that leave at once: its place in `data`.
+    /// The way that a customer of a class takes, one of several that leave at once: its place in
+    /// `data`.
     pub(super) fn way_of(
         &self,
         lp: u32,

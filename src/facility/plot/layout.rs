@@ -1,12 +1,15 @@
-//! Where the nodes of a network lie in a picture: in layers from left to right, as Sugiyama, Tagawa and Toda do ("Methods for visual understanding of hierarchical system structures",
-//! IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981), with layers by longest ways and orders by the middles of neighbours.
+//! Where the nodes of a network lie in a picture: in layers from left to right, as Sugiyama, Tagawa
+//! and Toda do ("Methods for visual understanding of hierarchical system structures", IEEE
+//! Transactions on Systems, Man, and Cybernetics 11(2), 1981), with layers by longest ways and
+//! orders by the middles of neighbours.
 
 use crate::facility::nodes::{Kind, Node, Pair};
 
 /// Rounds in which nodes are put between their neighbours, to the left and to the right by turns.
 const SWEEPS: usize = 8;
 
-/// Rounds in which what follows a fork is put behind its siblings, each for one more fork within another.
+/// Rounds in which what follows a fork is put behind its siblings, each for one more fork within
+/// another.
 const FORKS: usize = 4;
 
 pub(super) struct Layout {
@@ -83,8 +86,10 @@ fn spread(rows: &[Vec<usize>], place: &mut [f64]) {
     }
 }
 
-/// All nodes in an order in which edges lead on, but for those that lead back. Where customers come in, those are the ones that close a round (depth first from the sources). Where nobody
-/// does, and rounds are all there is, those that come no further from the first node with customers (breadth first).
+/// All nodes in an order in which edges lead on, but for those that lead back. Where customers come
+/// in, those are the ones that close a round (depth first from the sources). Where nobody does, and
+/// rounds are all there is, those that come no further from the first node with customers (breadth
+/// first).
 fn walk(nodes: &[Node], ways: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
     let source = |node: &&usize| matches!(nodes[**node].kind, Kind::Source { .. });
     let begins = |node: &&usize| nodes[**node].pairs.iter().any(|pair| pair.population > 0);
@@ -143,7 +148,8 @@ fn walk(nodes: &[Node], ways: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, 
     (order, edges)
 }
 
-/// The layer of each node: behind all those that lead to it. Who was joined comes behind his siblings.
+/// The layer of each node: behind all those that lead to it. Who was joined comes behind his
+/// siblings.
 fn layers(nodes: &[Node], order: &[usize], edges: &[(usize, usize, bool)]) -> Vec<usize> {
     let mut layer = vec![0_usize; nodes.len()];
     let mut behind = vec![0; nodes.len()];

@@ -32,7 +32,8 @@ const MARGIN: i32 = 100;
 const TITLE: i32 = 50;
 const LEGEND: i32 = 70;
 
-/// The colours of shares from 0 to 1: yellow to red, of one lightness after the other (Brewer's `YlOrRd`).
+/// The colours of shares from 0 to 1: yellow to red, of one lightness after the other (Brewer's
+/// `YlOrRd`).
 const SHARES: [(u8, u8, u8); 6] =
     [(255, 255, 229), (254, 217, 118), (254, 178, 76), (253, 141, 60), (240, 59, 32), (150, 0, 38)];
 
@@ -46,7 +47,8 @@ fn nothing(message: &str) -> FacilityError {
     FacilityError::Plot { message: message.to_owned() }
 }
 
-/// Draws how many customers were at each station, delay and fork in the course of a run: the average of each part. Of more than eight, those with the most.
+/// Draws how many customers were at each station, delay and fork in the course of a run: the
+/// average of each part. Of more than eight, those with the most.
 ///
 /// # Errors
 /// [`FacilityError::Plot`].
@@ -90,8 +92,9 @@ pub fn numbers(course: &Course) -> Result<String, FacilityError> {
     })
 }
 
-/// Draws the distribution of the times that customers stayed at each station, delay and fork, and of those in the network that sinks tell: which share stayed no longer. Of more than
-/// eight nodes, those that the most left.
+/// Draws the distribution of the times that customers stayed at each station, delay and fork, and
+/// of those in the network that sinks tell: which share stayed no longer. Of more than eight nodes,
+/// those that the most left.
 ///
 /// # Errors
 /// [`FacilityError::Plot`], where nobody left any node after the warm-up.
@@ -169,7 +172,8 @@ where
         .draw()
 }
 
-/// Draws the network: nodes in layers from left to right, with an arrow for each way, and stations coloured by the share of their servers that was busy.
+/// Draws the network: nodes in layers from left to right, with an arrow for each way, and stations
+/// coloured by the share of their servers that was busy.
 ///
 /// # Errors
 /// [`FacilityError::Plot`] for more than [`MOST_NODES`] nodes.
@@ -336,7 +340,8 @@ fn half(node: &Node) -> (f64, f64) {
     }
 }
 
-/// An arrow from one node to another: a curve that leaves to the right and comes from the left; what leads back goes round above, in a lighter colour.
+/// An arrow from one node to another: a curve that leaves to the right and comes from the left;
+/// what leads back goes round above, in a lighter colour.
 fn edge(root: &Area<'_>, from: ((i32, i32), &Node), to: ((i32, i32), &Node), back: bool) -> Drawn {
     let place = |(x, y): (i32, i32)| (f64::from(x), f64::from(y));
     let ((from, node), (to, other)) = (from, to);

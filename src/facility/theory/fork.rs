@@ -4,7 +4,8 @@ use super::visits::{Known, shared};
 use crate::facility::nodes::{Kind, Node, Pair, Way};
 use crate::facility::{Discipline, Measure};
 
-/// How many ways lead from a node to another: of customers, and of the siblings of one customer at the most.
+/// How many ways lead from a node to another: of customers, and of the siblings of one customer at
+/// the most.
 fn leads(from: &Node, to: usize) -> (usize, usize) {
     let here = |ways: &[Way]| ways.iter().filter(|way| way.node == to).count();
     let comes = || from.pairs.iter().filter(|pair| pair.comes);
@@ -31,8 +32,9 @@ fn branch(nodes: &[Node], before: &[Vec<usize>], number: usize, fork: usize) -> 
     before[number] == [fork] && leads(&nodes[fork], number) == (0, 1)
 }
 
-/// Whether all who come to a node are parts of Poisson processes: from sources, or siblings of such customers, of whom one comes at a time. (Who comes back to a fork from one of its
-/// branches does not come to it.)
+/// Whether all who come to a node are parts of Poisson processes: from sources, or siblings of such
+/// customers, of whom one comes at a time. (Who comes back to a fork from one of its branches does
+/// not come to it.)
 pub(super) fn fed(
     nodes: &[Node],
     before: &[Vec<usize>],
@@ -50,10 +52,13 @@ pub(super) fn fed(
     })
 }
 
-/// The time until the last of the siblings has come back, where each is served at a node of its own.
+/// The time until the last of the siblings has come back, where each is served at a node of its
+/// own.
 ///
-/// Of n exponential times that do not depend on each other, the last ends after the mean, 1 + 1/2 + ... + 1/n times. Of two stations M/M/1 with one mean service, to which
-/// siblings come at the same times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
+/// Of n exponential times that do not depend on each other, the last ends after the mean, 1 + 1/2 +
+/// ... + 1/n times. Of two stations M/M/1 with one mean service, to which siblings come at the same
+/// times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel
+/// queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
 pub(super) fn siblings(
     nodes: &[Node],
     before: &[Vec<usize>],

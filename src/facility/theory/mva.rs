@@ -7,15 +7,18 @@ use crate::facility::{Discipline, Distribution, Measure};
 /// Populations that are looked at, times the nodes, at most.
 const MOST_WORK: usize = 20_000_000;
 
-/// Nodes where customers of all classes are served by one server, or where nobody waits: the means of their times by class, and how often each class comes.
+/// Nodes where customers of all classes are served by one server, or where nobody waits: the means
+/// of their times by class, and how often each class comes.
 struct Place {
     waits: bool,
     service: Vec<f64>,
     visits: Vec<f64>,
 }
 
-/// What is known of a closed network whose customers keep their class: Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the
-/// ACM 27(2), 1980, recursion by population. Exact where every station has one server, and either shares it, or serves all classes alike: exponential, of one mean.
+/// What is known of a closed network whose customers keep their class: Reiser and Lavenberg,
+/// "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980,
+/// recursion by population. Exact where every station has one server, and either shares it, or
+/// serves all classes alike: exponential, of one mean.
 pub(super) fn closed(nodes: &[Node], known: &mut Known) {
     let classes = nodes.first().map_or(0, |node| node.pairs.len());
     let Some(rounds) = (0..classes).map(|class| visits(nodes, class)).collect::<Option<Vec<_>>>() else {
@@ -105,7 +108,8 @@ fn tell(
 fn solve(places: &[Place], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let classes = customers.len();
     let states: usize = customers.iter().map(|some| some + 1).product();
-    // By population, in the order in which each class counts fastest to slowest: customers at each place.
+    // By population, in the order in which each class counts fastest to slowest: customers at each
+    // place.
     let mut totals = vec![0.0; states * places.len()];
     let mut throughput = vec![0.0; classes];
     let mut numbers = vec![vec![0.0; places.len()]; classes];

@@ -6,7 +6,8 @@ use crate::facility::nodes::{Node, Pair};
 use crate::facility::traffic::eliminate;
 use crate::facility::{Distribution, Measure};
 
-/// Nodes of a closed network up to which it is computed how often customers come to each: by elimination, which takes their square in memory, and their third power in time.
+/// Nodes of a closed network up to which it is computed how often customers come to each: by
+/// elimination, which takes their square in memory, and their third power in time.
 const MOST_NODES: usize = 600;
 
 /// By node, class (none for all) and measure.
@@ -22,13 +23,14 @@ pub(super) fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option
     means.all(|mean| mean == Some(first)).then_some(first)
 }
 
-/// The time that who goes on from a node travels, on average; of who is parted, that of his siblings together.
+/// The time that who goes on from a node travels, on average; of who is parted, that of his
+/// siblings together.
 pub(super) fn mean_travel(pair: &Pair) -> f64 {
     pair.all_ways().map(|way| way.probability * way.mean_travel()).sum()
 }
 
-/// How often a customer of a class comes to each node of a closed network, for each time that it comes to the first of them that it ever comes to; none where not all are on one
-/// round.
+/// How often a customer of a class comes to each node of a closed network, for each time that it
+/// comes to the first of them that it ever comes to; none where not all are on one round.
 pub(super) fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let size = nodes.len();
     // Before there is a matrix of them.

@@ -13,7 +13,8 @@ use crate::gpu::compilations::Compilation;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::compilations::{self, Compiling, HOST_WAIT};
 
-/// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its number.)
+/// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its
+/// number.)
 #[derive(Debug, Clone)]
 pub struct Submission {
     index: wgpu::SubmissionIndex,
@@ -55,7 +56,8 @@ thread_local! {
     pub(crate) static CALLS: std::cell::Cell<[u32; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 
-/// So long the host asks again and again whether submitted work is done, before it sleeps until then.
+/// So long the host asks again and again whether submitted work is done, before it sleeps until
+/// then.
 #[cfg(not(target_arch = "wasm32"))]
 const AWAKE: Duration = Duration::from_micros(500);
 
@@ -68,7 +70,8 @@ impl Gpu {
     /// Submits what `encoder` recorded.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from the next wait.)
+    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from
+    /// the next wait.)
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<Submission, GpuError> {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
@@ -111,12 +114,13 @@ impl Gpu {
         done
     }
 
-    /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was submitted so far, and is not bounded: browsers
-    /// end work that hangs themselves, and say that the device is lost.
+    /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was
+    /// submitted so far, and is not bounded: browsers end work that hangs themselves, and say that
+    /// the device is lost.
     ///
     /// # Errors
-    /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on this device: [`GpuError::OutOfMemory`],
-    /// [`GpuError::Link`] and [`GpuError::Refused`].
+    /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on
+    /// this device: [`GpuError::OutOfMemory`], [`GpuError::Link`] and [`GpuError::Refused`].
     pub async fn wait_async(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
         #[cfg(not(target_arch = "wasm32"))]
         self.wait(submission)?;
@@ -145,8 +149,10 @@ impl Gpu {
         let submission = submission.into();
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
-        // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
-        // wait finds its submission unfinished and then, because another thread saw its end meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
+        // A thread that sleeps until the driver wakes it hears of short work late. A device that is
+        // a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
+        // wait finds its submission unfinished and then, because another thread saw its end
+        // meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
         if !self.on_processor() {
             let done = submission.done.unwrap_or_else(|| self.done());
             let start = web_time::Instant::now();
@@ -176,7 +182,8 @@ impl Gpu {
                     if waited < most && (compiles || self.compilations.since(before)) => {}
                 Err(wgpu::PollError::Timeout) => {
                     self.present()?;
-                    // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
+                    // Destroying a device waits for its work, and this work may never end: the
+                    // device is never destroyed.
                     std::mem::forget((self.device.clone(), self.queue.clone()));
                     return Err(GpuError::Timeout { seconds: waited.as_secs() });
                 }
@@ -194,7 +201,8 @@ impl Gpu {
         self.alive()
     }
 
-    /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
+    /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an
+    /// error.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn poll(
         &self,

@@ -16,7 +16,8 @@ impl Checks {
 }
 
 impl Kernel {
-    /// Makes entry point `entry` of `program` ready, with run-time checks: for kernels that hold WGSL of a user's.
+    /// Makes entry point `entry` of `program` ready, with run-time checks: for kernels that hold
+    /// WGSL of a user's.
     ///
     /// `constants` gives values to WGSL `override`s.
     ///
@@ -36,8 +37,8 @@ impl Kernel {
     /// [`Kernel::new`] without run-time checks (unless the device is [`Gpu::checked`]).
     ///
     /// # Safety
-    /// Whatever its buffers hold, the kernel must index within them, every loop must end, and no divisor may be
-    /// zero.
+    /// Whatever its buffers hold, the kernel must index within them, every loop must end, and no
+    /// divisor may be zero.
     ///
     /// # Errors
     /// As [`Kernel::new`].
@@ -51,7 +52,8 @@ impl Kernel {
         unsafe { Self::with_checks(gpu, program, entry, constants, Checks::None) }
     }
 
-    /// The kernel with these run-time checks, or with all of them, if the device is [`Gpu::checked`].
+    /// The kernel with these run-time checks, or with all of them, if the device is
+    /// [`Gpu::checked`].
     ///
     /// # Safety
     /// What is not checked must hold by itself: [`Checks`] says what that is.
@@ -102,7 +104,8 @@ impl Kernel {
                 label: Some(&name),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            // SAFETY: `checks` leaves something out only where the caller of `with_checks` has vouched for it.
+            // SAFETY: `checks` leaves something out only where the caller of `with_checks` has
+            // vouched for it.
             let module = unsafe { device.create_shader_module_trusted(module, checks) };
             #[cfg(target_arch = "wasm32")]
             gpu.expect(program.refusal(module.clone()));
@@ -137,11 +140,12 @@ impl Kernel {
         })
     }
 
-    /// Binds buffers by the names of their WGSL variables. Names that the kernel does not have are passed over, so
-    /// that kernels of one family can share a list.
+    /// Binds buffers by the names of their WGSL variables. Names that the kernel does not have are
+    /// passed over, so that kernels of one family can share a list.
     ///
     /// # Errors
-    /// [`GpuError::Unbound`] if a variable is left without a buffer, [`GpuError::Refused`] if one does not fit.
+    /// [`GpuError::Unbound`] if a variable is left without a buffer, [`GpuError::Refused`] if one
+    /// does not fit.
     pub fn bind(
         &self,
         gpu: &Gpu,
@@ -201,7 +205,8 @@ impl Recipe {
         unsafe { self.built(gpu, Checks::None) }
     }
 
-    /// The kernel with run-time checks, but that loops are counted only where a user's file has one (or where the device is [`Gpu::checked`]).
+    /// The kernel with run-time checks, but that loops are counted only where a user's file has one
+    /// (or where the device is [`Gpu::checked`]).
     ///
     /// # Safety
     /// Every loop of the library's files must end.
@@ -220,8 +225,8 @@ impl Recipe {
         if let Some(kernel) = gpu.built().find(kind, self) {
             return Ok(kernel);
         }
-        // Not under the lock: a compilation is long, and another thread may want another kernel. Two that want the
-        // same one both build it.
+        // Not under the lock: a compilation is long, and another thread may want another kernel.
+        // Two that want the same one both build it.
         let program = self.link()?;
         // SAFETY: the caller vouches for what is not checked.
         let kernel = unsafe { Kernel::with_checks(gpu, &program, self.entry(), &self.constants(), checks)? };
@@ -230,7 +235,8 @@ impl Recipe {
     }
 }
 
-/// The buffers that an entry point uses, itself or through the functions that it calls, each with its place.
+/// The buffers that an entry point uses, itself or through the functions that it calls, each with
+/// its place.
 fn variables(program: &Program, entry: &str) -> Vec<Variable> {
     let mut variables = Vec::new();
     for variable in program.used(entry) {

@@ -1,4 +1,5 @@
-//! How subgroups lie is found out on the device: WGSL does not say, and adapters report a range of sizes.
+//! How subgroups lie is found out on the device: WGSL does not say, and adapters report a range of
+//! sizes.
 
 use super::{GROUP_SIZES, SubgroupLayout, Subgroups};
 use crate::gpu::{Buffer, Gpu, GpuError, Plan, Recipe};
@@ -8,13 +9,15 @@ use crate::shaders;
 const SAMPLES: u32 = 4;
 
 impl Subgroups {
-    /// The size that all subgroups of the device have; none if the adapter says that it has several.
+    /// The size that all subgroups of the device have; none if the adapter says that it has
+    /// several.
     pub fn fixed(gpu: &Gpu) -> Option<u32> {
         let (min, max) = (gpu.info().subgroup_min_size, gpu.info().subgroup_max_size);
         (gpu.has(wgpu::Features::SUBGROUP) && min == max && min > 0).then_some(min)
     }
 
-    /// The size that all subgroups of the device have, if those of workgroups of this size lie in the order of local indices.
+    /// The size that all subgroups of the device have, if those of workgroups of this size lie in
+    /// the order of local indices.
     pub(crate) fn in_order(gpu: &Gpu, group_size: u32) -> Option<u32> {
         let size = Self::fixed(gpu)?;
         let seen = *gpu.subgroups()?.of(group_size)?;
@@ -42,11 +45,12 @@ impl Subgroups {
 }
 
 impl Gpu {
-    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call (in browsers, where nothing may block, by
-    /// [`Gpu::open`]) and kept.
+    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first
+    /// call (in browsers, where nothing may block, by [`Gpu::open`]) and kept.
     ///
-    /// None where kernels may not use them and where the probe fails, which is logged: then baseline kernels are to be used. In browsers that is
-    /// so today: wgpu 30 does not ask them for subgroups.
+    /// None where kernels may not use them and where the probe fails, which is logged: then
+    /// baseline kernels are to be used. In browsers that is so today: wgpu 30 does not ask them for
+    /// subgroups.
     pub fn subgroups(&self) -> Option<Subgroups> {
         if !self.has(wgpu::Features::SUBGROUP) {
             return None;
@@ -223,7 +227,8 @@ mod tests {
             let layout = SubgroupLayout::of(64, &seen);
             assert!(!layout.whole && !layout.in_order, "fault {number}");
         }
-        // Nothing was written; or a size that does not divide the workgroup's; or another one in another workgroup.
+        // Nothing was written; or a size that does not divide the workgroup's; or another one in
+        // another workgroup.
         assert!(!SubgroupLayout::of(64, &vec![bytemuck::Zeroable::zeroed(); 64]).whole);
         let mut odd = seen(&(0..48).collect::<Vec<u32>>(), 16);
         odd.iter_mut().for_each(|seen| seen.size = 32);

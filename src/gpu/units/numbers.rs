@@ -79,8 +79,8 @@ impl<'m> Units<'m> {
         })
     }
 
-    /// By function, the expressions that a field is in; nothing if it comes where it is not followed:
-    /// into a pair, a struct, memory, or a function of the library that may take a time.
+    /// By function, the expressions that a field is in; nothing if it comes where it is not
+    /// followed: into a pair, a struct, memory, or a function of the library that may take a time.
     fn made_of(&self, field: u32, outside: &HashSet<Handle<Type>>) -> Option<Vec<Values>> {
         let called: HashSet<_> =
             self.own.iter().flat_map(|own| own.body.calls.iter().map(|call| call.function)).collect();
@@ -297,7 +297,8 @@ impl<'m> Units<'m> {
         outside
     }
 
-    /// Where a pointer points, or where a part of a value lies; nothing if what it holds is in doubt.
+    /// Where a pointer points, or where a part of a value lies; nothing if what it holds is in
+    /// doubt.
     fn kept_at(
         &self,
         own: &Own<'m>,

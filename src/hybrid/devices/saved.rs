@@ -13,8 +13,9 @@ use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options, Progres
 use crate::pdes::{Simulation, SimulationError};
 
 impl<M: Model> GpuPart<M> {
-    /// Goes on where a run was saved, by whichever engine and any number of parts: this rank's part of it. All ranks are given the same checkpoint. What `options` say of
-    /// speed and capacity holds; seed and replica are the checkpoint's.
+    /// Goes on where a run was saved, by whichever engine and any number of parts: this rank's part
+    /// of it. All ranks are given the same checkpoint. What `options` say of speed and capacity
+    /// holds; seed and replica are the checkpoint's.
     ///
     /// # Errors
     /// [`CheckpointError::Foreign`] for another model's; as [`GpuPart::on`].
@@ -30,11 +31,13 @@ impl<M: Model> GpuPart<M> {
         Self::begin(transport, gpu, model, options, Some(checkpoint))
     }
 
-    /// The run as it is between two runs, to go on from there later, on whichever engine and any number of parts: all ranks ask for it, and the first one has it. For that
-    /// it holds in its memory what all parts do, and the file.
+    /// The run as it is between two runs, to go on from there later, on whichever engine and any
+    /// number of parts: all ranks ask for it, and the first one has it. For that it holds in its
+    /// memory what all parts do, and the file.
     ///
     /// # Errors
-    /// [`HybridError::Over`] after a run that failed; the device's error, on all ranks, as of [`GpuPart::run`]; what [`Transport`] says of ranks that are gone.
+    /// [`HybridError::Over`] after a run that failed; the device's error, on all ranks, as of
+    /// [`GpuPart::run`]; what [`Transport`] says of ranks that are gone.
     pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
         let made = self.gathered()?;
         agreed(&mut *self.transport, made)

@@ -2,7 +2,8 @@
 
 use super::Placement;
 
-/// A place that lost is tried again when calls have taken so many times as long elsewhere as these would take there: so that to look again costs a twentieth at the most.
+/// A place that lost is tried again when calls have taken so many times as long elsewhere as these
+/// would take there: so that to look again costs a twentieth at the most.
 const AGAIN: f64 = 20.0;
 
 /// Where calls run.
@@ -41,7 +42,8 @@ pub(super) struct Device {
 }
 
 impl Balance {
-    /// A place that was not tried is tried, unless fewer calls took longer there than these take elsewhere. One that lost is tried again now and then: what made it slow may be over.
+    /// A place that was not tried is tried, unless fewer calls took longer there than these take
+    /// elsewhere. One that lost is tried again now and then: what made it slow may be over.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> Place {
         if placement == Placement::Cpu || devices == 0 || self.cut && placement == Placement::Auto {
@@ -73,7 +75,8 @@ impl Balance {
         tried.iter().find(again).map_or(best.0, |&(place, _)| place)
     }
 
-    /// Whether calls have run there before. The first ones wait for the set-up of a device, and say nothing of those that follow.
+    /// Whether calls have run there before. The first ones wait for the set-up of a device, and say
+    /// nothing of those that follow.
     pub(super) fn is_warm(&mut self, place: Place) -> bool {
         match place {
             Place::Cpu => true,
@@ -82,7 +85,9 @@ impl Balance {
         }
     }
 
-    /// How many calls each device takes of so many: by what it did before, and the same of each until that is known. One at least, so that a device that was slow once is seen to be faster now.
+    /// How many calls each device takes of so many: by what it did before, and the same of each
+    /// until that is known. One at least, so that a device that was slow once is seen to be faster
+    /// now.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -122,7 +127,8 @@ impl Balance {
         self.since[place as usize][size(calls)] = 0.0;
     }
 
-    /// A device has answered so many calls, in so many seconds where others answered some at the same time.
+    /// A device has answered so many calls, in so many seconds where others answered some at the
+    /// same time.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     pub(super) fn record_device(&mut self, device: usize, calls: usize, seconds: Option<f64>) {
         if self.devices.len() <= device {

@@ -20,16 +20,18 @@ use crate::shaders;
 /// fn handle(call: Call) -> Answer
 /// ```
 ///
-/// Multithreaded: so many workgroups serve a call, with workgroup memory and barriers of the file's own. All invocations of a workgroup call `handle`, and what that of lane 0 returns
-/// is the workgroup's answer.
+/// Multithreaded: so many workgroups serve a call, with workgroup memory and barriers of the file's
+/// own. All invocations of a workgroup call `handle`, and what that of lane 0 returns is the
+/// workgroup's answer.
 ///
 /// ```wgsl
 /// fn handle(call: Call, group: u32, lane: u32) -> Answer
 /// ```
 ///
-/// What all calls share lies in buffers that stay on the device ([`WgslHandler::bind`]); the file declares them in `@group(1)`. One that it writes to is the caller's care: what
-/// calls write must not depend on their order. `handle` may end no workgroup's barriers in part of its invocations, and its loops together must stay below 65,535 iterations of one
-/// invocation.
+/// What all calls share lies in buffers that stay on the device ([`WgslHandler::bind`]); the file
+/// declares them in `@group(1)`. One that it writes to is the caller's care: what calls write must
+/// not depend on their order. `handle` may end no workgroup's barriers in part of its invocations,
+/// and its loops together must stay below 65,535 iterations of one invocation.
 pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
     name: String,
     /// The devices that it was made for.
@@ -92,10 +94,12 @@ pub fn kernels(batched: Source, multithreaded: Source) -> Vec<Recipe> {
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
-    /// One invocation for each call. Without a device it is checked all the same, and runs on the CPU; it is made for as many devices as there are (`Some(&gpu)` is one, `&list` are several).
+    /// One invocation for each call. Without a device it is checked all the same, and runs on the
+    /// CPU; it is made for as many devices as there are (`Some(&gpu)` is one, `&list` are several).
     ///
     /// # Errors
-    /// WGSL that does not link, whose `Call` and `Answer` are not the bytes of `C` and `A`, or that the device refuses.
+    /// WGSL that does not link, whose `Call` and `Answer` are not the bytes of `C` and `A`, or that
+    /// the device refuses.
     pub fn batched<'g>(
         devices: impl IntoIterator<Item = &'g Gpu>,
         name: &str,
@@ -108,7 +112,8 @@ impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A, GROUPS> {
-    /// For each call `GROUPS` workgroups of so many invocations. The twin returns an answer for each workgroup.
+    /// For each call `GROUPS` workgroups of so many invocations. The twin returns an answer for
+    /// each workgroup.
     ///
     /// # Errors
     /// As [`WgslHandler::batched`].
@@ -171,7 +176,8 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         }
     }
 
-    /// Binds a buffer of one of the devices that it was made for: each has one of its own. (Of another device's, nothing comes.)
+    /// Binds a buffer of one of the devices that it was made for: each has one of its own. (Of
+    /// another device's, nothing comes.)
     #[must_use]
     pub fn bind_on<T: Pod>(mut self, gpu: &Gpu, variable: &str, buffer: &Buffer<T>) -> Self {
         let bytes = buffer.len().max(1) * size_of::<T>() as u64;
@@ -280,7 +286,8 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
             let what = "it was made without a device".to_owned();
             return Err(HybridError::Handler { handler: self.name.clone(), what });
         };
-        // Where calls run is found out by and by: what is bound on some devices alone shows at the first call.
+        // Where calls run is found out by and by: what is bound on some devices alone shows at the
+        // first call.
         let lacking = self.devices.iter().find_map(|device| {
             let lacks = |name: &String| device.bound.iter().all(|(own, ..)| own != name);
             let (name, ..) =

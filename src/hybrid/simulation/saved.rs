@@ -1,4 +1,5 @@
-//! Models of `pdes` on the host engine that are saved and gone on with. (What other entities hold is theirs: a process is a function that has come so far, which nobody can write down.)
+//! Models of `pdes` on the host engine that are saved and gone on with. (What other entities hold
+//! is theirs: a process is a function that has come so far, which nobody can write down.)
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,7 +20,8 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    /// Goes on where a run was saved, by whichever engine, alone or as one rank of several, which are all given the same checkpoint. Seed and replica are the checkpoint's.
+    /// Goes on where a run was saved, by whichever engine, alone or as one rank of several, which
+    /// are all given the same checkpoint. Seed and replica are the checkpoint's.
     ///
     /// # Errors
     /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::on`].
@@ -52,11 +54,13 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    /// The run as it is, to go on from there later, on whichever engine and any ranks: all ranks ask for it, and the first one has it, with what all hold in its memory. It has the bytes that
-    /// [`CpuSimulation::checkpoint`] makes at that time, but for the count of windows.
+    /// The run as it is, to go on from there later, on whichever engine and any ranks: all ranks
+    /// ask for it, and the first one has it, with what all hold in its memory. It has the bytes
+    /// that [`CpuSimulation::checkpoint`] makes at that time, but for the count of windows.
     ///
     /// # Errors
-    /// [`HybridError::Over`] after a run that failed; what [`Transport`] says of ranks that are gone.
+    /// [`HybridError::Over`] after a run that failed; what [`Transport`] says of ranks that are
+    /// gone.
     pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
         let made = self.gathered()?;
         agreed(&mut *self.transport, made)
@@ -126,7 +130,8 @@ where
         Contents::of(names, &states, &memory, (&executed, digest), &pending)
     }
 
-    /// Has what this rank's LPs executed and hold in a checkpoint. What is a sum over all counts as the first rank's.
+    /// Has what this rank's LPs executed and hold in a checkpoint. What is a sum over all counts as
+    /// the first rank's.
     fn put(&mut self, checkpoint: &Checkpoint) -> Result<(), HybridError> {
         let (all, Progress { events, windows, .. }) = (checkpoint.lps(), checkpoint.progress());
         let mut pending = checkpoint.events::<M::Payload>(all.clone());

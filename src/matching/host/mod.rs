@@ -79,8 +79,8 @@ fn count_by_ranks<T: Bound, const D: usize>(subscriptions: &[Region<T, D>], upda
     subscriptions.par_iter().filter(|subscription| !subscription.is_empty()).map(overlaps).sum()
 }
 
-/// Whether a set of this number of regions can be matched, before it is made. `label` is what the error
-/// calls it.
+/// Whether a set of this number of regions can be matched, before it is made. `label` is what the
+/// error calls it.
 ///
 /// # Errors
 /// [`MatchingError::TooManyRegions`].

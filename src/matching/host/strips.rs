@@ -13,8 +13,8 @@ const REGIONS_PER_STRIP: usize = 64;
 /// Regions lie in at most this many strips on average, as the sample tells.
 const COPIES: usize = 2;
 
-/// The members of a sample: all of a small set; else one of each of [`SAMPLE`] equal parts, at a place
-/// from a fixed hash. A fixed step would see one kind only of regions that alternate.
+/// The members of a sample: all of a small set; else one of each of [`SAMPLE`] equal parts, at a
+/// place from a fixed hash. A fixed step would see one kind only of regions that alternate.
 fn sampled(len: usize) -> impl Iterator<Item = usize> {
     let parts = len.min(SAMPLE);
     let begin = move |part: usize| part * (len / parts) + part * (len % parts) / parts;
@@ -128,7 +128,8 @@ mod tests {
     fn sets_that_alternate_are_cut_for_all_their_regions() {
         const SIDE: u32 = 1 << 16;
         for period in [2, 4, 8, 16] {
-            // Dots, and one region in `period` a bar across everything in the dimension of the strips.
+            // Dots, and one region in `period` a bar across everything in the dimension of the
+            // strips.
             let region = |index: u32| {
                 let (x, y) = (index * 7 % SIDE, index * 40_503 % SIDE);
                 match index % period {

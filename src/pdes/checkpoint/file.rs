@@ -1,4 +1,5 @@
-//! Files of sections with a checksum: what is read and written of all checkpoints. `docs/checkpoints.md` says what lies where, for others.
+//! Files of sections with a checksum: what is read and written of all checkpoints.
+//! `docs/checkpoints.md` says what lies where, for others.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -56,7 +57,8 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// A file's bytes, if they are one of this kind. Whatever they say, no more memory is taken than they are long.
+    /// A file's bytes, if they are one of this kind. Whatever they say, no more memory is taken
+    /// than they are long.
     pub(crate) fn of(bytes: Vec<u8>, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let found = bytes.len() as u64;
         let Head { sections: count, length, versions } = Head::of(&bytes)?;

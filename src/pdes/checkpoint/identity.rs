@@ -55,7 +55,8 @@ impl Identity {
         }
     }
 
-    /// Of the WGSL, with the files of the model's own that it imports: its bytes without carriage returns, and their CRC-32.
+    /// Of the WGSL, with the files of the model's own that it imports: its bytes without carriage
+    /// returns, and their CRC-32.
     pub(crate) fn source(&self) -> [u64; 2] {
         self.source
     }

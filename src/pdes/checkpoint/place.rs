@@ -12,7 +12,8 @@ use web_time::{SystemTime, UNIX_EPOCH};
 
 use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
-/// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
+/// What a file begins with. The bytes around the name show transfers that change ends of lines, as
+/// those of PNG do.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 
 /// Refuses a place where nothing can be saved: makes and removes a file there.

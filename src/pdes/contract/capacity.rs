@@ -12,16 +12,19 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// The probability, per LP and window, with which [`Capacity::poisson`] lets a run overflow: 10⁻¹⁸.
+    /// The probability, per LP and window, with which [`Capacity::poisson`] lets a run overflow:
+    /// 10⁻¹⁸.
     ///
-    /// A run of a million LPs over a million windows then fails with a probability of about 10⁻⁶, and says so.
+    /// A run of a million LPs over a million windows then fails with a probability of about 10⁻⁶,
+    /// and says so.
     pub const TAIL: f64 = 1e-18;
 
-    /// Room for loads that spread over LPs like independent throws: a Poisson distribution bounds them.
+    /// Room for loads that spread over LPs like independent throws: a Poisson distribution bounds
+    /// them.
     ///
-    /// `held` is the mean number of events that an LP holds, `sent` the mean number sent to one in a window. Each
-    /// capacity is the smallest number that a Poisson variable of that mean exceeds with a probability below
-    /// [`Capacity::TAIL`].
+    /// `held` is the mean number of events that an LP holds, `sent` the mean number sent to one in
+    /// a window. Each capacity is the smallest number that a Poisson variable of that mean exceeds
+    /// with a probability below [`Capacity::TAIL`].
     pub fn poisson(held: f64, sent: f64) -> Self {
         Self { queue: bound(held, Self::TAIL), mailbox: bound(sent, Self::TAIL) }
     }
@@ -37,7 +40,8 @@ pub(in crate::pdes) fn mean_for(room: u32) -> f64 {
     low
 }
 
-/// The room that a number of events takes which is Poisson with this mean, but for one time in a million.
+/// The room that a number of events takes which is Poisson with this mean, but for one time in a
+/// million.
 pub(in crate::pdes) fn room_for(mean: f64) -> u32 {
     bound(mean, 1e-6)
 }

@@ -9,8 +9,9 @@ use super::event::{Event, Payload};
 
 /// An error of the `pdes` module.
 ///
-/// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call returns the same
-/// error. After an error of the device within a run, make a new simulation. The others refuse one before it starts.
+/// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call
+/// returns the same error. After an error of the device within a run, make a new simulation. The
+/// others refuse one before it starts.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -337,12 +338,15 @@ pub(in crate::pdes) const MEMORY: &str = "LP memory";
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
-    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one whose event it was.
+    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one
+    /// whose event it was.
     pub lp: u32,
-    /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last window sent: a queue that is too
-    /// full for that fails in the last window, or, where the end came later by one, when the run goes on.)
+    /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last
+    /// window sent: a queue that is too full for that fails in the last window, or, where the end
+    /// came later by one, when the run goes on.)
     pub window: u64,
-    /// For a full queue, mailbox or outbox, the events that it would have had to hold: the most of all in that window. Else 0.
+    /// For a full queue, mailbox or outbox, the events that it would have had to hold: the most of
+    /// all in that window. Else 0.
     pub needed: u32,
 }
 
@@ -394,9 +398,10 @@ pub enum FaultKind {
          without end)"
     )]
     TimeOverflow,
-    /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
-    /// an LP's window together. It runs neighbouring LPs in step, so the LP that is named may be the first of those (8 on most
-    /// processors) and the loop another one's.
+    /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535
+    /// iterations in all loops of an LP's window together. It runs neighbouring LPs in step, so the
+    /// LP that is named may be the first of those (8 on most processors) and the loop another
+    /// one's.
     #[error(
         "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (a long \
          loop in `handle`; or spread events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
@@ -405,7 +410,8 @@ pub enum FaultKind {
     /// An event was scheduled for the LP itself before the present time.
     #[error("an event was scheduled for the LP itself before the present time (`now()` is the earliest)")]
     Past,
-    /// An LP executed more than a million events in a row, counted in whole windows, and its time did not advance.
+    /// An LP executed more than a million events in a row, counted in whole windows, and its time
+    /// did not advance.
     #[error(
         "the LP executed more than a million events at one time and is not done (if it schedules for itself without a delay, let its \
          time advance)"
@@ -416,22 +422,26 @@ pub enum FaultKind {
         "LPs send each other events without a delay, and time does not advance after 65,536 rounds (let one of them take some time)"
     )]
     Cycle,
-    /// An event was scheduled for another LP before the time that the LP's dry run had found, or that the model had promised
-    /// ([`Sync::Horizon`](crate::pdes::Sync::Horizon), [`Sync::Neighbours`](crate::pdes::Sync::Neighbours)): the two were not alike. The LP is the one that
-    /// scheduled it; or, where that shows only when it arrives or is to be executed, the one that has gone on without it.
+    /// An event was scheduled for another LP before the time that the LP's dry run had found, or
+    /// that the model had promised ([`Sync::Horizon`](crate::pdes::Sync::Horizon),
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours)): the two were not alike. The LP is the
+    /// one that scheduled it; or, where that shows only when it arrives or is to be executed, the
+    /// one that has gone on without it.
     #[error(
         "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer`, `next_to`, `next_gap` or `sender` \
          say (they must be right whatever happens; and `handle` must do the same whenever it is given \
          the same: floating point that the driver compiles in two ways does not; use integers, or `Sync::Yawns`)"
     )]
     Promise,
-    /// An LP asked for a row of LP memory that it does not have, put more into a line than its room, or said itself that it is full.
+    /// An LP asked for a row of LP memory that it does not have, put more into a line than its
+    /// room, or said itself that it is full.
     #[error(
         "the LP's memory is full (a row beyond `Model::memory_rows`, a line of more than the `room` that `line_push` is given, or a call of \
          `memory_full`: raise what was too small)"
     )]
     MemoryFull,
-    /// Of a run that is cut over devices (`hybrid::GpuPart`): LPs of one part sent those of another one more events in a window than there is room for on their way.
+    /// Of a run that is cut over devices (`hybrid::GpuPart`): LPs of one part sent those of another
+    /// one more events in a window than there is room for on their way.
     #[error(
         "more events were sent to LPs of another device in one window than there is room for on their way (the room is twice the share of a device in \
          what `Capacity::mailbox` expects; raise that, do not fix capacities, or cut the run otherwise)"
@@ -440,12 +450,14 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The number in `shaders/pdes/engine.wgsl`: of several failures of an LP in a window, the smallest is told.
+    /// The number in `shaders/pdes/engine.wgsl`: of several failures of an LP in a window, the
+    /// smallest is told.
     pub(in crate::pdes) fn number(self) -> Option<usize> {
         Self::BY_NUMBER.iter().position(|&kind| kind == self)
     }
 
-    /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
+    /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote
+    /// is no fault.
     const BY_NUMBER: [Self; 12] = [
         Self::LoopsCut,
         Self::MemoryFull,
@@ -473,7 +485,8 @@ impl Fault {
         self.lp * 16 + number.expect("every kind has one")
     }
 
-    /// The failure that a word of control tells of, if any. `needed` is the room that queues, mailboxes and outboxes would have needed.
+    /// The failure that a word of control tells of, if any. `needed` is the room that queues,
+    /// mailboxes and outboxes would have needed.
     pub(crate) fn decode(
         word: u32,
         needed: [u32; 3],

@@ -38,8 +38,9 @@ impl Payload for [u32; 6] {
 
 /// An event: 16 bytes, or 32 with a payload of 6 words.
 ///
-/// Events have a total order: time, then payload words. Two events that are equal in all their bytes at the same LP are
-/// interchangeable, which is why the order in which they arrive can never show.
+/// Events have a total order: time, then payload words. Two events that are equal in all their
+/// bytes at the same LP are interchangeable, which is why the order in which they arrive can never
+/// show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct Event<P = [u32; 2]> {
@@ -52,7 +53,8 @@ pub struct Event<P = [u32; 2]> {
 // SAFETY: zeros are a time and a payload.
 unsafe impl<P: Payload> bytemuck::Zeroable for Event<P> {}
 
-// SAFETY: 8 bytes aligned to 8, and then 8 or 24 bytes of words: there is no padding, and any bits are a value of either.
+// SAFETY: 8 bytes aligned to 8, and then 8 or 24 bytes of words: there is no padding, and any bits
+// are a value of either.
 unsafe impl<P: Payload> Pod for Event<P> {}
 
 impl<P: Payload> Event<P> {

@@ -12,16 +12,18 @@ shared! {
     const MEMORY: u32 as DIGEST_MEMORY;
 }
 
-/// A 64-bit sum over the events executed, the final states and LP memory, and the events still pending.
+/// A 64-bit sum over the events executed, the final states and LP memory, and the events still
+/// pending.
 ///
-/// Runs that did the same have the same fingerprint, on whatever device, queue and workgroup size; two machines
-/// compare a run in one line. Runs that differ have different ones but for a chance of about 2⁻⁶⁴; it is no defence
-/// against someone who wants them to collide.
+/// Runs that did the same have the same fingerprint, on whatever device, queue and workgroup size;
+/// two machines compare a run in one line. Runs that differ have different ones but for a chance of
+/// about 2⁻⁶⁴; it is no defence against someone who wants them to collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Events and their LPs, eight at a time: each word of a hash waits for the one before it, and eight hashes do not wait for each other.
+    /// Events and their LPs, eight at a time: each word of a hash waits for the one before it, and
+    /// eight hashes do not wait for each other.
     pub(crate) fn executed<P: Payload>(&mut self, events: &[(u32, Event<P>)]) {
         let (eights, rest) = events.as_chunks::<8>();
         for events in eights {

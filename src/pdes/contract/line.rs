@@ -5,10 +5,12 @@ use super::model::Context;
 
 shared! {
     "pdes/line.wgsl":
-    /// A waiting line in LP memory, first come first served: a ring of `room` rows of [`Model::memory_rows`](crate::pdes::Model::memory_rows)
-    /// from row `base` on. Several lines of an LP take rows of their own.
+    /// A waiting line in LP memory, first come first served: a ring of `room` rows of
+    /// [`Model::memory_rows`](crate::pdes::Model::memory_rows) from row `base` on. Several lines of
+    /// an LP take rows of their own.
     ///
-    /// It is part of the LP's state, where zeros are an empty line. In a model's WGSL, with `// import: pdes/line.wgsl`:
+    /// It is part of the LP's state, where zeros are an empty line. In a model's WGSL, with `//
+    /// import: pdes/line.wgsl`:
     ///
     /// ```wgsl
     /// struct Line { first: u32, length: u32 }

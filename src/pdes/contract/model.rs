@@ -21,8 +21,8 @@ use super::totals::Totals;
 /// fn handle(lp: u32, event: Event, state: ptr<function, State>)
 /// ```
 ///
-/// with `struct Event { time: vec2<u32>, payload: Payload }`, where `Payload` is `vec2<u32>`, or `array<u32, 6>` if
-/// [`Model::Payload`] is `[u32; 6]`. Both may call
+/// with `struct Event { time: vec2<u32>, payload: Payload }`, where `Payload` is `vec2<u32>`, or
+/// `array<u32, 6>` if [`Model::Payload`] is `[u32; 6]`. Both may call
 ///
 /// | function | what it does |
 /// | --- | --- |
@@ -55,13 +55,17 @@ use super::totals::Totals;
 /// | `replica()` | the number of this run among those that differ in their random streams: [`Replica`](crate::pdes::Replica) |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
-/// and have no other effect than through `state` and LP memory, so that the engine may run them when and as often as it likes: in a dry run
-/// of [`Sync::Horizon`](crate::pdes::Sync::Horizon), too, whose loops must end whatever LP memory holds (beyond 16 rows, what it writes is lost).
+/// and have no other effect than through `state` and LP memory, so that the engine may run them
+/// when and as often as it likes: in a dry run of [`Sync::Horizon`](crate::pdes::Sync::Horizon),
+/// too, whose loops must end whatever LP memory holds (beyond 16 rows, what it writes is lost).
 ///
-/// An LP executes the smallest event that it holds: by time, then by payload. What it schedules for itself it holds at once, also for
-/// the present time; what others send it arrives with the next window. In a model without a lookahead, that may be an event for the present
-/// time: then time goes in *rounds*. A round executes what each LP holds at that time when the round begins, and what it schedules for itself;
-/// what is sent for the same time is held by the next round (superdense time). An event that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
+/// An LP executes the smallest event that it holds: by time, then by payload. What it schedules for
+/// itself it holds at once, also for the present time; what others send it arrives with the next
+/// window. In a model without a lookahead, that may be an event for the present time: then time
+/// goes in *rounds*. A round executes what each LP holds at that time when the round begins, and
+/// what it schedules for itself; what is sent for the same time is held by the next round
+/// (superdense time). An event that never happens (a delay of `TIME_NEVER`) must not be scheduled:
+/// it counts as beyond the last tick.
 ///
 /// A model may declare constants, types and functions of its own, too. Module-scope variables,
 /// barriers, entry points, and the engine's own functions and variables are refused, with file and
@@ -81,22 +85,27 @@ use super::totals::Totals;
 /// @group(1) @binding(1) var<storage, read> data: array<u32>;    // or of structs, as WGSL lays them out: `Model::data` is their words
 /// ```
 ///
-/// An index beyond `arrayLength(&data)` is the model's to avoid: what it reads depends on the device.
+/// An index beyond `arrayLength(&data)` is the model's to avoid: what it reads depends on the
+/// device.
 ///
-/// Files of the library are imported by a comment that is a line of its own: `// import: pdes/line.wgsl` for the `line_` functions,
-/// `// import: statistics/tally.wgsl` and so on for statistics.
+/// Files of the library are imported by a comment that is a line of its own: `// import:
+/// pdes/line.wgsl` for the `line_` functions, `// import: statistics/tally.wgsl` and so on for
+/// statistics.
 ///
 /// # Bounds, for wider windows
 ///
-/// All of this section is optional, and none of it changes a result: it says what a model's LPs cannot do, so that more of them may run at once
-/// ([`Sync`](crate::pdes::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](crate::pdes::FaultKind::Promise) where a window relied on it
-/// (but in a run that changes its queues or its windows, or is resumed, just then: `docs/synchronisation.md`).
+/// All of this section is optional, and none of it changes a result: it says what a model's LPs
+/// cannot do, so that more of them may run at once ([`Sync`](crate::pdes::Sync)). What a model says
+/// here and does not keep ends the run with [`FaultKind::Promise`](crate::pdes::FaultKind::Promise)
+/// where a window relied on it (but in a run that changes its queues or its windows, or is resumed,
+/// just then: `docs/synchronisation.md`).
 ///
 /// ```wgsl
 /// fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32>
 /// ```
 ///
-/// is a time before which the LP sends nothing to others, if nothing arrives: `event` is the first that it holds. It takes the place of a dry run.
+/// is a time before which the LP sends nothing to others, if nothing arrives: `event` is the first
+/// that it holds. It takes the place of a dry run.
 ///
 /// <a id="neighbours"></a>
 /// ```wgsl
@@ -105,22 +114,31 @@ use super::totals::Totals;
 /// fn answer(lp: u32, state: ptr<function, State>) -> Answer             // Answer(since, delay), two times
 /// ```
 ///
-/// say who may send to whom, and how early an LP answers: to whatever arrives at a time `t` that it does not know yet, not before
-/// `max(t, since) + delay`. (A station that is free from `since` on, and then serves for `delay`.) Without `answer`, that is `t` and the lookahead. What
-/// pending events alone would send is known without it, and an answer may rest on that: it is the earlier of the two that counts. Bounds travel fastest where LPs that send to each other have numbers that are near:
-/// up to 512 in a row are looked at together.
+/// say who may send to whom, and how early an LP answers: to whatever arrives at a time `t` that it
+/// does not know yet, not before `max(t, since) + delay`. (A station that is free from `since` on,
+/// and then serves for `delay`.) Without `answer`, that is `t` and the lookahead. What pending
+/// events alone would send is known without it, and an answer may rest on that: it is the earlier
+/// of the two that counts. Bounds travel fastest where LPs that send to each other have numbers
+/// that are near: up to 512 in a row are looked at together.
 ///
 /// ```wgsl
 /// fn next_to(lp: u32, state: ptr<function, State>) -> u32               // to whom it goes, what the LP sends next
 /// fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32>        // and how much later others hear from it
 /// ```
 ///
-/// say, both together, to whom what the LP sends first from now on will go, whichever event makes it send; and that what it sends to anybody else comes at least
-/// `next_gap` after both that time and the second event of those that it holds now and those that arrive (what it schedules for itself does not count). Where `next_to` is the LP itself, or `0xffffffffu`, nothing is said. (A station that knows where its next customer will go, and how long the one after him will be served:
-/// his service begins neither before he comes nor before the first one has left.) What others hear so much later lets them go as much further: on a torus of FIFO stations windows hold 1.4 times as many events.
+/// say, both together, to whom what the LP sends first from now on will go, whichever event makes
+/// it send; and that what it sends to anybody else comes at least `next_gap` after both that time
+/// and the second event of those that it holds now and those that arrive (what it schedules for
+/// itself does not count). Where `next_to` is the LP itself, or `0xffffffffu`, nothing is said. (A
+/// station that knows where its next customer will go, and how long the one after him will be
+/// served: his service begins neither before he comes nor before the first one has left.) What
+/// others hear so much later lets them go as much further: on a torus of FIFO stations windows hold
+/// 1.4 times as many events.
 ///
-/// `earliest`, `answer` and `next_to` may draw: the draws are those of the next event that the LP executes; and so may `next_gap`, whose draws are those of the one after that. (It need not be the arrival: what is held may come
-/// before it. Then what that would send has to be as early.) They schedule nothing and change nothing.
+/// `earliest`, `answer` and `next_to` may draw: the draws are those of the next event that the LP
+/// executes; and so may `next_gap`, whose draws are those of the one after that. (It need not be
+/// the arrival: what is held may come before it. Then what that would send has to be as early.)
+/// They schedule nothing and change nothing.
 ///
 /// # Results
 ///
@@ -131,19 +149,25 @@ use super::totals::Totals;
 /// fn output(lp: u32, state: ptr<function, State>) -> Output         // what the LP has to tell at the time `now()`
 /// ```
 ///
-/// The host asks for them when it likes, for a time that it chooses ([`Simulation::outputs`](crate::pdes::Simulation::outputs)). `output` reads the
-/// state and LP memory, `params` and `data`, and may call `now()`, `memory_get`, `memory_rows`, `lp_count`, `lookahead`, the functions of times, the statistics
-/// (`time_average_at(average, now())`, say) and `normal_unit`. It changes nothing: `schedule`, draws, `memory_set` and `memory_full` are
-/// refused in it and in what it calls, with file and line, and what it writes to `state` is lost. A row that the LP does not have is an error for who asks for results, and none of the run's.
+/// The host asks for them when it likes, for a time that it chooses
+/// ([`Simulation::outputs`](crate::pdes::Simulation::outputs)). `output` reads the state and LP
+/// memory, `params` and `data`, and may call `now()`, `memory_get`, `memory_rows`, `lp_count`,
+/// `lookahead`, the functions of times, the statistics (`time_average_at(average, now())`, say) and
+/// `normal_unit`. It changes nothing: `schedule`, draws, `memory_set` and `memory_full` are refused
+/// in it and in what it calls, with file and line, and what it writes to `state` is lost. A row
+/// that the LP does not have is an error for who asks for results, and none of the run's.
 pub trait Model {
-    /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare it as fields. Here and in the next, a model
-    /// that is not known before the program runs has [`Word`](crate::gpu::Word)s.
+    /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare
+    /// it as fields. Here and in the next, a model that is not known before the program runs has
+    /// [`Word`](crate::gpu::Word)s.
     type State: Pod;
     /// The same bytes as the WGSL `struct Params`; `()` for a model without.
     type Params: Pod;
-    /// What an event carries: `[u32; 2]`, or `[u32; 6]` where that does not suffice. The shorter is the faster.
+    /// What an event carries: `[u32; 2]`, or `[u32; 6]` where that does not suffice. The shorter is
+    /// the faster.
     type Payload: Payload;
-    /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without. Padding is refused.
+    /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without.
+    /// Padding is refused.
     type Output: Pod + Send + Sync;
 
     /// The name in reports.
@@ -155,15 +179,16 @@ pub trait Model {
     /// How many LPs there are.
     fn lps(&self) -> u32;
 
-    /// The least time from an event to one that it schedules for another LP. The larger it is, the more
-    /// events run at once. [`Ticks::NEVER`] where LPs send each other nothing; zero where nothing is known:
-    /// [`Sync::Horizon`](crate::pdes::Sync::Horizon) finds windows without it.
+    /// The least time from an event to one that it schedules for another LP. The larger it is, the
+    /// more events run at once. [`Ticks::NEVER`] where LPs send each other nothing; zero where
+    /// nothing is known: [`Sync::Horizon`](crate::pdes::Sync::Horizon) finds windows without it.
     fn lookahead(&self) -> Ticks;
 
     /// The parameters.
     fn params(&self) -> Self::Params;
 
-    /// The bytes of the parameters: those of [`params`](Self::params), unless [`Model::Params`] are [`Word`](crate::gpu::Word)s, of which this tells all.
+    /// The bytes of the parameters: those of [`params`](Self::params), unless [`Model::Params`] are
+    /// [`Word`](crate::gpu::Word)s, of which this tells all.
     fn params_bytes(&self) -> Vec<u8> {
         bytemuck::bytes_of(&self.params()).to_vec()
     }
@@ -173,30 +198,35 @@ pub trait Model {
         &[]
     }
 
-    /// The rows of 16 bytes that each LP has in LP memory, zero at first: for waiting lines and tables. [`Model::State`] is copied in and
-    /// out for each batch of events; of LP memory only the rows that the model asks for are touched.
+    /// The rows of 16 bytes that each LP has in LP memory, zero at first: for waiting lines and
+    /// tables. [`Model::State`] is copied in and out for each batch of events; of LP memory only
+    /// the rows that the model asks for are touched.
     fn memory_rows(&self) -> u32 {
         0
     }
 
-    /// How much room queues and mailboxes need, as far as it is known: where it does not suffice, it grows while the simulation runs (see
-    /// [`Options::fixed`](crate::pdes::Options::fixed)). A good guess saves that.
+    /// How much room queues and mailboxes need, as far as it is known: where it does not suffice,
+    /// it grows while the simulation runs (see [`Options::fixed`](crate::pdes::Options::fixed)). A
+    /// good guess saves that.
     fn capacity(&self) -> Capacity {
         Capacity { queue: 32, mailbox: 16 }
     }
 
-    /// The events that a run holds, those of all LPs together, where each event schedules one other, so that they stay as many as they were at the beginning. (Where some
-    /// schedule two and others none, more room is of use than the most that are held.) A hint like
-    /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once the less room each takes
-    /// ([`Mapping`](crate::pdes::Mapping)); without it, and at the most, they get what queues of that capacity hold on average, and some more. And for
+    /// The events that a run holds, those of all LPs together, where each event schedules one
+    /// other, so that they stay as many as they were at the beginning. (Where some schedule two and
+    /// others none, more room is of use than the most that are held.) A hint like
+    /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once
+    /// the less room each takes ([`Mapping`](crate::pdes::Mapping)); without it, and at the most,
+    /// they get what queues of that capacity hold on average, and some more. And for
     /// [`Sync::Auto`](crate::pdes::Sync::Auto), which estimates from it how far a horizon goes.
     fn events_held(&self) -> Option<u32> {
         None
     }
 
-    /// What an experiment observes of a run besides the sums of the result columns: ratios, and quantities in the units of the model's users, by
-    /// name. All runs have the same names, and none of them is that of a result column. A run of which one is NaN (a mean of nothing) counts as
-    /// failed, so that all columns have the same observations.
+    /// What an experiment observes of a run besides the sums of the result columns: ratios, and
+    /// quantities in the units of the model's users, by name. All runs have the same names, and
+    /// none of them is that of a result column. A run of which one is NaN (a mean of nothing)
+    /// counts as failed, so that all columns have the same observations.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let _ = totals;
         Vec::new()
@@ -227,7 +257,8 @@ pub trait CpuModel: Model {
         context: &mut Context<'_, Self::Payload>,
     );
 
-    /// The twin of `output`, at the time that [`Context::now`] tells. It may read LP memory, and may not write it, draw or schedule.
+    /// The twin of `output`, at the time that [`Context::now`] tells. It may read LP memory, and
+    /// may not write it, draw or schedule.
     ///
     /// # Panics
     /// Where a model that has an output leaves this out.
@@ -257,7 +288,8 @@ impl<P: Payload> Context<'_, P> {
         self.sent.push((lp, Event { time, payload }));
     }
 
-    /// The random stream of this event. WGSL: `draw` and the functions whose names begin with `draw_`.
+    /// The random stream of this event. WGSL: `draw` and the functions whose names begin with
+    /// `draw_`.
     pub fn stream(&mut self) -> &mut Stream {
         &mut self.stream
     }
@@ -267,7 +299,8 @@ impl<P: Payload> Context<'_, P> {
         self.lps
     }
 
-    /// The number of this run among those that differ in their random streams: [`Replica::number`](crate::pdes::Replica::number). WGSL: `replica`.
+    /// The number of this run among those that differ in their random streams:
+    /// [`Replica::number`](crate::pdes::Replica::number). WGSL: `replica`.
     pub fn replica(&self) -> u32 {
         self.replica
     }
@@ -288,7 +321,8 @@ impl<P: Payload> Context<'_, P> {
         self.memory.len() as u32
     }
 
-    /// A row of the LP's memory; one that it does not have ends the run with a fault, and is zero. WGSL: `memory_get`.
+    /// A row of the LP's memory; one that it does not have ends the run with a fault, and is zero.
+    /// WGSL: `memory_get`.
     pub fn memory_get(&mut self, index: u32) -> [u32; 4] {
         match self.memory.get(index as usize) {
             Some(row) => *row,
@@ -299,7 +333,8 @@ impl<P: Payload> Context<'_, P> {
         }
     }
 
-    /// Changes a row of the LP's memory; one that it does not have ends the run with a fault. WGSL: `memory_set`.
+    /// Changes a row of the LP's memory; one that it does not have ends the run with a fault. WGSL:
+    /// `memory_set`.
     pub fn memory_set(&mut self, index: u32, row: [u32; 4]) {
         match self.memory.get_mut(index as usize) {
             Some(kept) => *kept = row,

@@ -1,4 +1,5 @@
-//! Results LP by LP: rows, named columns by reflection of the WGSL `struct Output`, and their tables.
+//! Results LP by LP: rows, named columns by reflection of the WGSL `struct Output`, and their
+//! tables.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -17,7 +18,8 @@ use super::error::SimulationError;
 
 /// A value of a column, or a sum, a minimum or a maximum of one.
 ///
-/// Its text has all digits. In JSON it is a number, but what JSON has no number for (NaN, infinities) is a text.
+/// Its text has all digits. In JSON it is a number, but what JSON has no number for (NaN,
+/// infinities) is a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// Of a column of `u32`, `vec2<u32>` (64 bits) or `vec4<u32>` (128 bits).
@@ -147,11 +149,13 @@ pub(in crate::pdes) fn unknown(name: &str, known: &[Arc<str>]) -> SimulationErro
     SimulationError::NoColumn { name: name.to_owned(), known: known.join(", ") }
 }
 
-/// What every LP of a model gave at a time: [`Simulation::outputs`](crate::pdes::Simulation::outputs).
+/// What every LP of a model gave at a time:
+/// [`Simulation::outputs`](crate::pdes::Simulation::outputs).
 ///
-/// The columns are the fields of the WGSL `struct Output`, in their order: `u32`, `i32`, `f32`, `vec2<u32>` as a number of 64 bits and
-/// `vec4<u32>` as one of 128. The fields of a struct within are columns of their own, called `name.field`: a `wait: Tally` gives
-/// `wait.sum`, `wait.squares`, `wait.minimum`, `wait.maximum`, `wait.count` and `wait.since`. So are the elements of an array:
+/// The columns are the fields of the WGSL `struct Output`, in their order: `u32`, `i32`, `f32`,
+/// `vec2<u32>` as a number of 64 bits and `vec4<u32>` as one of 128. The fields of a struct within
+/// are columns of their own, called `name.field`: a `wait: Tally` gives `wait.sum`, `wait.squares`,
+/// `wait.minimum`, `wait.maximum`, `wait.count` and `wait.since`. So are the elements of an array:
 /// `bins[0]`, `bins[1]` and so on.
 ///
 /// [`Display`](fmt::Display) is a table for people, of the first 20 LPs.
@@ -172,7 +176,8 @@ impl<O: Pod> Outputs<O> {
         self.at
     }
 
-    /// The outputs, by LP. (Where they are [`Word`](crate::gpu::Word)s, all those of an LP, and then those of the next.)
+    /// The outputs, by LP. (Where they are [`Word`](crate::gpu::Word)s, all those of an LP, and
+    /// then those of the next.)
     pub fn rows(&self) -> &[O] {
         &self.rows
     }
@@ -227,8 +232,9 @@ impl<O: Pod> Outputs<O> {
         Ok(())
     }
 
-    /// As indented JSON: `at` in ticks, and in `outputs` an object for each LP, of `lp` and the columns. Numbers have all their digits,
-    /// which readers that take every number for an `f64` lose beyond 2^53.
+    /// As indented JSON: `at` in ticks, and in `outputs` an object for each LP, of `lp` and the
+    /// columns. Numbers have all their digits, which readers that take every number for an `f64`
+    /// lose beyond 2^53.
     ///
     /// # Panics
     /// Never: its keys are text.

@@ -2,7 +2,8 @@
 
 /// A run among those of an experiment: what tells its random streams from those of the others.
 ///
-/// Replica (p, r) of seed s has the same bits alone ([`Options::replica`](crate::pdes::Options::replica)) and among any others. That of point 0 with
+/// Replica (p, r) of seed s has the same bits alone
+/// ([`Options::replica`](crate::pdes::Options::replica)) and among any others. That of point 0 with
 /// number 0 is the run that nobody counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Replica {
@@ -15,7 +16,8 @@ pub struct Replica {
 impl Replica {
     /// The key of its streams. Those of different replicas of one seed differ.
     pub(crate) fn key(self, seed: u64) -> u64 {
-        // The finalizer of SplitMix64: it maps numbers of 64 bits to each other one to one, and zero to zero.
+        // The finalizer of SplitMix64: it maps numbers of 64 bits to each other one to one, and
+        // zero to zero.
         let mut mixed = u64::from(self.point) << 32 | u64::from(self.number);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

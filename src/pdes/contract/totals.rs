@@ -1,5 +1,5 @@
-//! Totals of results: exact sums, minima and maxima of columns over LPs. Here is what they are, and a plain loop that makes them of
-//! [`Outputs`]; `results.rs` makes the same on the device.
+//! Totals of results: exact sums, minima and maxima of columns over LPs. Here is what they are, and
+//! a plain loop that makes them of [`Outputs`]; `results.rs` makes the same on the device.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,11 +20,11 @@ use super::output::{Columns, Number, Outputs, print, unknown};
 /// The classes that [`Totals`] tell apart, at the most.
 pub const MAX_CLASSES: usize = 4096;
 
-/// The sums, minima and maxima of a model's result columns, over all LPs and over the LPs of each class:
-/// [`Simulation::totals`](crate::pdes::Simulation::totals).
+/// The sums, minima and maxima of a model's result columns, over all LPs and over the LPs of each
+/// class: [`Simulation::totals`](crate::pdes::Simulation::totals).
 ///
-/// They are exact integers, the same bits on every device. [`Display`](fmt::Display) is the table for people. As serde data it has the
-/// fields `at` (ticks), `all` and `classes`.
+/// They are exact integers, the same bits on every device. [`Display`](fmt::Display) is the table
+/// for people. As serde data it has the fields `at` (ticks), `all` and `classes`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Totals {
     #[serde(serialize_with = "ticks")]
@@ -83,7 +83,8 @@ impl Totals {
         &self.classes
     }
 
-    /// Those over the LPs of one class; none where no LP is of that class, or no classes were asked for.
+    /// Those over the LPs of one class; none where no LP is of that class, or no classes were asked
+    /// for.
     pub fn class(&self, class: u32) -> Option<&ClassTotals> {
         let number = self.classes.binary_search_by_key(&Some(class), |totals| totals.class).ok()?;
         Some(&self.classes[number])
@@ -107,8 +108,9 @@ impl Totals {
         self.all.time_average(name)
     }
 
-    /// A line for each class and column under the header `class`, `lps`, `column`, `sum`, `minimum`, `maximum`. `class` is empty for all
-    /// LPs. `sum` is empty for a column of f32, and `overflow` for a sum of 2^128 or more.
+    /// A line for each class and column under the header `class`, `lps`, `column`, `sum`,
+    /// `minimum`, `maximum`. `class` is empty for all LPs. `sum` is empty for a column of f32, and
+    /// `overflow` for a sum of 2^128 or more.
     ///
     /// # Errors
     /// [`SimulationError::Write`].
@@ -129,9 +131,10 @@ impl Totals {
         Ok(())
     }
 
-    /// As indented JSON: `at` in ticks; `all`, and a list `classes`, each with `class`, `lps`, and in `columns`, by name, an object of
-    /// `sum`, `minimum` and `maximum`. `sum` is null for a column of f32, and the text `overflow` for a sum of 2^128 or more. Numbers have
-    /// all their digits, which readers that take every number for an `f64` lose beyond 2^53.
+    /// As indented JSON: `at` in ticks; `all`, and a list `classes`, each with `class`, `lps`, and
+    /// in `columns`, by name, an object of `sum`, `minimum` and `maximum`. `sum` is null for a
+    /// column of f32, and the text `overflow` for a sum of 2^128 or more. Numbers have all their
+    /// digits, which readers that take every number for an `f64` lose beyond 2^53.
     ///
     /// # Panics
     /// Never: its keys are text.
@@ -196,8 +199,9 @@ impl ClassTotals {
         self.columns.iter().find(|total| &*total.name == name)
     }
 
-    /// All observations of the LPs' tallies in one, where `struct Output` has a field `name: Tally`; its smallest observation is that of
-    /// the LPs which have any. It begins where the first of them does. None where there is no such field, or where a sum does not fit.
+    /// All observations of the LPs' tallies in one, where `struct Output` has a field `name:
+    /// Tally`; its smallest observation is that of the LPs which have any. It begins where the
+    /// first of them does. None where there is no such field, or where a sum does not fit.
     pub fn tally(&self, name: &str) -> Option<Tally> {
         let (_, smallest) = self.smallest.iter().find(|(tally, _)| **tally == *name)?;
         let part = |field: &str| self.find(&format!("{name}.{field}"));
@@ -211,8 +215,9 @@ impl ClassTotals {
         Some(Tally::of([sum, squares], [smallest.unwrap_or(0), maximum, count], since))
     }
 
-    /// The LPs' time averages in one, where `struct Output` has a field `name: TimeAverage`. None where there is no such field, and where
-    /// the average of an LP had not begun yet (of those, totals do not know enough: use [`Outputs`]).
+    /// The LPs' time averages in one, where `struct Output` has a field `name: TimeAverage`. None
+    /// where there is no such field, and where the average of an LP had not begun yet (of those,
+    /// totals do not know enough: use [`Outputs`]).
     pub fn time_average(&self, name: &str) -> Option<PooledAverage> {
         let part = |field: &str| self.find(&format!("{name}.{field}"));
         let word = |number: Number| u32::try_from(number.unsigned()?).ok();
@@ -243,7 +248,8 @@ impl Total {
     /// The exact sum.
     ///
     /// # Errors
-    /// [`SimulationError::SumOverflow`] where it is 2^128 or more, [`SimulationError::NoSum`] for a column of f32.
+    /// [`SimulationError::SumOverflow`] where it is 2^128 or more, [`SimulationError::NoSum`] for a
+    /// column of f32.
     pub fn sum(&self) -> Result<Number, SimulationError> {
         match self.sum {
             Sum::Exact(sum) => Ok(sum),
@@ -290,11 +296,13 @@ impl Sum {
 }
 
 impl<O: Pod> Outputs<O> {
-    /// The totals of these outputs, by a plain loop on the host. `classes` names a column of `u32` that says what class each LP is of.
-    /// [`Simulation::totals`](crate::pdes::Simulation::totals) gives the same from the device, without reading the outputs back.
+    /// The totals of these outputs, by a plain loop on the host. `classes` names a column of `u32`
+    /// that says what class each LP is of. [`Simulation::totals`](crate::pdes::Simulation::totals)
+    /// gives the same from the device, without reading the outputs back.
     ///
     /// # Errors
-    /// [`SimulationError::NoColumn`], [`SimulationError::Classes`] and [`SimulationError::TooManyClasses`] for the column of classes.
+    /// [`SimulationError::NoColumn`], [`SimulationError::Classes`] and
+    /// [`SimulationError::TooManyClasses`] for the column of classes.
     pub fn totals(&self, classes: Option<&str>) -> Result<Totals, SimulationError> {
         let mut members = BTreeMap::<u32, Vec<usize>>::new();
         if let Some(column) = classes {
@@ -371,7 +379,8 @@ fn unsigned(numbers: impl Iterator<Item = u128> + Clone) -> (Sum, Option<Number>
     (sum, numbers.clone().min().map(Number::Unsigned), numbers.max().map(Number::Unsigned))
 }
 
-/// What the device found of a column over some rows: see `struct Partial` in `shaders/pdes/results/totals.wgsl`.
+/// What the device found of a column over some rows: see `struct Partial` in
+/// `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Taken {
     pub(in crate::pdes) sum: u128,

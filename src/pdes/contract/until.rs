@@ -12,8 +12,8 @@ pub type Pending<P = [u32; 2]> = Vec<(u32, Event<P>)>;
 pub struct Until {
     /// Events at this time and later are left pending.
     pub time: Ticks,
-    /// The run ends after the first window in which so many events, counted from the start of the simulation, were
-    /// executed.
+    /// The run ends after the first window in which so many events, counted from the start of the
+    /// simulation, were executed.
     pub events: u64,
 }
 
@@ -31,7 +31,8 @@ impl Until {
         Self { events, ..Self::EMPTY }
     }
 
-    /// Whether a run is at its end when the first pending event is at `now` and `events` were executed.
+    /// Whether a run is at its end when the first pending event is at `now` and `events` were
+    /// executed.
     pub(in crate::pdes) fn reached(self, now: Ticks, events: u64) -> Option<Stop> {
         if now == Ticks::NEVER {
             Some(Stop::Empty)
@@ -48,13 +49,16 @@ impl Until {
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// At the end of a run, the time of the first pending event, or [`Ticks::NEVER`] where none is pending. While it
-    /// runs, the start of the last window.
+    /// At the end of a run, the time of the first pending event, or [`Ticks::NEVER`] where none is
+    /// pending. While it runs, the start of the last window.
     pub now: Ticks,
-    /// Events executed since the simulation began. While it runs, those of the last window may be missing.
+    /// Events executed since the simulation began. While it runs, those of the last window may be
+    /// missing.
     pub events: u64,
-    /// Windows since the simulation began. They depend on where runs were cut, and on how far windows go ([`Sync`](crate::pdes::Sync)); all else does not. With [`Sync::Neighbours`](crate::pdes::Sync::Neighbours)
-    /// they also depend on which LPs share a workgroup or a binding: how far bounds have come does.
+    /// Windows since the simulation began. They depend on where runs were cut, and on how far
+    /// windows go ([`Sync`](crate::pdes::Sync)); all else does not. With
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) they also depend on which LPs share a
+    /// workgroup or a binding: how far bounds have come does.
     pub windows: u64,
     /// Why the run ended; `None` while it goes on.
     pub stop: Option<Stop>,
@@ -70,6 +74,7 @@ pub enum Stop {
     Events,
     /// No event is pending.
     Empty,
-    /// The watcher stopped it, after some window. It can be read, and a later run goes on from there.
+    /// The watcher stopped it, after some window. It can be read, and a later run goes on from
+    /// there.
     Watcher,
 }

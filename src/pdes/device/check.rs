@@ -1,4 +1,5 @@
-//! What is asked of a model's file: what it must declare, what it may, and what its functions may call.
+//! What is asked of a model's file: what it must declare, what it may, and what its functions may
+//! call.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,8 @@ use super::windows::Windows;
 use crate::pdes::contract::output::Columns;
 use crate::pdes::{Model, Payload, SimulationError};
 
-/// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
+/// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a
+/// state.
 pub(in crate::pdes) fn check<M: Model>(
     recipes: &Recipes,
     model: &M,
@@ -108,7 +110,8 @@ static LOOKED_AT: Mutex<VecDeque<(Of, Arc<Columns>)>> = Mutex::new(VecDeque::new
 /// How many of them.
 const MOST_LOOKED_AT: usize = 16;
 
-/// Checks what a model's file says of its results, and returns their columns; none for a model without.
+/// Checks what a model's file says of its results, and returns their columns; none for a model
+/// without.
 pub(in crate::pdes) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, SimulationError> {
     let bytes = size_of::<M::Output>();
     if bytes == 0 {
@@ -176,7 +179,8 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     }
 }
 
-/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and `ARITHMETIC`, as the documentation of [`Model`] lists it.
+/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and
+/// `ARITHMETIC`, as the documentation of [`Model`] lists it.
 const FUNCTIONS: [&str; 15] = [
     "stream_purpose",
     "stream_named",
@@ -195,7 +199,8 @@ const FUNCTIONS: [&str; 15] = [
     "line_pop",
 ];
 
-/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`, and `ARITHMETIC`.
+/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS`
+/// of `statistics`, and `ARITHMETIC`.
 const OUTPUT_FUNCTIONS: [&str; 7] =
     ["now", "lp_count", "replica", "lookahead", "memory_get", "memory_rows", "normal_unit"];
 
@@ -247,7 +252,8 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
     Ok(())
 }
 
-/// The bytes of which `data` has a whole number: those of an element, or, where an array without a size ends a struct, of one of its.
+/// The bytes of which `data` has a whole number: those of an element, or, where an array without a
+/// size ends a struct, of one of its.
 fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
     match &module.types[ty].inner {
         naga::TypeInner::Array { stride, .. } => *stride as usize,

@@ -11,7 +11,8 @@ shared! {
     pub(in crate::pdes) const DIGEST_CUT: usize;
     pub(in crate::pdes) const OUTBOX_NEEDED: usize;
     pub(in crate::pdes) const COUNTS: usize;
-    /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
+    /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because
+    /// windows are recorded in pairs.
     pub(in crate::pdes) const CONTROL_ROWS: usize;
 }
 shared! {

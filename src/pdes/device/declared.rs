@@ -12,8 +12,10 @@ pub(in crate::pdes) struct Declared {
 }
 
 impl Declared {
-    /// What of it a run uses that ends by a number of events, if it is one of those. `earliest` does not say how many events there are before
-    /// that time, and there may be more than the budget of a window: what then is executed depends on where windows end. A dry run counts them.
+    /// What of it a run uses that ends by a number of events, if it is one of those. `earliest`
+    /// does not say how many events there are before that time, and there may be more than the
+    /// budget of a window: what then is executed depends on where windows end. A dry run counts
+    /// them.
     pub(in crate::pdes) fn for_run(self, counted: bool) -> Self {
         Self { earliest: self.earliest && !counted, ..self }
     }

@@ -1,4 +1,5 @@
-//! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room, and goes on.
+//! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room,
+//! and goes on.
 //!
 //! A run copies all that windows change, at most once a second and while no submission is under
 //! way. After an overflow it restores the copy, exports the pending events, imports them into
@@ -13,8 +14,9 @@ use crate::gpu::{Gpu, GpuError, Plan};
 
 use crate::pdes::{Capacity, Fault, FaultKind, Until};
 
-/// A run is saved so often: what it has done since is done again after a growth. (`bench phold` on an H200, 16 events per LP, runs of 2.5 s:
-/// that costs 0.3 % with 32,768 LPs, and 0.7 % with 1,048,576.)
+/// A run is saved so often: what it has done since is done again after a growth. (`bench phold` on
+/// an H200, 16 events per LP, runs of 2.5 s: that costs 0.3 % with 32,768 LPs, and 0.7 % with
+/// 1,048,576.)
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Runs that may have begun since a snapshot: all of them are gone through again.
@@ -54,8 +56,8 @@ impl Snapshot {
         self.saved.as_ref().is_none_or(|(saved, ends)| saved.elapsed() >= EVERY || ends.len() > MOST_ENDS)
     }
 
-    /// Records that the run is saved as it is then, on its way to some ends. No work may be under way of which nobody knows yet that it is
-    /// sound.
+    /// Records that the run is saved as it is then, on its way to some ends. No work may be under
+    /// way of which nobody knows yet that it is sound.
     pub(in crate::pdes) fn save(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -89,9 +91,11 @@ impl Snapshot {
     }
 }
 
-/// The capacities to try where a fault tells that they were too small, the most generous first; none where it tells of something else.
+/// The capacities to try where a fault tells that they were too small, the most generous first;
+/// none where it tells of something else.
 pub(in crate::pdes) fn larger(capacity: Capacity, fault: Fault) -> Vec<Capacity> {
-    // What is more than needed becomes half as much each time. If it were all or nothing, a run near what its device binds would grow event by event.
+    // What is more than needed becomes half as much each time. If it were all or nothing, a run
+    // near what its device binds would grow event by event.
     let sizes = |before: u32| {
         let more = before.saturating_mul(2).saturating_sub(fault.needed);
         successors(Some(more), |&more| (more > 0).then_some(more / 2)).map(|more| fault.needed + more)

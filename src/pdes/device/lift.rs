@@ -1,4 +1,5 @@
-//! Pending events out of a memory of a run, for the host to read or for another memory to take: `shaders/pdes/memory/lift.wgsl`, `lower.wgsl`.
+//! Pending events out of a memory of a run, for the host to read or for another memory to take:
+//! `shaders/pdes/memory/lift.wgsl`, `lower.wgsl`.
 
 use std::ops::Range;
 

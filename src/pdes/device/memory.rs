@@ -77,7 +77,8 @@ impl Run {
     }
 }
 
-/// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at 1,024, 42 s at 2,048).
+/// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at
+/// 1,024, 42 s at 2,048).
 const SLOW_STATE: u32 = 256;
 
 /// The offsets of bindings are multiples of this many bytes.
@@ -156,8 +157,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         )
     }
 
-    /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
-    /// on them.
+    /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing
+    /// is in it but what does not depend on them.
     pub(in crate::pdes) fn with_room(
         &self,
         gpu: &Gpu,
@@ -324,7 +325,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .collect()
     }
 
-    /// The room of queues and mailboxes; for a calendar, the mailboxes that its buckets are made for.
+    /// The room of queues and mailboxes; for a calendar, the mailboxes that its buckets are made
+    /// for.
     pub(in crate::pdes) fn capacity(&self) -> Capacity {
         self.cut.capacity
     }

@@ -12,18 +12,21 @@ shared! {
     const RELAXATIONS: u32;
 }
 
-/// Up to so many LPs, windows have one less: a dispatch is a tenth of them, and leaves bounds that fewer change. (`bench sync`, H100: 14.0 in place of 12.5·10⁶ events per
-/// second of 1,024 stations, 167 and 158 of 16,384, 547 and 558 of 65,536.)
+/// Up to so many LPs, windows have one less: a dispatch is a tenth of them, and leaves bounds that
+/// fewer change. (`bench sync`, H100: 14.0 in place of 12.5·10⁶ events per second of 1,024
+/// stations, 167 and 158 of 16,384, 547 and 558 of 65,536.)
 const FEW: u32 = 1 << 15;
 
-/// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup at once, 2,100 of two.)
+/// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup
+/// at once, 2,100 of two.)
 const SORT_GROUPS: u32 = 4096;
 
 #[derive(Debug)]
 pub(in crate::pdes) struct Plans {
     /// What the dispatches of windows and digests are told.
     pub(in crate::pdes) runs: Vec<(Part, Buffer<Run>)>,
-    /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the memory that counts.
+    /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the
+    /// memory that counts.
     windows: Plan,
     /// Each of the two alone.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
@@ -119,7 +122,8 @@ pub(in crate::pdes) async fn start<S: bytemuck::Pod, P: Payload>(
     settle(gpu, recipes, memory)
 }
 
-/// Puts the events in order that lie in queues as many as mails are counted, and prepares the first window.
+/// Puts the events in order that lie in queues as many as mails are counted, and prepares the first
+/// window.
 pub(in crate::pdes) fn settle<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -134,7 +138,9 @@ fn of_windows(gpu: &Gpu, recipes: &Recipes, recipe: &Recipe) -> Result<Kernel, G
     if recipes.counted {
         return recipe.kernel(gpu);
     }
-    // SAFETY: the loops of `pdes/window/window.wgsl`, `pdes/horizon/horizon_look.wgsl`, `pdes/bounds/neighbours_relax.wgsl` and of what they link count up to a bound or down to nothing.
+    // SAFETY: the loops of `pdes/window/window.wgsl`, `pdes/horizon/horizon_look.wgsl`,
+    // `pdes/bounds/neighbours_relax.wgsl` and of what they link count up to a bound or down to
+    // nothing.
     unsafe { recipe.ending(gpu) }
 }
 
@@ -150,7 +156,8 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let window = of_windows(gpu, recipes, &recipes.window)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
-        // SAFETY: as `// bounds:` of shaders/pdes/calendar/calendar_sort.wgsl and of the files that it links says.
+        // SAFETY: as `// bounds:` of shaders/pdes/calendar/calendar_sort.wgsl and of the files that
+        // it links says.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };
@@ -168,7 +175,8 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
         if let Some((sort, buckets)) = &sort {
             for (_, part, buffer) in parts {
                 let groups = part.queue_rows.div_ceil(*buckets);
-                // Each sorts several, one group of them after the other: no more than 64, for drivers that cut loops.
+                // Each sorts several, one group of them after the other: no more than 64, for
+                // drivers that cut loops.
                 let groups = groups.min(SORT_GROUPS.max(groups.div_ceil(64)));
                 half.dispatch(gpu, sort, groups, &memory.bindings(part, buffer))?;
             }

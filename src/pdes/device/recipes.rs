@@ -11,7 +11,8 @@ use super::windows::{Relax, Windows};
 use crate::pdes::contract::event::Payload;
 use crate::pdes::contract::model::Model;
 
-/// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
+/// The files that say where events are pending, and so how far a window goes and what `schedule`
+/// does in it.
 struct Files {
     synchronise: &'static str,
     window: &'static [&'static str],
@@ -44,7 +45,9 @@ const CALENDAR: Files = Files {
 
 /// Rows that an invocation of relaxations serves.
 const RELAX_ROWS: u32 = 2;
-/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`, H100.)
+/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold
+/// 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`,
+/// H100.)
 const RELAX_SIZE: u32 = 256;
 
 #[derive(Debug)]
@@ -81,9 +84,11 @@ pub(in crate::pdes) struct Choice {
     pub(in crate::pdes) int64: bool,
     pub(in crate::pdes) group_size: u32,
     pub(in crate::pdes) tiles: u32,
-    /// The invocations of every subgroup in a window's workgroups, where that is known and they lie in order.
+    /// The invocations of every subgroup in a window's workgroups, where that is known and they lie
+    /// in order.
     pub(in crate::pdes) subgroup: Option<u32>,
-    /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
+    /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as
+    /// large as the device has them.
     pub(in crate::pdes) gather_size: u32,
     /// Of relaxations, likewise.
     pub(in crate::pdes) relax_size: u32,
@@ -100,9 +105,11 @@ pub(in crate::pdes) struct Choice {
     pub(in crate::pdes) declared: Declared,
 }
 
-/// Whether windows count the loops of the library's files, too. They take 3 % less time without (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees
-/// they were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's and
-/// SwiftShader have right ones.)
+/// Whether windows count the loops of the library's files, too. They take 3 % less time without
+/// (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees they
+/// were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops
+/// that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's
+/// and SwiftShader have right ones.)
 fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
     !queue.is_bounded() || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
 }
@@ -178,7 +185,8 @@ impl Recipes {
         let product = product(int64);
         let store =
             if stores.is_some() { "pdes/memory/store_many.wgsl" } else { "pdes/memory/store_one.wgsl" };
-        // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
+        // Kernels where one invocation serves an LP have one for each that a window's workgroup
+        // serves at once.
         let at_once = at_once(group_size, queue.lanes());
         let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
         let chunk = ("CALENDAR_CHUNK", f64::from(CALENDAR_CHUNK));
@@ -186,7 +194,8 @@ impl Recipes {
         let cut = stores.map(|(rows, bindings)| {
             [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
         });
-        // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue consists of.
+        // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue
+        // consists of.
         let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
             // (The product is for cells of time, and for draws.)
             let mut paths = vec![kernel, RUN, product];

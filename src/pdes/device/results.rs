@@ -29,10 +29,12 @@ pub(in crate::pdes) struct Results {
     group_size: u32,
 }
 
-/// Rows of a task of `shaders/pdes/results/totals.wgsl` at the most: 16 for each of 64 invocations. A guess.
+/// Rows of a task of `shaders/pdes/results/totals.wgsl` at the most: 16 for each of 64 invocations.
+/// A guess.
 pub(in crate::pdes) const CHUNK: usize = 1024;
 
-/// Tasks of a dispatch at the most, so that it does not run long: 16 million values, some 0.2 s on two cores, by estimate.
+/// Tasks of a dispatch at the most, so that it does not run long: 16 million values, some 0.2 s on
+/// two cores, by estimate.
 const TASKS: u64 = 1 << 14;
 
 shared! {
@@ -98,8 +100,8 @@ struct Piece {
     part: Part,
 }
 
-/// Cuts the rows so that the outputs of each piece, `bytes` a row, and what belongs to them fit bindings of `limit` bytes. A piece is whole
-/// workgroups within a part of the memory.
+/// Cuts the rows so that the outputs of each piece, `bytes` a row, and what belongs to them fit
+/// bindings of `limit` bytes. A piece is whole workgroups within a part of the memory.
 fn pieces(cut: &Cut, bytes: u32, limit: u64) -> Result<Vec<Piece>, GpuError> {
     // With classes a row may be a chunk of its own, of 8 bytes.
     let fitting = u32::try_from(limit / u64::from(bytes.max(8))).unwrap_or(u32::MAX);
@@ -295,7 +297,8 @@ pub(in crate::pdes) struct Reduction {
     work: Work,
 }
 
-/// Rows that are taken together: what they belong to, the first of their places, and how many they are.
+/// Rows that are taken together: what they belong to, the first of their places, and how many they
+/// are.
 pub(in crate::pdes) type Chunk<K> = (K, u32, u32);
 
 impl Reduction {
@@ -331,7 +334,8 @@ impl Reduction {
         self.add(gpu, outputs, Work { rows, ..self.work }, &[], chunks, found).await
     }
 
-    /// Adds what it takes of outputs to what was found. Returns a place where a loop was cut, if there is one.
+    /// Adds what it takes of outputs to what was found. Returns a place where a loop was cut, if
+    /// there is one.
     async fn add<O: Pod, K: Ord + Copy>(
         &self,
         gpu: &Gpu,
@@ -344,7 +348,8 @@ impl Reduction {
         let places: Vec<_> = chunks.iter().map(|&(_, first, rows)| [first, rows]).collect();
         let places = Buffer::storage_from(gpu, "chunks", &places)?;
         let order = Buffer::storage_from(gpu, "order", order)?;
-        // There are fewer than there are words of outputs in a binding, and of those fewer than 2^30.
+        // There are fewer than there are words of outputs in a binding, and of those fewer than
+        // 2^30.
         let (columns, most) = (self.columns.len(), self.partials.len());
         let tasks = chunks.len() as u64 * columns;
         for first in (0..tasks).step_by(usize::try_from(most).expect("a small number")) {

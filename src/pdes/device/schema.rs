@@ -1,4 +1,5 @@
-//! The structs of a model as its WGSL lays them out, for programs that learn of a model when they run.
+//! The structs of a model as its WGSL lays them out, for programs that learn of a model when they
+//! run.
 
 use crate::gpu::{FieldUse, StructLayout, is_words};
 
@@ -24,7 +25,8 @@ impl Schema {
     /// Links the model's file. Of the model, its name and source count, and which events it takes.
     ///
     /// # Errors
-    /// [`SimulationError`] where the file does not link, with file and line, or lacks what every model declares.
+    /// [`SimulationError`] where the file does not link, with file and line, or lacks what every
+    /// model declares.
     pub fn of<M: Model>(model: &M) -> Result<Self, SimulationError> {
         let choice = Choice::plain(Declared::default());
         let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);

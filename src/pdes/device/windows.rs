@@ -11,8 +11,8 @@ pub(in crate::pdes) struct Rule {
     /// The name on a command line.
     pub(in crate::pdes) name: &'static str,
     /// The dispatches before a window executes. None where windows are epochs, whose ends the file
-    /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`): calendars go with
-    /// these alone.
+    /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`):
+    /// calendars go with these alone.
     pub(in crate::pdes) look: Option<Look>,
     /// Rows in `lps` kept for each LP.
     pub(in crate::pdes) found_rows: u64,

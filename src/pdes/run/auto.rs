@@ -1,5 +1,5 @@
-//! The choice of a queue design, and of how far windows go, where nobody makes one: by what a model expects, and then by measuring in the run
-//! itself.
+//! The choice of a queue design, and of how far windows go, where nobody makes one: by what a model
+//! expects, and then by measuring in the run itself.
 
 use web_time::{Duration, Instant};
 
@@ -18,51 +18,66 @@ use crate::pdes::{Capacity, Model, Options, Progress};
 /// Where many events are sent to each LP in a window.
 const DENSE_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Dense);
 
-/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
-/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)
+/// From so many events on that are sent to an LP in a window on average, the calendar comes first.
+/// (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
+/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of
+/// 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)
 const DENSE: f64 = 2.5;
 
-/// Unless queues have room for so many times as many, and LPs are few: events that are far ahead lie in lists, which takes each of them long. (The same: 10 of 1,024, 0.72 times as fast with 1,024
-/// LPs, and 1.14 times with 32,768. Between these lies a guess.)
+/// Unless queues have room for so many times as many, and LPs are few: events that are far ahead
+/// lie in lists, which takes each of them long. (The same: 10 of 1,024, 0.72 times as fast with
+/// 1,024 LPs, and 1.14 times with 32,768. Between these lies a guess.)
 const FAR_AHEAD: f64 = 50.0;
 const FAR_AHEAD_LPS: u32 = 8192;
 
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
 
-/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win, and is not tried. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap; 1.3, 1.15 and 1.33.)
+/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win, and is
+/// not tried. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap;
+/// 1.3, 1.15 and 1.33.)
 const APART: u64 = 2;
 
 /// The next design is tried when the run has gone on for so many times what a trial takes.
 const PATIENCE: u32 = 10;
 
-/// What a trial takes at the least: until one was made, nobody knows how long this driver compiles. (The first design says little where the driver had kept its kernels from an earlier
-/// program: on an H200 a run of 1.2 s, of which that took less than 0.12, lost another 1.2 by two designs that were tried.)
+/// What a trial takes at the least: until one was made, nobody knows how long this driver compiles.
+/// (The first design says little where the driver had kept its kernels from an earlier program: on
+/// an H200 a run of 1.2 s, of which that took less than 0.12, lost another 1.2 by two designs that
+/// were tried.)
 const LEAST_COST: Duration = Duration::from_millis(250);
 
-/// Where a window of YAWNS has fewer events than one for so many LPs, wider windows promise so much that they are tried first, and as soon as the run has gone on
-/// for as long as that takes. (A horizon on an H200, 16 events per LP at rate 0.00001, where a window has one for 600
-/// LPs: 6.6 and 26 times as fast. At rate 0.001 one for six or seven: half as fast.)
+/// Where a window of YAWNS has fewer events than one for so many LPs, wider windows promise so much
+/// that they are tried first, and as soon as the run has gone on for as long as that takes. (A
+/// horizon on an H200, 16 events per LP at rate 0.00001, where a window has one for 600 LPs: 6.6
+/// and 26 times as fast. At rate 0.001 one for six or seven: half as fast.)
 const SPARSE: u64 = 16;
 
-/// And fewer than so many at all. (A horizon on an H200: 420 events in a window of YAWNS, 2.0 and 2.6 times as fast; 1,700, 1.2 times; 3,400, 1.1 times, and with a million LPs
-/// the trial took longer than half a second of the run.)
+/// And fewer than so many at all. (A horizon on an H200: 420 events in a window of YAWNS, 2.0 and
+/// 2.6 times as fast; 1,700, 1.2 times; 3,400, 1.1 times, and with a million LPs the trial took
+/// longer than half a second of the run.)
 const FEW: u64 = 1000;
 
-/// Of a model that says how many events it holds, H, it is known how far a horizon should go. With k events in a window of YAWNS, each schedules another one H / k windows ahead on average, if
-/// delays are exponential, so the first of these comes after some sqrt(2 H) / k windows. From so many on wider windows promise as much. (An H200, PHOLD, windows by this estimate and how many times as fast a horizon
-/// was: 220, 24; 110, 24; 39, 12; 20, 6.3; 14, 3.3; 6.9, 2.1 and 2.5; 3.4, 1.2; 2.4, 1.2; 2.2, 1.05; 1.1, 0.7; 0.4, 0.45 and 0.5.)
+/// Of a model that says how many events it holds, H, it is known how far a horizon should go. With
+/// k events in a window of YAWNS, each schedules another one H / k windows ahead on average, if
+/// delays are exponential, so the first of these comes after some sqrt(2 H) / k windows. From so
+/// many on wider windows promise as much. (An H200, PHOLD, windows by this estimate and how many
+/// times as fast a horizon was: 220, 24; 110, 24; 39, 12; 20, 6.3; 14, 3.3; 6.9, 2.1 and 2.5; 3.4,
+/// 1.2; 2.4, 1.2; 2.2, 1.05; 1.1, 0.7; 0.4, 0.45 and 0.5.)
 const FAR: f64 = 3.0;
 
-/// From so many on, by what a model expects (which says up to twice the events), a run begins with wider windows, which takes no longer than to begin with others. (The same H200, windows by
-/// that estimate: 2.2, 2.1 and 1.85, 1.2 times as fast; 0.75, 0.68 times. Whole runs at rate 0.00001 that began with YAWNS took 1.4 to 2.8 s where the horizon alone takes 1.2, because a driver
+/// From so many on, by what a model expects (which says up to twice the events), a run begins with
+/// wider windows, which takes no longer than to begin with others. (The same H200, windows by that
+/// estimate: 2.2, 2.1 and 1.85, 1.2 times as fast; 0.75, 0.68 times. Whole runs at rate 0.00001
+/// that began with YAWNS took 1.4 to 2.8 s where the horizon alone takes 1.2, because a driver
 /// compiles it for up to a second.)
 const FAR_ENOUGH: f64 = 1.5;
 
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// The strategies for a model, the best guess first; those with neighbours if its file says who they are.
+/// The strategies for a model, the best guess first; those with neighbours if its file says who
+/// they are.
 pub(in crate::pdes) fn candidates<M: Model>(
     gpu: &Gpu,
     model: &M,
@@ -117,8 +132,10 @@ fn reach(held: u32) -> f64 {
     (2.0 * f64::from(held)).sqrt()
 }
 
-/// The room of a mailbox for wider windows, of a model that says how many events it holds: for twice as many as a horizon promises, because some go further. (PHOLD of 1,024 LPs
-/// at rate 0.00001 overflowed what is enough for YAWNS after 170 to 800 windows; whole runs of 1.2 s with 4, 16 and 128 events each take an H200 0.01 to 0.16 s less since that does not happen.)
+/// The room of a mailbox for wider windows, of a model that says how many events it holds: for
+/// twice as many as a horizon promises, because some go further. (PHOLD of 1,024 LPs at rate
+/// 0.00001 overflowed what is enough for YAWNS after 170 to 800 windows; whole runs of 1.2 s with
+/// 4, 16 and 128 events each take an H200 0.01 to 0.16 s less since that does not happen.)
 pub(in crate::pdes) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
     let sent = model.events_held().map_or(0.0, |held| 2.0 * reach(held) / f64::from(model.lps()));
     Capacity::poisson(0.0, sent).mailbox
@@ -127,8 +144,9 @@ pub(in crate::pdes) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
 /// The queue designs to take for windows that are cells.
 fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let sent = mean_for(capacity.mailbox);
-    // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
-    // invocation would sort the events of an LP that has very many in a cell.
+    // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by
+    // a calendar, and may end its loops. And one invocation would sort the events of an LP that has
+    // very many in a cell.
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
@@ -172,7 +190,8 @@ struct Measured {
 }
 
 impl Auto {
-    /// Of `candidates`, for so many LPs that hold so many events, the first is in use; it took `cost` to build it.
+    /// Of `candidates`, for so many LPs that hold so many events, the first is in use; it took
+    /// `cost` to build it.
     pub(in crate::pdes) fn new(candidates: &[Strategy], lps: u32, held: Option<u32>, cost: Duration) -> Self {
         Self {
             next: candidates[1..].to_vec(),
@@ -188,7 +207,8 @@ impl Auto {
         }
     }
 
-    /// The strategy to change to as soon as nothing is under way, if any: then [`Auto::changed`] is to be called, whether it was possible or not.
+    /// The strategy to change to as soon as nothing is under way, if any: then [`Auto::changed`] is
+    /// to be called, whether it was possible or not.
     pub(in crate::pdes) fn wanted(&self) -> Option<Strategy> {
         self.wanted
     }
@@ -289,8 +309,8 @@ mod tests {
         Progress { now: Ticks::ZERO, events, windows, stop: None }
     }
 
-    /// A run of a minute that `rates` belong to, for `strategies`: with which it continues, and after
-    /// how many milliseconds.
+    /// A run of a minute that `rates` belong to, for `strategies`: with which it continues, and
+    /// after how many milliseconds.
     fn switches(strategies: &[Strategy], rates: &[u64], change: Duration) -> Vec<(Strategy, u64)> {
         let millis = Duration::from_millis;
         let mut auto = Auto::new(strategies, 1, None, millis(300));
@@ -360,7 +380,8 @@ mod tests {
         assert!(auto.next.is_empty(), "a calendar has nothing to win there: {auto:?}");
     }
 
-    /// PHOLD on an H200: LPs, events of each, mean delay in windows, and whether a horizon was more than 1.15 times as fast.
+    /// PHOLD on an H200: LPs, events of each, mean delay in windows, and whether a horizon was more
+    /// than 1.15 times as fast.
     #[test]
     fn what_a_model_holds_tells_how_far_a_horizon_goes() {
         for (lps, population, delay, expected) in [
@@ -383,7 +404,8 @@ mod tests {
         }
     }
 
-    /// PHOLD with a lookahead of 10: LPs, events of each, the rate, and whether a run begins with a horizon.
+    /// PHOLD with a lookahead of 10: LPs, events of each, the rate, and whether a run begins with a
+    /// horizon.
     #[test]
     fn a_run_begins_with_wider_windows_where_the_model_promises_them() {
         for (lps, population, rate, expected) in [
@@ -419,7 +441,8 @@ mod tests {
         }
     }
 
-    /// A model that holds so much that windows which are full are sparse beside what a horizon promises.
+    /// A model that holds so much that windows which are full are sparse beside what a horizon
+    /// promises.
     #[test]
     fn wider_windows_are_tried_where_what_is_held_promises_them_however_full_windows_are() {
         let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 64, Some(64_000), Duration::ZERO);
@@ -430,7 +453,8 @@ mod tests {
         assert_eq!(auto.wanted(), Some(WIDE));
     }
 
-    /// In runs of 50 ms each, told of by 5 ms, with a minute before each: 1 event per ms where the heap makes 2.
+    /// In runs of 50 ms each, told of by 5 ms, with a minute before each: 1 event per ms where the
+    /// heap makes 2.
     #[test]
     fn a_trial_goes_on_in_the_next_runs_and_what_lies_between_does_not_count() {
         let millis = Duration::from_millis;
@@ -477,7 +501,8 @@ mod tests {
         assert_eq!((auto.wanted(), auto.settled(CALENDAR)), (None, HEAP));
     }
 
-    /// The device has no room for what is wanted: it is gone on with what there is, and nothing is changed.
+    /// The device has no room for what is wanted: it is gone on with what there is, and nothing is
+    /// changed.
     #[test]
     fn what_cannot_be_is_not_tried_again() {
         let mut auto = Auto::new(&[HEAP, CALENDAR], 1, None, Duration::ZERO);

@@ -14,19 +14,22 @@ pub struct Options {
     pub seed: u64,
     /// Which of an experiment's runs this is: it names the streams beside the seed.
     pub replica: Replica,
-    /// The queue design. `None` takes one by the model's capacities, and in runs that last measures another one and changes to it where it is
-    /// faster: results are the same.
+    /// The queue design. `None` takes one by the model's capacities, and in runs that last measures
+    /// another one and changes to it where it is faster: results are the same.
     pub queue: Option<QueueDesign>,
-    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one. Where several serve an LP together
-    /// ([`QueueDesign::lanes`]), a workgroup has at least those of one LP.
+    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good
+    /// one. Where several serve an LP together ([`QueueDesign::lanes`]), a workgroup has at least
+    /// those of one LP.
     pub group_size: Option<u32>,
-    /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
-    /// number. Drivers on the processor may cut the loops of several: then a run goes back and serves one at a time, but not one that an application records itself, which should say
-    /// `Some(1)` if its handlers have loops of more than ten thousand iterations.
+    /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer
+    /// where the memory is cut finer); `None` takes a good number. Drivers on the processor may cut
+    /// the loops of several: then a run goes back and serves one at a time, but not one that an
+    /// application records itself, which should say `Some(1)` if its handlers have loops of more
+    /// than ten thousand iterations.
     pub tiles: Option<u32>,
-    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
-    /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
-    /// grow.
+    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise
+    /// queues and mailboxes grow: a run goes back to its last snapshot, of which it takes one a
+    /// second, and on with more room. Windows that an application records itself do not grow.
     pub fixed: bool,
     /// How far windows go.
     pub sync: Sync,

@@ -1,9 +1,9 @@
 //! Many runs of a model at once: an experiment over points of a design, each run many times with
 //! other random numbers, mapped to the device as [`Mapping`] says.
 //!
-//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a batch
-//! of runs that are on the device together; `driver.rs` makes batches and takes them to their ends,
-//! `results.rs` is what comes out. Here are the engines that users call.
+//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a
+//! batch of runs that are on the device together; `driver.rs` makes batches and takes them to their
+//! ends, `results.rs` is what comes out. Here are the engines that users call.
 
 mod driver;
 mod ground;
@@ -32,8 +32,9 @@ pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};
 pub use results::{Ran, Results};
 
-/// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine) does over a replication model: the points of a
-/// design, each with as many runs as the [`Experiment`] says, all with streams of their own ([`Replica`]).
+/// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine)
+/// does over a replication model: the points of a design, each with as many runs as the
+/// [`Experiment`] says, all with streams of their own ([`Replica`]).
 pub struct Engine<M> {
     gpu: Gpu,
     build: Build<M>,
@@ -50,7 +51,8 @@ pub struct CpuEngine<M> {
     options: EngineOptions,
 }
 
-/// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
+/// Checks what of an experiment concerns the engines. Returns its runs, by number and then by
+/// point: the first of them are the same of all points.
 fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<Vec<Job>, SimulationError> {
     let count = replications.end.saturating_sub(replications.start);
     Experiment { replications: count, ..experiment.clone() }.check()?;
@@ -75,7 +77,8 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
 }
 
 impl<M: Model> Engine<M> {
-    /// An engine for the models that `build` makes of the points of a design. They may differ in their parameters, lookaheads and capacities.
+    /// An engine for the models that `build` makes of the points of a design. They may differ in
+    /// their parameters, lookaheads and capacities.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         gpu: &Gpu,
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
@@ -90,10 +93,12 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Makes the runs of an experiment, each up to the end that `until` names. Results are those at [`Until::time`].
+    /// Makes the runs of an experiment, each up to the end that `until` names. Results are those at
+    /// [`Until::time`].
     ///
     /// # Errors
-    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](crate::pdes::Fault) is in the results.
+    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its
+    /// [`Fault`](crate::pdes::Fault) is in the results.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,
@@ -117,15 +122,19 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
     }
 
-    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (One that
-    /// found too little room is among them until all that were on the device beside it have ended. It is made again then, and its events count again: so
-    /// the number of runs may go down.)
+    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and
+    /// how many events were executed. (One that found too little room is among them until all that
+    /// were on the device beside it have ended. It is made again then, and its events count again:
+    /// so the number of runs may go down.)
     ///
-    /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications: the same of all points, up to the first that had not come
-    /// to its end with all that were on the device beside it. (Of those, the short ones would end first, and say something else than all.)
+    /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications:
+    /// the same of all points, up to the first that had not come to its end with all that were on
+    /// the device beside it. (Of those, the short ones would end first, and say something else than
+    /// all.)
     ///
     /// # Errors
-    /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had come to its end.
+    /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had
+    /// come to its end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched<V: Verdict>(
         &mut self,
@@ -136,8 +145,8 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
     }
 
-    /// Makes more and more runs of each point until the `columns` are as precise as `stopping` asks for, or its budget ends. Of `experiment`, the
-    /// number of replications does not count.
+    /// Makes more and more runs of each point until the `columns` are as precise as `stopping` asks
+    /// for, or its budget ends. Of `experiment`, the number of replications does not count.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -152,7 +161,8 @@ impl<M: Model> Engine<M> {
         self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
     }
 
-    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and of all that was run so far. Where that stops it, the decisions are
+    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and
+    /// of all that was run so far. Where that stops it, the decisions are
     /// [`Decision::Stopped`](crate::statistics::Decision::Stopped).
     ///
     /// # Errors
@@ -195,7 +205,8 @@ impl<M: Model> Engine<M> {
         .await
     }
 
-    /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what [`Engine::run_watched`] tells.
+    /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what
+    /// [`Engine::run_watched`] tells.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -279,7 +290,8 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         self.make(experiment, replications, until, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// [`CpuEngine::run`], telling `watch` after each run how many have ended, and how many events were executed: see [`Engine::run_watched`].
+    /// [`CpuEngine::run`], telling `watch` after each run how many have ended, and how many events
+    /// were executed: see [`Engine::run_watched`].
     ///
     /// # Errors
     /// As [`Engine::run_watched`].
@@ -355,7 +367,8 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     }
 }
 
-/// Of the runs from `first` on, those that were made until a watcher stopped them. There are none yet if that is an error.
+/// Of the runs from `first` on, those that were made until a watcher stopped them. There are none
+/// yet if that is an error.
 fn some<O>(
     results: Result<Results<O>, SimulationError>,
     first: u32,
@@ -403,7 +416,8 @@ mod tests {
         assert!(events(&[phold(4).with_capacity(tiny)]) < 64 * 4);
     }
 
-    /// An LP of a torus schedules two events at one, or none: slots of a near team go back and forth between its lists, in one place more than in another.
+    /// An LP of a torus schedules two events at one, or none: slots of a near team go back and
+    /// forth between its lists, in one place more than in another.
     #[test]
     fn near_teams_do_not_run_short_of_slots_that_are_free() {
         let gpu = Gpu::for_test();

@@ -41,8 +41,8 @@ pub use telling::Telling;
 
 /// A simulation on the GPU.
 ///
-/// The LPs' states stay on the device between calls, where an application's own passes can bind them
-/// ([`Simulation::states_buffer`]).
+/// The LPs' states stay on the device between calls, where an application's own passes can bind
+/// them ([`Simulation::states_buffer`]).
 pub struct Simulation<M: Model> {
     gpu: Gpu,
     strategy: Strategy,
@@ -66,15 +66,17 @@ pub struct Simulation<M: Model> {
     counted: bool,
     /// What runs came to that came to their ends.
     course: Course,
-    /// Whether there were windows with horizons, of a strategy that was changed since, in a run that has not come to its end: LPs may stand where those left them.
+    /// Whether there were windows with horizons, of a strategy that was changed since, in a run
+    /// that has not come to its end: LPs may stand where those left them.
     further: bool,
     /// Names its streams.
     seed: (u64, Replica),
-    /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `course` says, and yet is not
-    /// what the snapshot goes to: that is `unsaved`.)
+    /// Whether there were windows since: an application's, or those of a run that was dropped or
+    /// failed. (A run that was stopped stands as `course` says, and yet is not what the snapshot
+    /// goes to: that is `unsaved`.)
     recorded: AtomicBool,
-    /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
-    /// dropped or refused.
+    /// Whether there is more since the snapshot than runs that came to their ends: windows that an
+    /// application recorded, or a run that was dropped or refused.
     unsaved: AtomicBool,
 }
 
@@ -92,7 +94,8 @@ struct Rebuild<M> {
 /// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
 const MAX_WINDOWS: u32 = 4096;
 
-/// Submissions stop at this many times the events that fit one: twice for the two that are under way, and loads vary.
+/// Submissions stop at this many times the events that fit one: twice for the two that are under
+/// way, and loads vary.
 const SLACK: u64 = 8;
 
 impl<M: Model> Simulation<M> {
@@ -126,7 +129,8 @@ impl<M: Model> Simulation<M> {
         pollster::block_on(Self::begin(gpu, model, (lps, None), options, None))
     }
 
-    /// At the start, or where a run was saved. `part` says which part of a run this is, and of how many, if they talk to each other.
+    /// At the start, or where a run was saved. `part` says which part of a run this is, and of how
+    /// many, if they talk to each other.
     async fn begin(
         gpu: &Gpu,
         model: &M,
@@ -156,7 +160,8 @@ impl<M: Model> Simulation<M> {
             match Self::build(gpu, model, (lps.clone(), part), options, (candidates[0], group_size), saved)
                 .await
             {
-                // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
+                // Another design may need less memory. (And if a model's names are those of the
+                // design's files, other names.)
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
@@ -195,7 +200,8 @@ impl<M: Model> Simulation<M> {
         }
         let results = check::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
-        // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's. (Parts of a run go back together, and for want of room alone.)
+        // Of a run that cannot go back, no driver on the processor is to cut loops that were one
+        // LP's. (Parts of a run go back together, and for want of room alone.)
         let on_processor = gpu.on_processor();
         let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
@@ -291,17 +297,19 @@ impl<M: Model> Simulation<M> {
     /// Runs to the end that `until` names.
     ///
     /// # Errors
-    /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device does. The run cannot
-    /// go on after either. [`SimulationError::TooLarge`] where a queue or a mailbox would have to hold more than the device binds: then the run
-    /// is where it was before the call, or at a snapshot since, and can be read, or go on to an earlier end.
+    /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device
+    /// does. The run cannot go on after either. [`SimulationError::TooLarge`] where a queue or a
+    /// mailbox would have to hold more than the device binds: then the run is where it was before
+    /// the call, or at a snapshot since, and can be read, or go on to an earlier end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second. Where that answers [`ControlFlow::Break`](std::ops::ControlFlow), the run
-    /// ends after the windows that are under way, by [`Stop::Watcher`]: its LPs have then executed what lies before some window, as in every
-    /// run that goes on from there.
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second. Where that
+    /// answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that
+    /// are under way, by [`Stop::Watcher`]: its LPs have then executed what lies before some
+    /// window, as in every run that goes on from there.
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -372,10 +380,11 @@ impl<M: Model> Simulation<M> {
         }
         // Until it comes to its end.
         *self.unsaved.get_mut() = true;
-        // The ends to go to: more than one after a growth, which goes back to where runs before this one may have been.
+        // The ends to go to: more than one after a growth, which goes back to where runs before
+        // this one may have been.
         let (mut ends, mut refused) = (VecDeque::from([until]), None);
-        // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
-        // submitted beyond the end do nothing.
+        // Two submissions at a time: the device works on one while the host takes in the other.
+        // Windows that are submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None::<Progress>);
         let mut stopped = false;
@@ -424,7 +433,8 @@ impl<M: Model> Simulation<M> {
             };
             let stop = progress.and_then(|progress| progress.stop);
             if let Some(progress) = &progress {
-                // Windows beyond the end, or a pause, take no time and say nothing of those to come.
+                // Windows beyond the end, or a pause, take no time and say nothing of those to
+                // come.
                 if let (None, Some(before)) =
                     (stop, before.filter(|before| before.windows < progress.windows))
                 {
@@ -462,8 +472,8 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it executed is not counted; so it is brought to an end, which lies
-    /// before all that is pending.
+    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it
+    /// executed is not counted; so it is brought to an end, which lies before all that is pending.
     async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.set_until(Until { time: Ticks::ZERO, ..until })?;
         let mut encoder = self.gpu.encoder("the last windows");
@@ -480,7 +490,8 @@ impl<M: Model> Simulation<M> {
         self.memory.capacity()
     }
 
-    /// Sets the end for windows that are submitted from now on: submit what was recorded for another end before.
+    /// Sets the end for windows that are submitted from now on: submit what was recorded for
+    /// another end before.
     ///
     /// # Errors
     /// The device's error.
@@ -496,7 +507,8 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Has windows that are submitted from now on wait for later submissions, from so many events on.
+    /// Has windows that are submitted from now on wait for later submissions, from so many events
+    /// on.
     fn set_pause(&mut self, events: u64) -> Result<(), SimulationError> {
         self.memory.run.pause = events;
         // Pairs of windows pause before the first.
@@ -506,13 +518,15 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Records windows into an application's own encoder, up to the end that [`Simulation::set_until`] set: `windows` of
-    /// them, and one more if that is odd, so that an encoder that is never submitted does no harm.
+    /// Records windows into an application's own encoder, up to the end that
+    /// [`Simulation::set_until`] set: `windows` of them, and one more if that is odd, so that an
+    /// encoder that is never submitted does no harm.
     ///
-    /// Submit them before the next run or change of the queue design: what was recorded before those may do nothing.
+    /// Submit them before the next run or change of the queue design: what was recorded before
+    /// those may do nothing.
     ///
-    /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
-    /// takes: it is that one which finds nothing left to do.
+    /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one
+    /// window more than the run takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);

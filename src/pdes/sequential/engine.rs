@@ -1,4 +1,5 @@
-//! The sequential engine: what a simulation means. A textbook event loop on an event list (`event_list.rs`), written for reading.
+//! The sequential engine: what a simulation means. A textbook event loop on an event list
+//! (`event_list.rs`), written for reading.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -45,7 +46,8 @@ struct Turn {
     stood: bool,
     /// Whether one of them failed: then the LP does nothing more.
     failed: bool,
-    /// The windows in a row, up to this one, in which it used up its budget and was not done with one time.
+    /// The windows in a row, up to this one, in which it used up its budget and was not done with
+    /// one time.
     stands: u32,
 }
 
@@ -85,7 +87,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     sent: Vec<(u32, Event<M::Payload>)>,
     /// The time of the first event of the last window, and how many windows in a row began there.
     rounds: (Ticks, u32),
-    /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
+    /// Events that budgets have not reached, by LP. Those that it may execute in a window are in
+    /// `pending`.
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
 
@@ -98,7 +101,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         Self::of_replica(model, seed, Replica::default())
     }
 
-    /// The same for one of an experiment's runs: [`Options::replica`](crate::pdes::Options::replica).
+    /// The same for one of an experiment's runs:
+    /// [`Options::replica`](crate::pdes::Options::replica).
     ///
     /// # Errors
     /// As [`CpuSimulation::new`].
@@ -115,7 +119,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Goes on where a run was saved, by whichever engine.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for another model's; as [`CpuSimulation::new`].
+    /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for another model's; as
+    /// [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
         let (progress, all) = (checkpoint.progress(), checkpoint.lps());
@@ -197,8 +202,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`CpuSimulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers
-    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends there, by [`Stop::Watcher`].
+    /// [`CpuSimulation::run`], telling `watch` how far it is some 30 times a second, after a
+    /// window. Where that answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends
+    /// there, by [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`CpuSimulation::run`].
@@ -259,22 +265,26 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
     }
 
-    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
-    /// lies in one.
+    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or
+    /// of one tick where there is none, and a window lies in one.
     fn cell_end(&self, time: Ticks) -> Ticks {
         let cell = cell(self.model.lookahead());
         Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
     }
 
-    /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
-    /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
+    /// Executes all events before `until` in order. A textbook needs no windows. Here they say at
+    /// which number of events, and with which fault, a run ends; and since an LP executes only so
+    /// many events in each, what it has more of is put aside.
     ///
-    /// Without a lookahead, the next window is mostly one event that this one sent: then that window follows at once, without what is done between windows, unless `most` events were executed.
+    /// Without a lookahead, the next window is mostly one event that this one sent: then that
+    /// window follows at once, without what is done between windows, unless `most` events were
+    /// executed.
     fn window(&mut self, until: Ticks, most: u64) {
         let budget = budget(self.model.lps());
         loop {
             self.events_of_window(until, budget);
-            // (Windows without a lookahead hold an event or two, and all that follows takes its time, too.)
+            // (Windows without a lookahead hold an event or two, and all that follows takes its
+            // time, too.)
             if !self.aside.is_empty() {
                 self.take_from_aside(budget);
                 break;
@@ -363,7 +373,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         &self.states
     }
 
-    /// The rows of LP memory, LP by LP: [`Model::memory_rows`](crate::pdes::Model::memory_rows) of each.
+    /// The rows of LP memory, LP by LP: [`Model::memory_rows`](crate::pdes::Model::memory_rows) of
+    /// each.
     pub fn memory(&self) -> &[[u32; 4]] {
         &self.memory
     }
@@ -408,8 +419,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// [`Simulation::outputs`](crate::pdes::Simulation::outputs) after the same run.
     ///
     /// # Errors
-    /// A [`Fault`] of the run; what is wrong with the WGSL's `struct Output`, after which the columns are named;
-    /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
+    /// A [`Fault`] of the run; what is wrong with the WGSL's `struct Output`, after which the
+    /// columns are named; [`SimulationError::NoOutput`] and [`SimulationError::Output`].
     ///
     /// # Panics
     /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
@@ -511,7 +522,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.sent = sent;
     }
 
-    /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is told.
+    /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is
+    /// told.
     fn fail(&mut self, kind: FaultKind, lp: u32) {
         let fault = Fault { kind, lp, window: self.windows, needed: 0 };
         self.turns[lp as usize].failed = true;

@@ -1,7 +1,10 @@
-//! The pending events of the sequential engine: a binary heap of those that come next, and a list of all others.
+//! The pending events of the sequential engine: a binary heap of those that come next, and a list
+//! of all others.
 //!
-//! A textbook has one heap for all. In a heap of half a million events nearly every step down misses the caches, and that was four fifths of the engine's
-//! time. So the heap holds the events before a *border*; when it is empty, the border moves on over an eighth of the others. All is taken in the same order.
+//! A textbook has one heap for all. In a heap of half a million events nearly every step down
+//! misses the caches, and that was four fifths of the engine's time. So the heap holds the events
+//! before a *border*; when it is empty, the border moves on over an eighth of the others. All is
+//! taken in the same order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,7 +13,8 @@ use crate::time::Ticks;
 
 use crate::pdes::{Event, Payload};
 
-/// The border moves on over one in so many of the events beyond it: each of them is looked at about as often before it comes into the heap.
+/// The border moves on over one in so many of the events beyond it: each of them is looked at about
+/// as often before it comes into the heap.
 const SHARE: usize = 8;
 
 /// But over so many at least, if there are as many: a heap of these lies in a cache.
@@ -34,7 +38,8 @@ impl<P: Payload> PartialOrd for Held<P> {
         Some(self.cmp(other))
     }
 
-    // What a heap asks for. Times alone nearly always tell, and to compare these takes no branch that a processor would have to guess.
+    // What a heap asks for. Times alone nearly always tell, and to compare these takes no branch
+    // that a processor would have to guess.
     fn le(&self, other: &Self) -> bool {
         match self.event.time == other.event.time {
             false => self.event.time > other.event.time,
@@ -97,7 +102,8 @@ impl<P: Payload> EventList<P> {
         // The times before that place are no later than this one, and those behind it no earlier.
         let last = time(self.far.select_nth_unstable_by_key(many, time).1);
         let first = self.far[..=many].iter().map(time).min().unwrap_or(last);
-        // All of the last one's time where it would be the end of the list, or where that is all there is.
+        // All of the last one's time where it would be the end of the list, or where that is all
+        // there is.
         let whole = many + 1 == self.far.len() || first == last;
         let border = if whole { after(last) } else { last };
         self.near = self.far.extract_if(.., |held| time(held) < border).collect::<Vec<_>>().into();

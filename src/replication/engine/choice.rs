@@ -25,7 +25,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so that whatever else the machine does meets all alike.
+    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so
+    /// that whatever else the machine does meets all alike.
     pub(super) async fn try_mappings(
         &mut self,
         given: &Given<M::Params>,
@@ -38,7 +39,8 @@ impl<M: Model> Engine<M> {
         if !software {
             candidates.push(Mapping::Warp);
         }
-        // With a bound of its own a cooperative run could fail other replications, and a trial must not change results.
+        // With a bound of its own a cooperative run could fail other replications, and a trial must
+        // not change results.
         if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
@@ -80,13 +82,13 @@ impl<M: Model> Engine<M> {
 /// machine not to count. It ends after [`SLICES`], whatever was seen.
 const LOOKS: usize = 5;
 
-/// [`Pace`](crate::gpu::Pace) grows by a factor of 8 at the most, so that 11 slices are enough for any
-/// number of steps to be reached.
+/// [`Pace`](crate::gpu::Pace) grows by a factor of 8 at the most, so that 11 slices are enough for
+/// any number of steps to be reached.
 const SLICES: usize = 18;
 
-/// A trial of mappings. A processor that plays a device runs the invocations of a workgroup one after the
-/// other or in the lanes of its vectors, and a team there has its barriers besides: it has to be twice as
-/// fast.
+/// A trial of mappings. A processor that plays a device runs the invocations of a workgroup one
+/// after the other or in the lanes of its vectors, and a team there has its barriers besides: it
+/// has to be twice as fast.
 fn tuner(mappings: impl Iterator<Item = Mapping>, software: bool) -> Tuner<Mapping> {
     let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
     let budget = Budget { samples: LOOKS, rounds: SLICES };
@@ -121,7 +123,8 @@ mod tests {
         assert_eq!(fastest(2.1, 4.1, true), Mapping::Cooperative);
     }
 
-    /// A team serves many clients in a step: found without a bound, it would let replications through that a bound is to fail.
+    /// A team serves many clients in a step: found without a bound, it would let replications
+    /// through that a bound is to fail.
     #[test]
     fn a_bound_forgets_what_was_found_without_one() {
         let model = Mm1::default();
@@ -136,7 +139,8 @@ mod tests {
         assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Cooperative));
     }
 
-    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.
+    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping
+    /// where it stands, and gives the same bits.
     #[test]
     fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
         let params = WorkshopParams { jobs: 3000, operation: 1000 };

@@ -9,7 +9,8 @@ use super::super::{Outcome, Results, SearchError, Space};
 use super::{Engine, Kept, LIST};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 
-/// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a search by threads are those of its queue.
+/// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a
+/// search by threads are those of its queue.
 const THREAD_STEPS: u32 = 512;
 const TEAM_STEPS: u32 = 2048;
 /// Steps of a submission at the most.
@@ -113,7 +114,8 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
     async fn memory(&mut self, capacity: u32, searches: usize) -> Result<Memory, SearchError> {
         let engine = self.engine;
         let mut slots = engine.slots(self.shape, capacity, searches)?;
-        // That of searches with longer lists is used once, and the usual one waits for the next run.
+        // That of searches with longer lists is used once, and the usual one waits for the next
+        // run.
         if let Some(memory) =
             self.kept.memory.take_if(|memory| (memory.shape, memory.capacity) == (self.shape, capacity))
             && memory.slots >= slots
@@ -249,7 +251,8 @@ impl Walk<'_> {
     async fn finish(&mut self, work: &mut Work, mut control: Control) -> Result<Control, SearchError> {
         let room = work.path_room;
         work.steps = WALK_STEPS;
-        // Bound: every slot's path is written once there is room, and there is room for any after a readback.
+        // Bound: every slot's path is written once there is room, and there is room for any after a
+        // readback.
         while control.hold > 0 {
             self.memory.work.write(self.gpu, 0, &[*work])?;
             control = submit(self.gpu, self.memory, self.plan, 1).await?;

@@ -3,12 +3,13 @@
 use super::super::AnalysisError;
 use super::{Result, check_rate};
 
-/// A closed network of queues: customers who go round for ever between single servers with exponential service (in the order of
-/// arrival) and places where nobody waits for another, such as ways between the servers, where they spend a time of any
-/// distribution.
+/// A closed network of queues: customers who go round for ever between single servers with
+/// exponential service (in the order of arrival) and places where nobody waits for another, such as
+/// ways between the servers, where they spend a time of any distribution.
 ///
-/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, which is
-/// exact for these (product-form) networks. Takes time in proportion to the customers times the kinds of server.
+/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of
+/// the ACM 27(2), 1980, which is exact for these (product-form) networks. Takes time in proportion
+/// to the customers times the kinds of server.
 ///
 /// ```
 /// use eventhorizon::statistics::theory::ClosedNetwork;
@@ -28,10 +29,11 @@ pub struct ClosedNetwork {
 }
 
 impl ClosedNetwork {
-    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer takes from each of them in a
-    /// round, which is the mean time of a service times how often it comes by. In a round, it spends `delay` where nobody waits.
-    /// What a round is does not matter, as long as it is the same for all: where customers come to each of N servers as often as
-    /// to any other, and each way takes t, let it be one visit to each of them, and `delay` N × t.
+    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer
+    /// takes from each of them in a round, which is the mean time of a service times how often it
+    /// comes by. In a round, it spends `delay` where nobody waits. What a round is does not matter,
+    /// as long as it is the same for all: where customers come to each of N servers as often as to
+    /// any other, and each way takes t, let it be one visit to each of them, and `delay` N × t.
     pub fn new(servers: &[(u32, f64)], delay: f64, customers: u32) -> Result<Self> {
         for &(_, demand) in servers {
             if !(demand > 0.0 && demand.is_finite()) {
@@ -74,18 +76,20 @@ impl ClosedNetwork {
         self.servers.get(kind).map(|server| server.1 * self.throughput)
     }
 
-    /// Mean number of customers in queue and service at a server of a kind; none where there is no such kind.
+    /// Mean number of customers in queue and service at a server of a kind; none where there is no
+    /// such kind.
     pub fn number(&self, kind: usize) -> Option<f64> {
         self.numbers.get(kind).copied()
     }
 }
 
-/// A closed network in product form with several servers at a node: exponential service that all customers share, or places where nobody waits for
-/// another.
+/// A closed network in product form with several servers at a node: exponential service that all
+/// customers share, or places where nobody waits for another.
 ///
-/// Gordon and Newell, "Closed queuing systems with exponential servers", Operations Research 15(2), 1967, by Buzen's convolution ("Computational algorithms for
-/// closed queueing networks with exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the nodes times the square of
-/// the customers; where all have one server, [`ClosedNetwork`] is faster.
+/// Gordon and Newell, "Closed queuing systems with exponential servers", Operations Research 15(2),
+/// 1967, by Buzen's convolution ("Computational algorithms for closed queueing networks with
+/// exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the
+/// nodes times the square of the customers; where all have one server, [`ClosedNetwork`] is faster.
 ///
 /// ```
 /// use eventhorizon::statistics::theory::GordonNewell;
@@ -103,7 +107,8 @@ pub struct GordonNewell {
 }
 
 impl GordonNewell {
-    /// Nodes, (servers, demand), with servers for everybody where none are said: the demand is the mean time of service that a customer takes there in a round.
+    /// Nodes, (servers, demand), with servers for everybody where none are said: the demand is the
+    /// mean time of service that a customer takes there in a round.
     pub fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
         for &(_, demand) in nodes {
             check_rate("the demand", demand)?;

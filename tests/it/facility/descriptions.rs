@@ -284,7 +284,8 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
             .sink("out")
     };
     let first = || Station::new(Distribution::Exponential(0.5), "second");
-    // All that comes has to pass, and the line before grows; unless the first station loses some, or is full for the source.
+    // All that comes has to pass, and the line before grows; unless the first station loses some,
+    // or is full for the source.
     unstable(&line(first()), Some(("third", 1.25)));
     unstable(&line(first().with_capacity(4)), None);
     unstable(&line(first().with_patience(EXPONENTIAL)), None);

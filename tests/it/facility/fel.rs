@@ -1,4 +1,5 @@
-//! The event list of Park and Fishwick: the GPU against its twin, and without intervals against the sequential engine of `pdes`.
+//! The event list of Park and Fishwick: the GPU against its twin, and without intervals against the
+//! sequential engine of `pdes`.
 
 use std::ops::ControlFlow;
 
@@ -35,7 +36,8 @@ fn torus(rows: u32, columns: u32, tokens: u32, mean: u64) -> FelNetwork {
 
 #[test]
 fn without_an_interval_it_has_the_bits_of_the_conservative_engine() {
-    // Times of some ticks, so that many events share one. (With an odd side, stations are numbered row by row.)
+    // Times of some ticks, so that many events share one. (With an odd side, stations are numbered
+    // row by row.)
     for (ticks, rows, columns, tokens) in
         [(3, 15, 7, 105), (100, 9, 5, 12), (1 << 20, 15, 7, 300), (2, 1, 1, 3)]
     {
@@ -75,7 +77,8 @@ fn intervals_of_any_length_and_runs_cut_anywhere() {
 
 #[test]
 fn tokens_that_arrive_together_are_taken_by_their_original_times() {
-    // Many send to one, in whole intervals of a mean: most arrivals are simultaneous. A later end shows who was taken first.
+    // Many send to one, in whole intervals of a mean: most arrivals are simultaneous. A later end
+    // shows who was taken first.
     let facilities = (0..40).map(|facility| {
         let targets = if facility == 0 { (1..40).collect() } else { vec![0] };
         (Ticks::new(if facility == 0 { 3 } else { 100 }), targets, 2)

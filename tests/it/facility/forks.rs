@@ -18,7 +18,8 @@ fn two_parts_of_an_order_take_as_long_as_nelson_and_tantawi_say() {
     let report = studied(&network, &Study::new(32, 8000.0, 1000.0));
     let (inside, all, furthest, which) = covered(&report);
     assert!(all >= 20 && furthest < 2.5 && inside * 5 >= all * 4, "{which}\n{report}");
-    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than one of them; and Little's law for the whole.
+    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than one of them; and Little's law for the
+    // whole.
     let customer = Some("customer");
     let row = report.row("picking", customer, Measure::Sojourn).unwrap();
     assert!((row.theory.unwrap() - 11.3 / 8.0 * 1.4 / 0.3).abs() < 1e-9, "{row:?}");
@@ -28,7 +29,8 @@ fn two_parts_of_an_order_take_as_long_as_nelson_and_tantawi_say() {
     within(&report, "picking", None, Measure::Siblings, row.theory.unwrap() - 2.0 * 7.0 / 3.0);
 }
 
-/// Siblings who overtake each other, in a fork in which another lies: the last of three exponential times.
+/// Siblings who overtake each other, in a fork in which another lies: the last of three exponential
+/// times.
 fn within_each_other() -> Network {
     Network::new("nested")
         .with_classes(&["a", "b"])
@@ -73,7 +75,8 @@ fn the_last_of_several_times_is_that_of_harmonic_numbers_in_forks_within_forks()
 
 #[test]
 fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
-    // One comes at 1, 2, 3, ...; every other first part takes 5, and the rest 0.5: who comes later is joined before.
+    // One comes at 1, 2, 3, ...; every other first part takes 5, and the rest 0.5: who comes later
+    // is joined before.
     let network = Network::new("clockwork")
         .source("in", Source::new(Distribution::Constant(1.0), "parts"))
         .router("switch", Route::in_turn(&["slow", "fast"]))
@@ -84,7 +87,8 @@ fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
         .sink("out");
     let report = studied(&network, &Study::new(2, 110.0, 10.0));
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
-    // 5 and 0.75 by turns. Matched in the order in which they came, it would be about 3 for each, with another deviation.
+    // 5 and 0.75 by turns. Matched in the order in which they came, it would be about 3 for each,
+    // with another deviation.
     assert_eq!(row("out", Measure::Sojourn), 2.875);
     assert!((row("out", Measure::SojournDeviation) - 2.125).abs() < 1e-4);
     assert_eq!(row("parts", Measure::Number), 2.875);
@@ -93,7 +97,8 @@ fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
     assert_eq!(report.row("(network)", None, Measure::Number).unwrap().mean, Some(2.875));
 }
 
-/// Closed, with a station that blocks between fork and join, customers that are parted again and again, and a shortest line behind.
+/// Closed, with a station that blocks between fork and join, customers that are parted again and
+/// again, and a shortest line behind.
 fn closed() -> Network {
     Network::new("closed")
         .with_classes(&["a", "b"])

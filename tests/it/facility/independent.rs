@@ -16,7 +16,8 @@ enum Order {
     Polling,
 }
 
-/// Where customers go: to several nodes in turn, or along one way that takes time and may change their class.
+/// Where customers go: to several nodes in turn, or along one way that takes time and may change
+/// their class.
 #[derive(Debug, Clone)]
 enum To {
     InTurn(Vec<usize>),
@@ -67,7 +68,8 @@ struct Customer {
 /// What happens at a node, in the order of the guide's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// The server where interruptions are possible; class, when the customer entered and arrived; the service.
+    /// The server where interruptions are possible; class, when the customer entered and arrived;
+    /// the service.
     Completion(usize, usize, u64, u64, u64),
     Repair,
     Breakdown,

@@ -1,11 +1,13 @@
-//! Simultaneous events in the order of the table in docs/guide-networks.md, with values found by hand.
+//! Simultaneous events in the order of the table in docs/guide-networks.md, with values found by
+//! hand.
 
 use eventhorizon::facility::{Follow, Measure, Network, Outcome, Place, Study};
 use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
 
-/// A pair, the network without its head, until when, and of each visit to node `s`: when it came, began and left.
+/// A pair, the network without its head, until when, and of each visit to node `s`: when it came,
+/// began and left.
 type Case = (&'static str, &'static str, f64, &'static [(f64, Option<f64>, Option<f64>)]);
 
 const END: &str = "\nto = \"out\"\n[sink.out]\n";

@@ -1,4 +1,5 @@
-//! Queueing networks: the GPU does what the sequential engine does, bit for bit; both do what theory says; and what is wrong with a description is told.
+//! Queueing networks: the GPU does what the sequential engine does, bit for bit; both do what
+//! theory says; and what is wrong with a description is told.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 

@@ -1,5 +1,6 @@
-//! Shared servers, blocking, shortest lines, breakdowns, schedules, changing rates, balking, polling; distributions, and one long run: against theory, or against
-//! the stationary distribution of a Markov chain.
+//! Shared servers, blocking, shortest lines, breakdowns, schedules, changing rates, balking,
+//! polling; distributions, and one long run: against theory, or against the stationary distribution
+//! of a Markov chain.
 
 use eventhorizon::facility::{
     Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Place, Report, Route, Source,
@@ -91,7 +92,8 @@ fn of_servers_that_are_shared_only_means_count() {
 
 #[test]
 fn shares_are_exact() {
-    // At 0 comes one who takes 3, at 1 one who takes 1: they share from 1 to 3, and the first is ready at 4.
+    // At 0 comes one who takes 3, at 1 one who takes 1: they share from 1 to 3, and the first is
+    // ready at 4.
     let source =
         |at: f64, class: &str| Source::new(Distribution::Uniform([at, at + 1.0 / 512.0]), "server").of(class);
     let network = Network::new("two")
@@ -116,7 +118,8 @@ fn polling_keeps_what_kleinrock_says() {
     let network = shipped_one("polling");
     let report = studied(&network, &Study::new(32, 6000.0, 500.0));
     let row = |class, measure| report.row("crane", Some(class), measure).unwrap().mean.unwrap();
-    // Loads times waits: load times the wait of one line, W = R / (1 - load), with R half the rates times the second moments.
+    // Loads times waits: load times the wait of one line, W = R / (1 - load), with R half the rates
+    // times the second moments.
     let found: f64 = ["north", "south", "west"]
         .map(|class| row(class, Measure::Utilisation) * row(class, Measure::Wait))
         .iter()
@@ -131,7 +134,8 @@ fn polling_keeps_what_kleinrock_says() {
 
 #[test]
 fn who_finds_no_room_keeps_his_server() {
-    // Two machines without room between them, and always work for the first: each is in one of three states a third of the time.
+    // Two machines without room between them, and always work for the first: each is in one of
+    // three states a third of the time.
     let network = Network::new("saturated")
         .station("first", Station::new(exponential(1.0), "second").with_population(6))
         .station("second", Station::new(exponential(1.0), "first").with_capacity(1).blocking());
@@ -176,7 +180,8 @@ fn stations_that_wait_for_each_other_are_named() {
     let network =
         Network::new("no deadlock").station("a", station("b").with_capacity(2)).station("b", station("a"));
     studied(&network, &Study::new(4, 100.0, 1.0));
-    // Nor where somebody in a line will lose his patience: all servers are kept, and he waits at `b`. (From 1 to 50 nobody moves.)
+    // Nor where somebody in a line will lose his patience: all servers are kept, and he waits at
+    // `b`. (From 1 to 50 nobody moves.)
     let constant = Distribution::Constant;
     let network = |patience: Option<f64>| {
         let second = Station::new(constant(1.0), "a").with_capacity(2).blocking().with_population(2);

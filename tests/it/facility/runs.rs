@@ -14,7 +14,8 @@ use eventhorizon::time::Ticks;
 use super::common::gpu;
 use super::{shipped, shipped_one};
 
-/// One run of a network in the two ways to synchronise that it has, against the sequential engine: everything that a user can see.
+/// One run of a network in the two ways to synchronise that it has, against the sequential engine:
+/// everything that a user can see.
 #[track_caller]
 pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     let mut cpu = CpuSimulation::new(facility, 7).unwrap();
@@ -105,8 +106,9 @@ fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
     }
 }
 
-/// A network by chance: of every kind of node, discipline and distribution, of classes and ways. Of three numbers one has only what the smaller interpreter is for, and of four one has a
-/// lookahead: all its ways take time, and nothing is told at once.
+/// A network by chance: of every kind of node, discipline and distribution, of classes and ways. Of
+/// three numbers one has only what the smaller interpreter is for, and of four one has a lookahead:
+/// all its ways take time, and nothing is told at once.
 pub(crate) fn chance(number: u64) -> Network {
     let (plain, ahead) = (number % 3 == 1, number % 4 == 3);
     let mut stream = Stream::new(2024, 0, number);
@@ -364,7 +366,8 @@ fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
 
 #[test]
 fn who_came_first_is_served_first_however_many_wait() {
-    // One comes each unit of time, and each is served for three: 200 wait in the end, and more room was made while some were on their way through what there was.
+    // One comes each unit of time, and each is served for three: 200 wait in the end, and more room
+    // was made while some were on their way through what there was.
     let of = |discipline| {
         let server = Station::new(Distribution::Constant(3.0), "out").with_discipline(discipline);
         let network = Network::new("flooded")
@@ -387,7 +390,8 @@ fn who_came_first_is_served_first_however_many_wait() {
             facility.clone().with_room(1).study(&Study::new(2, 301.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
         report.row("server", Some("customer"), measure).unwrap().mean.unwrap()
     };
-    // The one of number i (from 0 on) comes at 1 + i, and is served from 1 + 3 i on: he waits 2 i. 100 are.
+    // The one of number i (from 0 on) comes at 1 + i, and is served from 1 + 3 i on: he waits 2 i.
+    // 100 are.
     assert_eq!(row(&facility, Measure::Wait), 99.0);
     let deviation = (4.0 * (100.0 * 100.0 - 1.0) / 12.0_f64).sqrt();
     assert!((row(&facility, Measure::WaitDeviation) / deviation - 1.0).abs() < 0.01);

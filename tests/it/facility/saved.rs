@@ -1,4 +1,5 @@
-//! Studies that are stopped, saved and gone on with come to what nobody interrupted, on either engine.
+//! Studies that are stopped, saved and gone on with come to what nobody interrupted, on either
+//! engine.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -65,7 +66,8 @@ fn a_study_goes_on_where_it_was_stopped() {
     let facility = shipped_one("clinic").compile().unwrap();
     let device = Place::Gpu(&gpu, EngineOptions::default());
     let plain = Study { details: true, ..Study::new(150, 100.0, 10.0) };
-    // Where it is asked after each part whether there are enough: parts of the two are not the same.
+    // Where it is asked after each part whether there are enough: parts of the two are not the
+    // same.
     let precise = Study {
         stopping: Some(Stopping::new(
             Precision::relative(0.2),
@@ -315,7 +317,8 @@ fn what_is_no_saved_study_of_this_is_refused() {
     for error in kinds {
         assert!(matches!(error, CheckpointError::Kind { .. }), "{error}");
     }
-    // Each byte counts; and where the checksum is made to fit, what does not belong is found, or the study is another.
+    // Each byte counts; and where the checksum is made to fit, what does not belong is found, or
+    // the study is another.
     for place in 0..saved.as_bytes().len() {
         let mut bytes = saved.as_bytes().to_vec();
         bytes[place] ^= 1 << (place % 8);
@@ -368,7 +371,8 @@ fn files_of_other_versions_are_refused() {
     }
 }
 
-/// What is counted goes on from word to word, in both engines alike: rows of sums that a file says are full, or nearly, are added to on the host and on the device.
+/// What is counted goes on from word to word, in both engines alike: rows of sums that a file says
+/// are full, or nearly, are added to on the host and on the device.
 #[test]
 fn sums_and_counts_are_carried_from_word_to_word() {
     let mut over = [0; 4];
@@ -386,7 +390,8 @@ fn sums_and_counts_are_carried_from_word_to_word() {
         let rows = facility.memory_rows() as usize;
         let mut stream = Stream::new(1, 2, 3);
         for lp in 0..facility.lps() as usize {
-            // Sums are in `shaders/facility/network.wgsl` SERVERS and TRAVELLERS, the rows of blocks but the first, and the others.
+            // Sums are in `shaders/facility/network.wgsl` SERVERS and TRAVELLERS, the rows of
+            // blocks but the first, and the others.
             let classes = network.classes.len();
             let sums = (1..3).chain((8..8 * (1 + classes)).filter(|row| row % 8 > 0));
             for row in sums.chain(8 * (1 + classes)..13 * classes + 8) {

@@ -1,4 +1,5 @@
-//! Random numbers of networks: common to a network and to its what-ifs, as docs/guide-networks.md says.
+//! Random numbers of networks: common to a network and to its what-ifs, as docs/guide-networks.md
+//! says.
 
 use std::collections::HashMap;
 
@@ -39,7 +40,8 @@ fn services(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     all.into_iter().take_while(|time| time.is_finite()).collect()
 }
 
-/// Of who leaves a node, in this order: how long the way to the next one takes, which tells one way from another here.
+/// Of who leaves a node, in this order: how long the way to the next one takes, which tells one way
+/// from another here.
 fn trips(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     let next = |visit: &Visit| {
         let mine = visits.iter().filter(|other| other.customer == visit.customer && other.node != node);
@@ -123,7 +125,8 @@ fn a_class_draws_the_same_numbers_without_the_other() {
 
 #[test]
 fn ways_and_times_of_travel_are_numbered_by_departures() {
-    // The customer that leaves the desk as the fifth goes the same way, in the same time, whichever it is.
+    // The customer that leaves the desk as the fifth goes the same way, in the same time, whichever
+    // it is.
     let base = visits(BASE);
     let variant = |from, to| visits(&BASE.replace(from, to));
     for other in [

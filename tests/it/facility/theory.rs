@@ -6,14 +6,16 @@ use eventhorizon::facility::{
 
 use super::{shipped, shipped_one};
 
-/// How many of the intervals have what theory says in them, of how many; and the one that is furthest from it, in half widths.
+/// How many of the intervals have what theory says in them, of how many; and the one that is
+/// furthest from it, in half widths.
 pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
     let (mut inside, mut all, mut furthest, mut which) = (0, 0, 0.0, String::new());
     for row in &report.results {
         let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else {
             continue;
         };
-        // What has no spread, such as the customers of a closed network, is what theory says but for rounding.
+        // What has no spread, such as the customers of a closed network, is what theory says but
+        // for rounding.
         let error = (mean - theory).abs();
         let distance = if error < 1e-9 * theory { 0.0 } else { error / half_width };
         all += 1;

@@ -1,4 +1,5 @@
-//! Ticks of a unit of time: chosen so that times are exact, printed, and named where they are rounded.
+//! Ticks of a unit of time: chosen so that times are exact, printed, and named where they are
+//! rounded.
 
 use eventhorizon::facility::{
     Distribution, FacilityError, Measure, Network, Place, Report, Source, Station, Study,

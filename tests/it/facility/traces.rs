@@ -1,4 +1,5 @@
-//! What single customers did, from both engines; and what one run did in the course of time, with pictures of it.
+//! What single customers did, from both engines; and what one run did in the course of time, with
+//! pictures of it.
 
 use eventhorizon::facility::{
     Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Place, Source,
@@ -14,7 +15,8 @@ fn traced(facility: &Facility, study: &Study, follow: Follow) -> Vec<Visit> {
     facility.trace(study, follow, Place::Cpu).unwrap()
 }
 
-/// Two at once every 10, who are parted: one part is served for 3, and the other, of both, for 1 in the line of a station that loses nobody.
+/// Two at once every 10, who are parted: one part is served for 3, and the other, of both, for 1 in
+/// the line of a station that loses nobody.
 fn clockwork() -> Network {
     let constant = Distribution::Constant;
     Network::new("clockwork")
@@ -39,8 +41,9 @@ fn a_trace_tells_every_visit_of_those_who_are_followed() {
         })
         .collect();
     use Outcome::{Lost, Present, Served};
-    // Of the two at 10 and at 20 the one that comes last to the fork, and of `more` the one at 14; at 28 it has ended. Siblings of one time are served in the order of
-    // their slots, of which the one that was free last is taken first: at 20 it is the other way round than at 10.
+    // Of the two at 10 and at 20 the one that comes last to the fork, and of `more` the one at 14;
+    // at 28 it has ended. Siblings of one time are served in the order of their slots, of which the
+    // one that was free last is taken first: at 20 it is the other way round than at 10.
     let expected = [
         (1, "in", "quick", 10.0, Some(10.0), Some(11.0), Served),
         (1, "in", "slow", 10.0, Some(13.0), Some(16.0), Served),

@@ -1,4 +1,5 @@
-//! Ways that take time: where customers are meanwhile, what theory says, and the lookahead that they give.
+//! Ways that take time: where customers are meanwhile, what theory says, and the lookahead that
+//! they give.
 
 use eventhorizon::facility::{
     Delay, Discipline, Distribution, FacilityError, FelNetwork, Fork, Link, Measure, Network, Place, Route,
@@ -13,7 +14,8 @@ use super::theory::covered;
 
 const CONSTANT: fn(f64) -> Distribution = Distribution::Constant;
 
-/// Somebody comes at 10, 20, ..., is on his way for 2.5, served for 1, on his way for 0.5, and leaves.
+/// Somebody comes at 10, 20, ..., is on his way for 2.5, served for 1, on his way for 0.5, and
+/// leaves.
 fn clockwork() -> Network {
     Network::new("clockwork")
         .source("in", Source::new(CONSTANT(10.0), [Link::to("server").taking(CONSTANT(2.5))]))
@@ -23,12 +25,14 @@ fn clockwork() -> Network {
 
 #[test]
 fn who_travels_is_counted_to_the_tick() {
-    // Whoever is on his way when statistics begin or end counts until then: at 31.5 and 41.5 somebody is on the first way.
+    // Whoever is on his way when statistics begin or end counts until then: at 31.5 and 41.5
+    // somebody is on the first way.
     let facility = clockwork().compile().unwrap();
     let report = facility.study(&Study::new(2, 41.5, 31.5), Place::Cpu, |_, _| {}).unwrap();
     let mean =
         |node, measure| report.row(node, None, measure).unwrap_or_else(|| panic!("{report}")).mean.unwrap();
-    // From 31.5: 1 on the first way, 1 in service, 0.5 on the second, and from 40 to 41.5 the next one.
+    // From 31.5: 1 on the first way, 1 in service, 0.5 on the second, and from 40 to 41.5 the next
+    // one.
     assert_eq!(mean("(network)", Measure::Travelling), 0.3);
     assert_eq!(mean("(network)", Measure::Number), 0.4);
     let server = |measure| report.row("server", Some("customer"), measure).unwrap().mean.unwrap();
@@ -135,7 +139,8 @@ fn a_sibling_may_travel_straight_back() {
         .fork("parts", Fork::new([Link::to("shelf"), Link::to("parts").taking(law)], "out"))
         .delay("shelf", Delay::new(law, "parts"))
         .sink("out");
-    // The last of two exponential times of mean 2; no formula is told, since one of them is no delay.
+    // The last of two exponential times of mean 2; no formula is told, since one of them is no
+    // delay.
     let report = studied(&network, &Study::new(16, 3000.0, 100.0));
     within(&report, "parts", Some("customer"), Measure::Sojourn, 3.0);
     assert_eq!(report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory, None);
@@ -198,7 +203,8 @@ fn the_shortest_time_of_travel_is_the_lookahead() {
     assert_eq!(lookahead(&shortest), 0.0);
 }
 
-/// Stations in a ring, of which each sends to both neighbours, and every eighth to a sink and from a source.
+/// Stations in a ring, of which each sends to both neighbours, and every eighth to a sink and from
+/// a source.
 fn towns(count: usize, travel: Distribution) -> Network {
     let name = |town: usize| format!("town {}", town % count);
     let mut network = Network::new("towns").with_travel(travel).sink("away");

@@ -63,8 +63,8 @@ fn a_lost_device_is_an_error_of_every_later_call() {
     assert!(matches!(double(&gpu, &[1, 2, 3], 64), Err(GpuError::Lost { .. })));
 }
 
-/// Each call is the first one after the loss once: later ones may profit from what it found out. Those that bring nothing back may
-/// not notice; the next that does must.
+/// Each call is the first one after the loss once: later ones may profit from what it found out.
+/// Those that bring nothing back may not notice; the next that does must.
 #[test]
 fn whichever_call_comes_first_no_result_comes_from_a_lost_device() {
     let calls: [fn(&Gpu, &Kit) -> Option<GpuError>; 6] = [
@@ -129,7 +129,8 @@ fn an_application_hears_nothing_of_what_the_library_is_refused() {
     let program = Program::link("double", &[Source::new("double.wgsl", DOUBLE)]).unwrap();
     let error = Kernel::new(&lent, &program, "double", &[("SIZE", 1e6)]).unwrap_err();
     assert!(matches!(error, GpuError::Refused { .. }), "{error}");
-    // A buffer of an application's that it destroyed cannot be read: the device is well, and stays so.
+    // A buffer of an application's that it destroyed cannot be read: the device is well, and stays
+    // so.
     let buffer = Buffer::<u32>::storage(&lent, "values", 4).unwrap();
     buffer.raw().destroy();
     let error = buffer.read(&lent).unwrap_err();

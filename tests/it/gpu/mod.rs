@@ -152,13 +152,14 @@ fn the_probe_of_subgroups_sees_what_the_adapter_says() {
         assert_eq!(subgroups.of(layout.group_size), Some(layout));
     }
     assert_eq!(subgroups.of(48), None);
-    // The answer is kept, for every handle of the device, and hidden from handles without the feature.
+    // The answer is kept, for every handle of the device, and hidden from handles without the
+    // feature.
     assert_eq!(gpu.checked().subgroups(), Some(subgroups));
     assert_eq!(gpu.without(wgpu::Features::SUBGROUP).subgroups(), None);
 }
 
-/// Mesa's processor driver and every GPU that is known fill whole subgroups in order. Were it not so here, the subgroup
-/// kernels would go untested in silence.
+/// Mesa's processor driver and every GPU that is known fill whole subgroups in order. Were it not
+/// so here, the subgroup kernels would go untested in silence.
 #[test]
 fn subgroups_of_mesas_processor_driver_are_whole() {
     let gpu = gpu();
@@ -168,7 +169,8 @@ fn subgroups_of_mesas_processor_driver_are_whole() {
     }
 }
 
-/// More pieces than are under way at once, from a place that is no multiple of theirs; twice, so that memory is used again.
+/// More pieces than are under way at once, from a place that is no multiple of theirs; twice, so
+/// that memory is used again.
 #[test]
 fn long_writes_are_whole_and_in_order() {
     let gpu = gpu();
@@ -188,7 +190,8 @@ fn long_writes_are_whole_and_in_order() {
     }
 }
 
-/// As hosts of hardware wait: by asking again and again, each thread for its own work, while others see the end of theirs.
+/// As hosts of hardware wait: by asking again and again, each thread for its own work, while others
+/// see the end of theirs.
 #[test]
 fn threads_that_share_a_device_wait_for_their_own_work() {
     let gpu = own_gpu().taken_for_hardware();
@@ -293,8 +296,8 @@ fn a_device_builds_a_recipe_once_in_each_way() {
     let other = Source::new("double.wgsl", DOUBLE.replace("* 2u", "* 3u"));
     assert_ne!(Recipe::new("double", "double", [other]).kernel(&gpu).unwrap(), kernel);
     assert_ne!(steps("ask").kernel(&gpu).unwrap(), steps("count").kernel(&gpu).unwrap());
-    // Without checks it is another one, unless the device leaves none out.
-    // SAFETY: the kernel compares its index with the count, which is the buffers' length, has no loop and no divisor;
+    // Without checks it is another one, unless the device leaves none out. SAFETY: the kernel
+    // compares its index with the count, which is the buffers' length, has no loop and no divisor;
     // and it is not dispatched.
     let (trusted, checked) =
         unsafe { (recipe.trusted(&gpu).unwrap(), recipe.trusted(&gpu.checked()).unwrap()) };

@@ -1,4 +1,5 @@
-//! The GPU engine cut over devices: the bits of the sequential engine on any number of parts, and every fault on all of them.
+//! The GPU engine cut over devices: the bits of the sequential engine on any number of parts, and
+//! every fault on all of them.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -82,7 +83,8 @@ pub(crate) fn until(units: f64) -> Until {
 fn parts_have_the_bits_of_the_sequential_engine() {
     let units = Resolution::default();
     let options = Options { seed: 42, replica: Replica { point: 0, number: 3 }, ..Options::default() };
-    // Ends after an even and an odd number of windows, within one, twice the same, and by a number of events.
+    // Ends after an even and an odd number of windows, within one, twice the same, and by a number
+    // of events.
     let mut ends = [0.0, 10.0, 33.3, 33.3, 50.0, 90.0].map(until).to_vec();
     ends.extend([Until::events(4000), Until { events: 4700, ..until(1e6) }]);
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
@@ -123,7 +125,8 @@ fn wide_windows_have_the_same_bits() {
         horizon,
     );
     same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], horizon);
-    // Without a lookahead that is what parts take by themselves; with YAWNS they have a window for each round.
+    // Without a lookahead that is what parts take by themselves; with YAWNS they have a window for
+    // each round.
     let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
     let ends = [0.0001, 0.0002].map(until);
     same(&rounds, &ends, &[2], Options::default());
@@ -132,7 +135,8 @@ fn wide_windows_have_the_same_bits() {
 
 #[test]
 fn queueing_networks_are_cut() {
-    // Without times of travel by the event horizon, as parts choose by themselves, and with them by windows of the lookahead, or either.
+    // Without times of travel by the event horizon, as parts choose by themselves, and with them by
+    // windows of the lookahead, or either.
     let [tandem, towns] = networks();
     same(&tandem, &[until(40.0), until(60.0)], &[2], Options::default());
     same(&towns, &[until(9.5), until(30.0)], &[4], Options::default());
@@ -193,7 +197,8 @@ fn too_little_room_is_a_fault_of_all_parts() {
     };
     let mailboxes = narrow(100, 8, 100, 3);
     let queues = narrow(100, 8, 9, 60);
-    // Nearly all events of a window go elsewhere by chance, half of them to the other part; whatever else is wrong, its first LP is to blame.
+    // Nearly all events of a window go elsewhere by chance, half of them to the other part;
+    // whatever else is wrong, its first LP is to blame.
     let outboxes = narrow(12_000, 1, 40, 4);
     for (model, kind) in [
         (mailboxes, FaultKind::MailboxFull),

@@ -8,7 +8,8 @@ use eventhorizon::hybrid::{
 };
 use eventhorizon::time::Ticks;
 
-/// Entity 3 and entity 5 do something wrong at time 20; 7 does at 12, in a later window than neither.
+/// Entity 3 and entity 5 do something wrong at time 20; 7 does at 12, in a later window than
+/// neither.
 struct Rogue(Misdeed);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +136,8 @@ struct Sealed(u32);
 
 impl serde::Serialize for Sealed {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A sequence of a length that is not known beforehand is fit for a fingerprint, but not for `postcard`.
+        // A sequence of a length that is not known beforehand is fit for a fingerprint, but not for
+        // `postcard`.
         match self.0 {
             1 => serializer.collect_seq([1_u32, 2].iter().filter(|&&number| number == 1)),
             other => serializer.serialize_u32(other),

@@ -1,4 +1,5 @@
-//! The host engine: the bits of the sequential engine on any threads and ranks; processes; faults; handlers on the GPU.
+//! The host engine: the bits of the sequential engine on any threads and ranks; processes; faults;
+//! handlers on the GPU.
 
 #![allow(clippy::cast_possible_truncation, reason = "small numbers in tests")]
 
@@ -29,7 +30,8 @@ fn spreads() -> [Spread; 3] {
     [Spread::Block, Spread::Hash, Spread::Map(Arc::new(|name| u32::from(name.is_multiple_of(3))))]
 }
 
-/// Runs a simulation on ranks of this process, to one end after the other: events and fingerprint, which all ranks must agree on.
+/// Runs a simulation on ranks of this process, to one end after the other: events and fingerprint,
+/// which all ranks must agree on.
 pub(crate) fn on_ranks<E: Entity>(
     ranks: u32,
     make: impl Fn(Option<Box<dyn Transport>>) -> Result<Simulation<E>, HybridError> + Sync,
@@ -101,7 +103,8 @@ fn without_a_lookahead_time_goes_in_rounds() {
     same(&Phold::new(1, 3, 0.5, 1.0, Resolution::default()).unwrap(), &[50.0]);
 }
 
-/// Networks of queues: a tandem without times of travel, and towns in a ring, between which customers travel.
+/// Networks of queues: a tandem without times of travel, and towns in a ring, between which
+/// customers travel.
 pub(crate) fn networks() -> [Facility; 2] {
     let exponential = Distribution::Exponential;
     let tandem = Network::new("tandem")

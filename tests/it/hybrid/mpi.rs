@@ -1,4 +1,5 @@
-//! Ranks that are processes: this program itself under `mpirun`, as [`a_rank`]. (Open MPI's; `--timeout` is its own, for what ought not to hang.)
+//! Ranks that are processes: this program itself under `mpirun`, as [`a_rank`]. (Open MPI's;
+//! `--timeout` is its own, for what ought not to hang.)
 
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -95,7 +96,8 @@ fn deed(rank: &mut dyn Transport, deed: &str) -> Result<(), HybridError> {
     let own = rank.rank();
     match (deed, own) {
         ("exchange", _) => {
-            // What lies beside each other is of all sizes: short ones, nothing, and what MPI does not keep in its own memory.
+            // What lies beside each other is of all sizes: short ones, nothing, and what MPI does
+            // not keep in its own memory.
             for (round, length) in [3, 0, 5 << 20, 70_000, 1].into_iter().enumerate() {
                 let part = |from: u32, to: u32| {
                     vec![(from * 16 + to) as u8 ^ round as u8; length * (to as usize + 1)]

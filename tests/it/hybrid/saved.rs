@@ -1,4 +1,5 @@
-//! Runs cut over devices that are saved and gone on with: one file, whoever writes it, and one run, whoever goes on with it.
+//! Runs cut over devices that are saved and gone on with: one file, whoever writes it, and one run,
+//! whoever goes on with it.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ fn options() -> Options {
     Options { seed: SEED, replica: Replica { point: 1, number: 3 }, ..Options::default() }
 }
 
-/// Goes on from a checkpoint on parts, to an end, and saves the run there: as the first rank has it.
+/// Goes on from a checkpoint on parts, to an end, and saves the run there: as the first rank has
+/// it.
 fn parts_go_on<M: Model + std::marker::Sync>(
     parts: u32,
     model: &M,
@@ -44,7 +46,8 @@ fn parts_go_on<M: Model + std::marker::Sync>(
     ran.into_iter().next().unwrap().unwrap()
 }
 
-/// The run of a model through some ends, where it is saved: parts at each write what the sequential engine does, and all go on from there.
+/// The run of a model through some ends, where it is saved: parts at each write what the sequential
+/// engine does, and all go on from there.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
     let gpu = device_of(0);
     let mut cpu = CpuSimulation::of_replica(model, SEED, options().replica).unwrap();
@@ -254,7 +257,8 @@ fn on_host(threads: usize, spread: &Spread) -> hybrid::Options {
     }
 }
 
-/// A model on the host engine: saved by any ranks to one file, which any ranks and the sequential engine go on from.
+/// A model on the host engine: saved by any ranks to one file, which any ranks and the sequential
+/// engine go on from.
 fn same_on_host<M>(model: &M, [first, second]: [Until; 2])
 where
     M: CpuModel<State: Send, Payload: Message> + Clone + Send + std::marker::Sync + 'static,

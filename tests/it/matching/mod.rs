@@ -215,8 +215,8 @@ proptest! {
     }
 }
 
-/// A matcher assumes the room that the last call took. Where sets that follow need more, or far less, or another way, it shows in neither the
-/// pairs nor their order.
+/// A matcher assumes the room that the last call took. Where sets that follow need more, or far
+/// less, or another way, it shows in neither the pairs nor their order.
 #[test]
 fn what_was_matched_before_shows_in_nothing() {
     let sized = |seed: u64, size: [i32; 2]| {
@@ -357,7 +357,8 @@ fn a_count_can_be_recorded_again_and_stays_on_the_device() {
     assert_eq!(counter.count(matcher.gpu()).unwrap(), expected);
 }
 
-/// More ends than all workgroups take at a time, and sides of very different sizes, which are sorted together.
+/// More ends than all workgroups take at a time, and sides of very different sizes, which are
+/// sorted together.
 #[test]
 fn a_count_of_many_regions_on_one_side() {
     let matcher = matcher();

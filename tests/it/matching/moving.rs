@@ -96,7 +96,8 @@ fn mixed(i: usize, end: i32) -> i32 {
     i32::try_from((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).unwrap() % end
 }
 
-/// Some of thousands, of one region in thirty everywhere, some empty: how few move decides how a step is made.
+/// Some of thousands, of one region in thirty everywhere, some empty: how few move decides how a
+/// step is made.
 fn scattered<const D: usize>(count: usize, seed: usize) -> Vec<Region<i32, D>> {
     let place = |i: usize| {
         let lo: [i32; D] = std::array::from_fn(|d| mixed(seed + D * i + d, 4000) - 2000);
@@ -129,7 +130,8 @@ fn few_and_many_of_thousands_move() {
     some_of_thousands::<4>();
 }
 
-/// Most move near at every step, and then some far, and near again: a step is made as the last one was like.
+/// Most move near at every step, and then some far, and near again: a step is made as the last one
+/// was like.
 #[test]
 fn many_move_near_and_far() {
     let (mut s, mut u) = (scattered::<2>(1500, 1), scattered::<2>(1400, 500_000));
@@ -168,7 +170,8 @@ fn sides_around_the_edges_of_nodes() {
     }
 }
 
-/// One region that covers all moves to and fro until the trees have been built again, and the pairs stay what they are.
+/// One region that covers all moves to and fro until the trees have been built again, and the pairs
+/// stay what they are.
 #[test]
 fn trees_are_built_again_between_steps() {
     let (s, mut u) = (scattered::<2>(700, 3), scattered::<2>(400, 9));

@@ -111,7 +111,8 @@ fn waits_and_abandonment_are_those_of_erlang_a() {
     });
     Estimate::of(waiting).assert_is("number waiting", theory.number_waiting());
 
-    // Whoever came and was not passed yet is in the line, and the level is the number of those who did not hang up.
+    // Whoever came and was not passed yet is in the line, and the level is the number of those who
+    // did not hang up.
     for state in states {
         assert!(state.waiting.level() <= state.tail - state.head && state.busy <= 3);
         assert!(state.busy == 3 || state.waiting.level() == 0);

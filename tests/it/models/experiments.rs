@@ -8,8 +8,9 @@ use eventhorizon::time::Resolution;
 
 use super::{ticks, until};
 
-/// The average of a level over a span of time has the mean that the level has in the long run, whatever the span is, if the run is in its steady state
-/// when statistics begin: 20 mean services are enough for that here.
+/// The average of a level over a span of time has the mean that the level has in the long run,
+/// whatever the span is, if the run is in its steady state when statistics begin: 20 mean services
+/// are enough for that here.
 #[test]
 fn intervals_of_experiments_hold_the_mean_at_their_level() {
     const EXPERIMENTS: u32 = 200;

@@ -22,8 +22,8 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     }
 }
 
-/// Stations of one network depend on each other: independent are runs with several seeds. Of each, (utilisation, those who wait at a station, served by
-/// a station per unit of time).
+/// Stations of one network depend on each other: independent are runs with several seeds. Of each,
+/// (utilisation, those who wait at a station, served by a station per unit of time).
 fn runs(model: &FifoTorus, stations: f64, begin: f64, end: f64, seeds: u64) -> [Estimate; 3] {
     let unit = ticks(1.0).get() as f64;
     let runs: Vec<[f64; 3]> = (0..seeds)

@@ -1,4 +1,5 @@
-//! The models of `pdes` that ship: the GPU does what the sequential engine does, bit for bit, and both do what theory says.
+//! The models of `pdes` that ship: the GPU does what the sequential engine does, bit for bit, and
+//! both do what theory says.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 
@@ -26,7 +27,8 @@ fn until(units: f64) -> Until {
     Until::time(ticks(units))
 }
 
-/// Runs both engines to each end in turn and compares everything that a user can see. Returns the states at the end.
+/// Runs both engines to each end in turn and compares everything that a user can see. Returns the
+/// states at the end.
 fn same<M>(model: &M, options: Options, ends: &[Until]) -> Vec<M::State>
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
@@ -58,7 +60,8 @@ where
     cpu.states().to_vec()
 }
 
-/// [`same`] with every queue design, with workgroups of several sizes, and with runs that are cut in two.
+/// [`same`] with every queue design, with workgroups of several sizes, and with runs that are cut
+/// in two.
 fn same_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
@@ -77,7 +80,8 @@ where
     }
 }
 
-/// [`same`] with a horizon for each LP, in some queue designs and workgroups, and with the event horizon.
+/// [`same`] with a horizon for each LP, in some queue designs and workgroups, and with the event
+/// horizon.
 fn neighbours_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
@@ -107,8 +111,9 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
     found
 }
 
-/// A mean as the ratio of two sums over independent observations, and its standard error (of the linearised ratio): time waited over
-/// customers, say, where each observation has its own number of customers.
+/// A mean as the ratio of two sums over independent observations, and its standard error (of the
+/// linearised ratio): time waited over customers, say, where each observation has its own number of
+/// customers.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
     mean: f64,
@@ -131,7 +136,8 @@ impl Estimate {
         (self.mean - value).abs() / self.error
     }
 
-    /// Within four standard errors of what theory says, and so exact that it would not be if theory were off by 3 %.
+    /// Within four standard errors of what theory says, and so exact that it would not be if theory
+    /// were off by 3 %.
     #[track_caller]
     fn assert_is(self, what: &str, expected: f64) {
         println!(
@@ -214,7 +220,8 @@ fn settings_that_are_refused_are_named() {
 fn a_line_that_is_full_ends_the_run() {
     use eventhorizon::models::{CallCentre, Priorities};
     let units = Resolution::default();
-    // Hardly anybody is patient for less than a thousand times of service, and twice as many come as are served.
+    // Hardly anybody is patient for less than a thousand times of service, and twice as many come
+    // as are served.
     let centre = CallCentre::new(3, 2, 4.0, 1.0, 0.001, 16, units).unwrap();
     assert_eq!(fault(&centre, until(100.0)).kind, FaultKind::MemoryFull);
     let station = Priorities::new(3, &[(0.2, 1.0), (2.0, 1.0)], 16, units).unwrap();

@@ -24,8 +24,8 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     }
 }
 
-/// Stations of one network depend on each other: independent are runs with several seeds. Of each, (utilisation, number in station, served by
-/// a station per unit of time).
+/// Stations of one network depend on each other: independent are runs with several seeds. Of each,
+/// (utilisation, number in station, served by a station per unit of time).
 fn runs(model: &Torus, stations: f64, begin: f64, end: f64, seeds: u64) -> [Estimate; 3] {
     let model = model.with_warm_up(ticks(begin));
     let unit = ticks(1.0).get() as f64;
@@ -52,7 +52,8 @@ fn utilisation_is_that_of_the_closed_network() {
     busy.assert_is("utilisation", theory.utilisation(0).unwrap());
     number.assert_is("number in station", theory.number(0).unwrap());
     served.assert_is("throughput of a station", theory.throughput());
-    // K / (K + N - 1) leaves out the travel time, whose share is small here, but shows in the number of those who are not on their way.
+    // K / (K + N - 1) leaves out the travel time, whose share is small here, but shows in the
+    // number of those who are not on their way.
     assert!((busy.mean / (32.0 / 47.0) - 1.0).abs() < 0.01);
     assert!(number.away(2.0) > 100.0);
 }

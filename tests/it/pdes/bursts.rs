@@ -1,4 +1,5 @@
-//! A model that does next to nothing, and then all at once: thousands of windows may be in a submission by then.
+//! A model that does next to nothing, and then all at once: thousands of windows may be in a
+//! submission by then.
 
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{
@@ -71,7 +72,8 @@ impl CpuModel for Dawn {
     }
 }
 
-/// What makes a submission long is bounded by what submissions before it did, however many windows it has.
+/// What makes a submission long is bounded by what submissions before it did, however many windows
+/// it has.
 #[test]
 fn a_sudden_load_makes_no_submission_long() {
     let end = Until::time(Ticks::new(DUSK));

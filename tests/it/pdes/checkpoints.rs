@@ -1,4 +1,5 @@
-//! Runs that are saved and gone on with: by either engine, in any way, to the bits of a run that nobody interrupted.
+//! Runs that are saved and gone on with: by either engine, in any way, to the bits of a run that
+//! nobody interrupted.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,8 +28,8 @@ fn by(queue: QueueDesign) -> Options {
     Options { seed: 9, queue: Some(queue), sync: Sync::Yawns, ..Options::default() }
 }
 
-/// Runs a model from end to end on the CPU, which nothing interrupts, and on the GPU, where it is saved at each end and goes on in another way, by way of the
-/// sequential engine every other time.
+/// Runs a model from end to end on the CPU, which nothing interrupts, and on the GPU, where it is
+/// saved at each end and goes on in another way, by way of the sequential engine every other time.
 fn through<M>(gpu: &Gpu, model: &M, ways: &[Options], ends: impl Fn(u64) -> Until)
 where
     M: CpuModel<State: PartialEq>,
@@ -138,7 +139,8 @@ fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
         assert_eq!(simulation.fingerprint().unwrap(), whole.fingerprint());
     }
     assert_eq!(CpuSimulation::resume(&model, &saved).unwrap().run(saved.until()).unwrap(), expected);
-    // Windows of an application's own, which nobody has brought to an end: what they sent is under way.
+    // Windows of an application's own, which nobody has brought to an end: what they sent is under
+    // way.
     for queue in [QueueDesign::Heap, QueueDesign::Calendar] {
         let mut simulation = Simulation::new(&gpu, &model, by(queue)).unwrap();
         simulation.set_until(end).unwrap();
@@ -224,7 +226,8 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     assert!(whole.checkpoint().unwrap().save("/").is_err());
     let read = Checkpoint::load(folder.0.join("none")).unwrap_err();
     assert!(matches!(read, CheckpointError::Read { .. }), "{read}");
-    // What is somebody's and no checkpoint stays, and is found before a run that would be for nothing.
+    // What is somebody's and no checkpoint stays, and is found before a run that would be for
+    // nothing.
     let mine = folder.0.join("mine.toml");
     std::fs::write(&mine, "dear to me").unwrap();
     let mut again = CpuSimulation::new(&model, 9).unwrap();
@@ -329,7 +332,8 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
         let saved = simulation.checkpoint().unwrap();
         assert_eq!(apart(fork(&saved, &model)), sync == Sync::Horizon);
         assert!(apart(fork(&saved, &shorter)));
-        // The run itself goes on, on either engine, and is level at its end; but not at an end that it was beyond.
+        // The run itself goes on, on either engine, and is level at its end; but not at an end that
+        // it was beyond.
         let mut cpu = CpuSimulation::resume(&model, &saved).unwrap();
         cpu.run(until(0.0)).unwrap();
         assert!(apart(fork(&cpu.checkpoint().unwrap(), &shorter)));
@@ -440,8 +444,8 @@ fn what_is_said_of_files_that_are_none() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// A thousand damaged files, a thousand errors. Those whose checksum is right again may be a run; to go on with it neither panics nor takes more memory than
-    /// the file.
+    /// A thousand damaged files, a thousand errors. Those whose checksum is right again may be a
+    /// run; to go on with it neither panics nor takes more memory than the file.
     #[test]
     fn a_damaged_file_is_an_error(
         way in 0..5, places in [any::<Index>(), any::<Index>(), any::<Index>()], byte in any::<u8>(), number in any::<u64>(),

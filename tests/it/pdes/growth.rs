@@ -90,7 +90,8 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
         Err(SimulationError::TooLarge { what: "queues", capacity, .. }) => assert!(capacity > 8),
         other => panic!("{other:?}"),
     }
-    // The run is where it was, or at a snapshot since if this took long; it can be read, and with a nearer end it goes on.
+    // The run is where it was, or at a snapshot since if this took long; it can be read, and with a
+    // nearer end it goes on.
     let events = simulation.progress().unwrap().events;
     assert!(events >= cpu.run(early).unwrap().events);
     cpu.run(Until::events(events)).unwrap();

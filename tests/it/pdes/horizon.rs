@@ -53,7 +53,8 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
 #[test]
 fn many_workgroups_and_bindings() {
     let gpu = gpu();
-    // More than a thousand workgroups, whose partial reductions a dispatch of its own merges; and queues over several bindings.
+    // More than a thousand workgroups, whose partial reductions a dispatch of its own merges; and
+    // queues over several bindings.
     let options = Options { group_size: Some(4), tiles: Some(1), ..HORIZON };
     same(&gpu, &phold(5000, 2, 0.01), options, &[until(50.0), until(200.0)]);
     let small = gpu.binding_at_most(1 << 16);
@@ -235,7 +236,8 @@ fn random_models_with_events_of_their_own_agree() {
         .unwrap();
 }
 
-/// Mailboxes of models that say how many events they hold have room for what a horizon sends to an LP, and so nothing is made again with more.
+/// Mailboxes of models that say how many events they hold have room for what a horizon sends to an
+/// LP, and so nothing is made again with more.
 #[test]
 fn a_run_that_begins_with_the_horizon_has_room_for_its_windows() {
     let gpu = gpu();

@@ -35,8 +35,8 @@ fn until(units: f64) -> Until {
     Until::time(Resolution::default().ticks(units).unwrap())
 }
 
-/// Runs both engines to each end in turn and compares everything that a user can see; where nothing else is said, with windows of YAWNS, which
-/// are those of the sequential engine.
+/// Runs both engines to each end in turn and compares everything that a user can see; where nothing
+/// else is said, with windows of YAWNS, which are those of the sequential engine.
 fn same<M>(gpu: &Gpu, model: &M, options: Options, ends: &[Until]) -> Fingerprint
 where
     M: CpuModel<State: PartialEq>,
@@ -307,7 +307,8 @@ fn buckets_that_overflow() {
 fn calendars_as_on_hardware() {
     let gpu = gpu().taken_for_hardware();
     let options = Options { seed: 7, queue: Some(QueueDesign::Calendar), ..Options::default() };
-    // Buckets that overflow, that are picked from, and that a team sorts; in one binding and in several.
+    // Buckets that overflow, that are picked from, and that a team sorts; in one binding and in
+    // several.
     let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
     same(&gpu, &model, Options { fixed: true, ..options }, &[until(7.0), Until::events(500), until(55.0)]);
     same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
@@ -350,8 +351,9 @@ fn calendars_as_on_hardware() {
     }
 }
 
-/// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of teams, some all at one time, and some that
-/// nobody but their thread can sort. Programs that play a GPU sort them in a way of their own.
+/// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of
+/// teams, some all at one time, and some that nobody but their thread can sort. Programs that play
+/// a GPU sort them in a way of their own.
 #[test]
 fn buckets_that_a_team_sorts() {
     [gpu(), gpu().taken_for_hardware()].iter().for_each(buckets_that_a_team_sorts_on);
@@ -404,7 +406,8 @@ fn seeds_are_told_apart_and_repeat() {
 
 #[test]
 fn a_known_fingerprint_stays() {
-    // Changing any of the draws, the order of events or the digest changes published results: this must be meant.
+    // Changing any of the draws, the order of events or the digest changes published results: this
+    // must be meant.
     let model = phold(1024, 16, 0.1);
     let mut cpu = CpuSimulation::new(&model, 42).unwrap();
     let end = cpu.run(until(200.0)).unwrap();

@@ -37,7 +37,8 @@ fn ring(lps: u32, population: u32, rate: f64, lookahead: f64, neighbours: u32) -
     model.with_neighbours(neighbours).unwrap()
 }
 
-/// `tests/wgsl/relay.wgsl`, with `earliest` `tests/wgsl/relay_earliest.wgsl` too, and with `next` `tests/wgsl/relay_next.wgsl`.
+/// `tests/wgsl/relay.wgsl`, with `earliest` `tests/wgsl/relay_earliest.wgsl` too, and with `next`
+/// `tests/wgsl/relay_next.wgsl`.
 #[derive(Debug, Clone, Copy)]
 struct Relay {
     lps: u32,
@@ -177,7 +178,8 @@ fn every_queue_gives_the_bits_of_the_cpu() {
 #[test]
 fn tori_of_all_shapes() {
     let gpu = gpu();
-    // One station, rows, sizes that are multiples of blocks and that are not; few customers and many.
+    // One station, rows, sizes that are multiples of blocks and that are not; few customers and
+    // many.
     for (rows, columns, customers) in [
         (1, 1, 5),
         (1, 2, 1),
@@ -228,7 +230,8 @@ fn growth_from_room_for_one_event() {
     }
 }
 
-/// Dispatches of relaxations serve the rows of a binding each, and these need not fill whole workgroups of theirs.
+/// Dispatches of relaxations serve the rows of a binding each, and these need not fill whole
+/// workgroups of theirs.
 #[test]
 fn several_bindings() {
     let gpu = gpu();
@@ -263,7 +266,8 @@ fn runs_end_at_times_and_by_events_in_turn() {
     same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
 }
 
-/// Stations that may be their own neighbours, in runs in which dry runs (which go on to what is sent to others) and `earliest` take turns.
+/// Stations that may be their own neighbours, in runs in which dry runs (which go on to what is
+/// sent to others) and `earliest` take turns.
 #[test]
 fn who_sends_to_itself_next_says_nothing_of_others() {
     let gpu = gpu();
@@ -285,7 +289,8 @@ fn who_sends_to_itself_next_says_nothing_of_others() {
     }
 }
 
-/// LPs that hold more events before the horizon than a window's budget, in runs that end by a number of events.
+/// LPs that hold more events before the horizon than a window's budget, in runs that end by a
+/// number of events.
 #[test]
 fn budgets_in_runs_that_end_by_events() {
     let gpu = gpu();
@@ -305,7 +310,8 @@ fn bounds_that_travel_far() {
         let model = Relay { earliest: stride == 40, ..Relay::new(lps, stride, 60) };
         same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     }
-    // An LP with an event of its own, before which a token comes from so far that no relaxation of the first windows tells of it: from among the LPs of its workgroup, and of another one.
+    // An LP with an event of its own, before which a token comes from so far that no relaxation of
+    // the first windows tells of it: from among the LPs of its workgroup, and of another one.
     for (culprit, awaited) in [(400, 300_000), (700, 500_000)] {
         let relay = Relay::new(1200, 1200, culprit + 50);
         let model = Relay { params: RelayParams { culprit, awaited, ..relay.params }, ..relay };
@@ -318,7 +324,8 @@ fn bounds_that_travel_far() {
     same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
 }
 
-/// Where relaxations do not come to their end in a window, all is executed that the rest of them could not forbid.
+/// Where relaxations do not come to their end in a window, all is executed that the rest of them
+/// could not forbid.
 #[test]
 fn relaxations_need_not_come_to_their_end() {
     let gpu = gpu();
@@ -373,7 +380,8 @@ fn a_run_goes_on_with_other_queues() {
 #[test]
 fn windows_go_as_far_whatever_a_tick_is() {
     let gpu = gpu();
-    // Mean services of 16, 2^20 and 2^50 ticks: bounds of 31 bits must find out how far they have to reach.
+    // Mean services of 16, 2^20 and 2^50 ticks: bounds of 31 bits must find out how far they have
+    // to reach.
     for (ticks, service_rate) in [(1 << 4, 1.0), (1 << 20, 1.0), (1 << 31, 1.0 / f64::from(1 << 19))] {
         let resolution = Resolution::new(ticks).unwrap();
         let model = FifoTorus::new(32, 32, 1024, service_rate, resolution).unwrap();
@@ -388,7 +396,8 @@ fn windows_go_as_far_whatever_a_tick_is() {
     }
 }
 
-/// Units of bounds begin anew now and then: what is kept of LPs that have done nothing meanwhile is told in the new ones.
+/// Units of bounds begin anew now and then: what is kept of LPs that have done nothing meanwhile is
+/// told in the new ones.
 #[test]
 fn runs_as_long_as_many_bounds_reach() {
     let gpu = gpu();
@@ -445,7 +454,8 @@ fn broken_promises_are_found() {
             assert_eq!(found(broken, Sync::Neighbours, 64), (FaultKind::Promise, culprit), "rule {rule}");
         }
     }
-    // What arrives is answered earlier than was said: LPs behind the culprit have gone on, and the first that gets what is too late tells of it.
+    // What arrives is answered earlier than was said: LPs behind the culprit have gone on, and the
+    // first that gets what is too late tells of it.
     for (lps, stride, culprit) in [(40, 1, 7), (300, 1, 299)] {
         let relay = Relay::new(lps, stride, 300).breaking(2, culprit);
         let first = found(relay, Sync::Neighbours, 64);

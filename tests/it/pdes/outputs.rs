@@ -1,6 +1,7 @@
 //! Results: rows, columns and totals on the GPU are those of the sequential engine, bit for bit.
 //!
-//! Debug builds of the library fill outputs and partial totals with a pattern before each dispatch, so a row that nobody wrote differs.
+//! Debug builds of the library fill outputs and partial totals with a pattern before each dispatch,
+//! so a row that nobody wrote differs.
 
 use super::common::counted::{Counted, CountedOutput};
 use super::common::gpu;
@@ -72,7 +73,8 @@ fn workgroups_tiles_and_kernels_without_features() {
 
 #[test]
 fn outputs_that_are_cut_over_bindings() {
-    // 64 KiB hold the outputs of 372 LPs, and 8 KiB those of 46; LP memory and queues are cut otherwise.
+    // 64 KiB hold the outputs of 372 LPs, and 8 KiB those of 46; LP memory and queues are cut
+    // otherwise.
     let gpu = gpu();
     if gpu.limits().max_storage_buffers_per_shader_stage < 30 {
         let small = gpu.binding_at_most(1 << 16);
@@ -364,7 +366,8 @@ impl CpuModel for Edges {
     fn init(&self, _: u32, _: &mut u32, _: &mut Context<'_>) {}
     fn handle(&self, _: u32, _: &Event, _: &mut u32, _: &mut Context<'_>) {}
     fn output(&self, lp: u32, _: &u32, _: &mut Context<'_>) -> Edge {
-        // The buffer is rounded up to 16 bytes, and `arrayLength` tells of that: here its length is a multiple of 4.
+        // The buffer is rounded up to 16 bytes, and `arrayLength` tells of that: here its length is
+        // a multiple of 4.
         let at = |i: u32| self.data[(lp * 3 + i) as usize % self.data.len()];
         let long = |i| u64::from(at(i + 1)) << 32 | u64::from(at(i));
         Edge {
@@ -397,7 +400,8 @@ fn numbers_at_the_edges_of_words() {
 fn a_sum_at_the_bound_fits_and_one_more_does_not() {
     let gpu = gpu();
     for (lowest, fits) in [(4, true), (5, false)] {
-        // Of two LPs, the second of which begins at the last word of the first: 2^128 - 1 in all, and one more.
+        // Of two LPs, the second of which begins at the last word of the first: 2^128 - 1 in all,
+        // and one more.
         let data = vec![lowest, 7, 1 << 31, !4, !7, !(1 << 31), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let (outputs, totals) = same(&gpu, &Edges { data, lps: 2 }, Options::default(), "kind");
         let Values::U128(wide) = outputs.column("wide").unwrap().values else { panic!() };

@@ -248,7 +248,8 @@ impl Model for Alone {
 #[test]
 fn what_a_budget_leaves_over_runs_in_the_next_windows() {
     let gpu = gpu();
-    // Each event has two of its own for a while: 2^9 and more of them within a lookahead of 100,000 ticks.
+    // Each event has two of its own for a while: 2^9 and more of them within a lookahead of 100,000
+    // ticks.
     let mut model = Busy::new(40);
     model.params.children = 4;
     model.lookahead = Ticks::new(100_000);
@@ -318,7 +319,8 @@ fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
     let narrow = same(&gpu, &model, options, &[Until::EMPTY]);
     model.room = 60;
     assert_eq!(same(&gpu, &model, options, &[Until::EMPTY]), narrow);
-    // 64 KiB hold the memory of 68 LPs, the queues of 20 and the mailboxes of 204, if the adapter has so many bindings.
+    // 64 KiB hold the memory of 68 LPs, the queues of 20 and the mailboxes of 204, if the adapter
+    // has so many bindings.
     model.capacity.mailbox = 20;
     for lps in [8, 60, 300] {
         let mut model = Busy { lps, ..model };

@@ -123,7 +123,8 @@ fn what_comes_before_the_last_event_or_with_it_is_found() {
 #[test]
 fn what_comes_while_budgets_cut_a_time_is_found() {
     let gpu = gpu();
-    // Budgets are of 128 events: the receiver holds more for one time, and what is late comes when some of them are executed.
+    // Budgets are of 128 events: the receiver holds more for one time, and what is late comes when
+    // some of them are executed.
     for options in designs() {
         for own in [300, 129] {
             for arrival in [AT - 1, AT] {
@@ -143,7 +144,8 @@ fn who_hears_from_nobody_goes_on_as_far_as_its_budget() {
     for options in designs() {
         same(&gpu, &model, options, &[Until::EMPTY]);
         let windows = Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY).unwrap().windows;
-        // The feeder, the messenger, the receiver. If the feeder left what is beyond two events and an eighth of the others, it would be some 25.
+        // The feeder, the messenger, the receiver. If the feeder left what is beyond two events and
+        // an eighth of the others, it would be some 25.
         assert!(windows <= 5, "{windows} windows with {options:?}");
     }
 }

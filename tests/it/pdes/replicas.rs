@@ -51,7 +51,8 @@ fn known(observations: &[Observations]) -> Vec<String> {
     observations.iter().map(text).collect()
 }
 
-/// Whether two engines found the same in every run. Windows are no result: [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
+/// Whether two engines found the same in every run. Windows are no result:
+/// [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
 #[track_caller]
 fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what: &str) {
     assert_eq!(found.runs.len(), expected.runs.len(), "{what}");
@@ -80,7 +81,8 @@ fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what
     assert_eq!(found.fingerprint, expected.fingerprint, "{what}");
 }
 
-/// Runs an experiment in every mapping and by the sequential engine, whose results it returns; by teams with windows of either kind, where they can be had.
+/// Runs an experiment in every mapping and by the sequential engine, whose results it returns; by
+/// teams with windows of either kind, where they can be had.
 #[track_caller]
 fn agree<M>(
     experiment: &Experiment,
@@ -172,7 +174,8 @@ fn call_centres() {
     let results = agree(&runs(9), until(40.0), build);
     let waited = results.observations[0].summary("wait", 0.95).unwrap().mean.unwrap();
     assert!((0.05..0.6).contains(&waited), "{waited}");
-    // A line that is full ends the run that it is in; nobody is patient, and twice as many come as are served.
+    // A line that is full ends the run that it is in; nobody is patient, and twice as many come as
+    // are served.
     let crowded = |_: &Point<'_>| CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap();
     let results = agree(&runs(60), until(12.0), crowded);
     assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
@@ -209,7 +212,8 @@ fn epidemics() {
     let design = Design::default().cross("contact", [0.3, 0.9]).unwrap();
     let experiment = Experiment::new(design, 12, 5).with_common_random_numbers();
     let results = agree(&experiment, until(500.0), |point| epidemic(60, 20, point.real("contact", 0.0)));
-    // Everybody's illness is the same at both points, so whoever was infected at the lower rate is at the higher one.
+    // Everybody's illness is the same at both points, so whoever was infected at the lower rate is
+    // at the higher one.
     let [low, high] =
         [0, 1].map(|point| results.observations[point].column("attack_rate").unwrap().values.clone());
     assert!((0..12).all(|run| low.get(run) <= high.get(run)));
@@ -287,7 +291,8 @@ fn workgroups_queues_and_kernels_without_optional_features() {
 
 #[test]
 fn threads_that_are_spread_over_more_and_fewer_workgroups() {
-    // Where the device is hardware, how many runs share a workgroup is found by trials, in runs that last.
+    // Where the device is hardware, how many runs share a workgroup is found by trials, in runs
+    // that last.
     let gpu = gpu().taken_for_hardware();
     for (replications, end) in [(1, 100.0), (33, 100.0), (97, 2000.0), (2100, 40.0)] {
         agree_on(&gpu, &runs(replications), until(end), &[mapped(Mapping::Thread)], |_| {
@@ -313,7 +318,8 @@ fn threads_whose_first_keys_are_near() {
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
         agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
     }
-    // With a tick to a unit of time, most events come together with others of their LP. In heaps of few keys, of those that are near, and of all levels that are written out and one more.
+    // With a tick to a unit of time, most events come together with others of their LP. In heaps of
+    // few keys, of those that are near, and of all levels that are written out and one more.
     let ticks = Resolution::new(1).unwrap();
     for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
@@ -330,7 +336,8 @@ fn threads_whose_first_keys_are_near() {
 fn near_teams_that_share_a_workgroup() {
     let ways = [8, 32, 64].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Team) });
     for lps in [1, 3, 5, 16] {
-        // Windows full and nearly empty; and times so far that a word does not tell them, which teams of a workgroup come to by turns.
+        // Windows full and nearly empty; and times so far that a word does not tell them, which
+        // teams of a workgroup come to by turns.
         for (rate, end) in [(0.1, 60.0), (0.001, 3000.0), (0.000_001, 2e6)] {
             agree_on(&gpu(), &runs(11), until(end), &ways, move |_| phold(lps, 4, rate, 10.0));
         }
@@ -344,7 +351,8 @@ fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
         |point: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(16, 4, point.real("rate", 1.0), 10.0));
     let design = Design::default().cross("rate", [0.000_01, 0.001, 0.000_1]).unwrap();
     let experiment = Experiment::new(design, 40, 1);
-    // Runs of one point end long before the others; and a second experiment begins with what was found.
+    // Runs of one point end long before the others; and a second experiment begins with what was
+    // found.
     for end in [until(1e6), until(2e5)] {
         let expected = CpuEngine::new(build).run(&experiment, end).unwrap();
         let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team));
@@ -361,7 +369,8 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
         sync: Synchronise::Horizon,
         ..mapped(Mapping::Team)
     });
-    // A tick to a unit of time: most events come together with others. And lookaheads of a tick beside delays of 2^40 and more, which no word tells exactly.
+    // A tick to a unit of time: most events come together with others. And lookaheads of a tick
+    // beside delays of 2^40 and more, which no word tells exactly.
     let ticks = |mean: f64, lookahead: f64, lps, population| {
         Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
     };
@@ -373,7 +382,8 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
     }
 }
 
-/// Windows to the event horizon keep 16 rows that an event wrote, and follow as many events of an LP at one time as a window's budget; what they cannot follow is left to those of YAWNS.
+/// Windows to the event horizon keep 16 rows that an event wrote, and follow as many events of an
+/// LP at one time as a window's budget; what they cannot follow is left to those of YAWNS.
 #[test]
 fn events_that_no_window_to_the_horizon_can_follow() {
     for (rows, again) in [(12, 0), (16, 3), (17, 0), (40, 1), (5, 200)] {

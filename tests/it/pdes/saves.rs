@@ -156,7 +156,8 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
     assert!(early.progress().events < events);
     refused(CpuSimulation::resume(&model, &early).unwrap().run_saving(end, autosave, |_| {}));
     refused(Simulation::resume(&gpu, &model, options, &early).unwrap().run_saving(end, autosave, |_| {}));
-    // What continues from the file is saved there, as often as it is run on; and `force` starts again.
+    // What continues from the file is saved there, as often as it is run on; and `force` starts
+    // again.
     let mut device = Simulation::resume(&gpu, &model, options, &there).unwrap();
     device.run_saving(end, autosave, |_| {}).unwrap();
     let later = device.run_saving(Until::events(600), autosave, |_| {}).unwrap();

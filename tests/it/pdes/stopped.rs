@@ -47,7 +47,8 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
 
 #[test]
 fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
-    // A queue that overflows at some time after the stop: growth goes back to a snapshot of the stopped run, and not before.
+    // A queue that overflows at some time after the stop: growth goes back to a snapshot of the
+    // stopped run, and not before.
     let (tight, end) = (phold(300, 4, 0.1), until(1500.0));
     let tight = tight.with_capacity(eventhorizon::pdes::Capacity { queue: 12, mailbox: 8 });
     let mut cpu = CpuSimulation::new(&tight, 1).unwrap();
@@ -96,7 +97,8 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
         let none = engine.run_watched(&experiment, end, |_, _| ControlFlow::Break(()));
         assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)), "{mapping}");
     }
-    // One after the other: it is stopped after the seventh of 80, so three of each point have ended.
+    // One after the other: it is stopped after the seventh of 80, so three of each point have
+    // ended.
     let options = EngineOptions { mapping: Mapping::Grid, ..EngineOptions::default() };
     let mut engine = Engine::new(&gpu(), centre, options);
     let stop =

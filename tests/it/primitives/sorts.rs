@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Sorts pairs of `keys` and their indices on the device by `bits`, and compares with a stable sort.
+/// Sorts pairs of `keys` and their indices on the device by `bits`, and compares with a stable
+/// sort.
 pub(super) fn check_sort<K: SortKey + Ord + std::fmt::Debug + Into<u64>>(
     gpu: &Gpu,
     sort: &RadixSort<K>,
@@ -51,7 +52,8 @@ fn sorts_are_stable_and_right_at_every_length() {
     }
 }
 
-/// Counts of digits are summed by chunks of shares: 16 chunks of 16, 32, 48 and 64 shares at the most, from 1,025 shares on 33 chunks of 32 and more.
+/// Counts of digits are summed by chunks of shares: 16 chunks of 16, 32, 48 and 64 shares at the
+/// most, from 1,025 shares on 33 chunks of 32 and more.
 #[test]
 fn sorts_are_right_for_any_number_of_shares() {
     let mut random = Random(17);
@@ -102,7 +104,8 @@ fn arrays_are_sorted_at_once_and_apart() {
     }
 }
 
-/// Sorts `arrays` arrays of pairs at once: `keys`, in each array rotated by another number of places.
+/// Sorts `arrays` arrays of pairs at once: `keys`, in each array rotated by another number of
+/// places.
 fn check_arrays<K: SortKey + Ord + std::fmt::Debug>(
     gpu: &Gpu,
     sort: &RadixSort<K>,

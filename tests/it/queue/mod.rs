@@ -75,7 +75,8 @@ fn on_gpu(
         words[0] = u32::try_from(events.len()).unwrap();
         words
     };
-    // The rows of each script: kind and event. What an operation takes follows it, marked as no operation.
+    // The rows of each script: kind and event. What an operation takes follows it, marked as no
+    // operation.
     let rows = scripts.iter().zip(adopted).map(|(script, adopted)| {
         let taking = |kind, events: &[Event]| {
             std::iter::once((kind, count(events))).chain(events.iter().map(|event| (9, *event))).collect()
@@ -101,7 +102,8 @@ fn on_gpu(
     let lanes = design.lanes();
     let (source, served, mut constants) = match lanes {
         1 => (wgsl!("../../wgsl/queue_probe.wgsl"), 32, vec![]),
-        // Two teams in a workgroup: they take part in each other's loops, of which llvmpipe takes only so many.
+        // Two teams in a workgroup: they take part in each other's loops, of which llvmpipe takes
+        // only so many.
         _ => (wgsl!("../../wgsl/queue_team_probe.wgsl"), 2, vec![("GROUP_SIZE", f64::from(2 * lanes))]),
     };
     constants.extend(design.constants());
@@ -214,7 +216,8 @@ fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) 
     }
 }
 
-/// Few distinct words, so that equal keys, equal times and ties in each word are common; and the extremes.
+/// Few distinct words, so that equal keys, equal times and ties in each word are common; and the
+/// extremes.
 fn event() -> impl Strategy<Value = Event> {
     let word = prop_oneof![0u32..3, Just(u32::MAX), Just(1 << 31), any::<u32>()];
     proptest::array::uniform8(word)

@@ -44,7 +44,8 @@ impl Twin {
         after.max(self.len() + early) <= self.heap.capacity()
     }
 
-    /// Does some batches in one submission, and compares what each of them deletes. One that does not fit must be the last.
+    /// Does some batches in one submission, and compares what each of them deletes. One that does
+    /// not fit must be the last.
     fn batches(&mut self, batches: &[(Vec<HeapItem>, u32)]) {
         let mut encoder = self.gpu.encoder("test");
         let mut buffers = Vec::new();

@@ -80,8 +80,8 @@ fn exponentials_by_the_table_are_as_exact_as_documented() {
 fn the_exponential_is_as_exact_as_documented() {
     let strided = (0..u32::MAX / 61).into_par_iter().map(|i| i * 61);
     assert_eq!(strided.find_any(|&word| relative_error(word) > LARGEST_ERROR), None);
-    // Both ends, and around every place where the normalisation or a fold changes: 1 - s is the reciprocal of
-    // a product of the factors 1 + 2^-k.
+    // Both ends, and around every place where the normalisation or a fold changes: 1 - s is the
+    // reciprocal of a product of the factors 1 + 2^-k.
     let places = (0..1u32 << 4).map(|used| {
         (1..=4).filter(|k| used >> (k - 1) & 1 == 1).map(|k| 1.0 + 2f64.powi(-k)).product::<f64>().recip()
     });
@@ -146,7 +146,8 @@ fn below_is_uniform() {
 
 #[test]
 fn below_rejects_what_would_be_in_excess() {
-    // Without rejection, every third value of below(3 * 2^30) would come up twice as often as the others.
+    // Without rejection, every third value of below(3 * 2^30) would come up twice as often as the
+    // others.
     let mut counts = [0; 3];
     let mut stream = Stream::new(2024, 0, 1);
     for _ in 0..30_000 {

@@ -1,4 +1,5 @@
-//! The WGSL of the modules `time`, `random` and `statistics`, function by function, against the host: the same bits.
+//! The WGSL of the modules `time`, `random` and `statistics`, function by function, against the
+//! host: the same bits.
 
 mod host;
 mod statistics;
@@ -49,8 +50,8 @@ fn check<const IN: usize, const OUT: usize>(
     check_in(&eventhorizon::wgsl!("../../wgsl/random_probe.wgsl"), entry, cases, expected);
 }
 
-/// Runs kernel `entry` of `probe` on `cases` with each `mul_wide`, checked and trusted, and compares the words that each
-/// case leaves with `expected`.
+/// Runs kernel `entry` of `probe` on `cases` with each `mul_wide`, checked and trusted, and
+/// compares the words that each case leaves with `expected`.
 fn check_in<const IN: usize, const OUT: usize>(
     probe: &Source,
     entry: &str,
@@ -65,8 +66,9 @@ fn check_in<const IN: usize, const OUT: usize>(
         let product_name = product.name().to_owned();
         let program = Program::link(probe.name(), &[probe.clone(), product]).unwrap();
         let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
-        // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room for every case,
-        // their loops are bounded by constants, and `draw_below` divides by n only where n is above 0.
+        // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room
+        // for every case, their loops are bounded by constants, and `draw_below` divides by n only
+        // where n is above 0.
         let trusted = unsafe { Kernel::trusted(&gpu, &program, entry, &[]) }.unwrap();
         for (kernel, checks) in [(checked, "checked"), (trusted, "trusted")] {
             // One case more than there is, to see that nothing is written beyond.
@@ -255,7 +257,8 @@ fn exponential_variates_and_their_overflow_are_the_hosts() {
     });
 }
 
-/// DRAWS words of stream (SEED, `number`, 0), then its position: what the probes of word variates leave.
+/// DRAWS words of stream (SEED, `number`, 0), then its position: what the probes of word variates
+/// leave.
 fn drawn_words(number: usize, mut draw: impl FnMut(&mut Stream) -> u32) -> [u32; DRAWS + 1] {
     let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
     let mut expected = [0; DRAWS + 1];
@@ -390,7 +393,8 @@ fn normal_times_and_their_limits_are_the_hosts() {
 #[test]
 fn lognormal_times_and_their_limits_are_the_hosts() {
     let medians = times(100);
-    // From no spread over all shifts by bits and by words to one that leaves the range on both sides.
+    // From no spread over all shifts by bits and by words to one that leaves the range on both
+    // sides.
     let spreads = [0, 1, 1 << 20, 1 << 26, 1 << 28, 3 << 28, 11 << 28, u32::MAX];
     let cases: Vec<_> =
         medians.iter().flat_map(|&[low, high]| spreads.map(|spread| [low, high, spread])).collect();

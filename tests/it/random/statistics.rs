@@ -21,7 +21,8 @@ fn check<const IN: usize, const OUT: usize>(
     super::check_in(&eventhorizon::wgsl!("../../wgsl/statistics_probe.wgsl"), entry, cases, expected);
 }
 
-/// Two words: zero, at an edge, or random of all magnitudes; and, often, what was drawn before, or close to it.
+/// Two words: zero, at an edge, or random of all magnitudes; and, often, what was drawn before, or
+/// close to it.
 fn pick(stream: &mut Stream, before: &mut Vec<u64>) -> [u32; 2] {
     let random = (u64::from(stream.draw()) << 32 | u64::from(stream.draw())) >> stream.below(64);
     let value = match stream.below(6) {
@@ -130,7 +131,8 @@ fn histograms_have_the_hosts_bins() {
                 2 => u32::MAX - stream.below(3),
                 _ => 3 + stream.below(100),
             };
-            // Widths around which the values spread, half of the time: as much above `low` as so many bins, or nearly.
+            // Widths around which the values spread, half of the time: as much above `low` as so
+            // many bins, or nearly.
             let (value, low) = (Ticks::from_words([value, value_high]), Ticks::from_words([low, low_high]));
             let even = value.get().wrapping_sub(low.get()) / (1 + u64::from(stream.below(bins.max(1))));
             let given = Ticks::from_words([width, width_high]).get();
@@ -224,7 +226,8 @@ fn logical_processes_keep_what_the_sequential_engine_keeps() {
     assert_eq!(states, reference.states());
     assert_eq!(simulation.fingerprint().unwrap(), reference.fingerprint());
 
-    // What the model says: a travel takes the lookahead and an exponential time of mean 100, rounded down.
+    // What the model says: a travel takes the lookahead and an exponential time of mean 100,
+    // rounded down.
     let mut travel = Tally::default();
     states.iter().for_each(|state| travel.merge(&state.travel));
     let deviation = travel.variance().unwrap().sqrt();

@@ -151,7 +151,8 @@ fn what_breaks_the_contract_is_named() {
     assert!(error.to_string().contains("pair"), "{error}");
 }
 
-/// What a replication knows besides its state would depend on where slices end, or on its neighbours.
+/// What a replication knows besides its state would depend on where slices end, or on its
+/// neighbours.
 #[test]
 fn state_beside_the_state_is_refused() {
     #[derive(Clone)]
@@ -225,8 +226,8 @@ fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
     Engine::new(&gpu(), Sly { text, team: Some(team) }).unwrap();
 }
 
-/// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and a step that is
-/// too long is an error and no wrong result.
+/// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and
+/// a step that is too long is an error and no wrong result.
 #[test]
 fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
     #[derive(Clone, Copy)]

@@ -28,8 +28,9 @@ fn agrees<M: Twin + Copy + Sync>(model: M, params: M::Params, mappings: &[Mappin
     let cpu = CpuEngine::new(model).unwrap();
     for (gpu, adapter) in gpus() {
         for &mapping in mappings {
-            // SAFETY: the models of the library index their arrays by constants or below a constant, their loops count to one,
-            // and `draw_below` divides by n only where n is above 0.
+            // SAFETY: the models of the library index their arrays by constants or below a
+            // constant, their loops count to one, and `draw_below` divides by n only where n is
+            // above 0.
             let trusted = unsafe { Engine::new(&gpu, model).unwrap().with_mapping(mapping).trusted() };
             let checked = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
             for (mut engine, checks) in [(trusted, "trusted"), (checked, "checked")] {
@@ -76,7 +77,8 @@ fn mmck_agrees_at_the_ends_of_its_parameters() {
     let model = Mmck::default();
     let cpu = CpuEngine::new(model).unwrap();
     let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Thread);
-    // One server and no room to wait, all servers and all room at overload, nobody waits, room of a server alone.
+    // One server and no room to wait, all servers and all room at overload, nobody waits, room of a
+    // server alone.
     for (arrivals, servers, room) in [(2.0, 1, 1), (20.0, 8, 32), (0.5, 8, 8), (1.5, 1, 25)] {
         let params = model.params(arrivals, 1.0, servers, room, 500).unwrap();
         let what = format!("{servers} servers, room {room}");
@@ -139,7 +141,8 @@ fn any_workgroup_size_gives_the_same_bits() {
     }
 }
 
-/// One client, an odd and an even last pair, clients around what a team serves in a round and in a step.
+/// One client, an odd and an even last pair, clients around what a team serves in a round and in a
+/// step.
 #[test]
 fn mm1_agrees_for_any_number_of_clients() {
     let (model, params) = mm1();
@@ -157,7 +160,8 @@ fn mm1_agrees_for_any_number_of_clients() {
     }
 }
 
-/// The work outgrows a word, and then the total wait outgrows 2^62 ticks: a failure, not a wrong sum.
+/// The work outgrows a word, and then the total wait outgrows 2^62 ticks: a failure, not a wrong
+/// sum.
 #[test]
 fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
     let model = Mm1::default();
@@ -219,7 +223,8 @@ fn slices_of_any_length_give_the_same_bits() {
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
 }
 
-/// A run has the device's memory of the one before, whatever that left there: other points, more replications, such that failed.
+/// A run has the device's memory of the one before, whatever that left there: other points, more
+/// replications, such that failed.
 #[test]
 fn runs_in_the_memory_of_others_give_the_same_bits() {
     let (model, params) = mm1();
@@ -250,7 +255,8 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
     }
 }
 
-/// Of walks with `steps` steps, and of clients served by eights, a bound that some points reach exactly and others miss by one.
+/// Of walks with `steps` steps, and of clients served by eights, a bound that some points reach
+/// exactly and others miss by one.
 #[test]
 fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     fn bounded<M: Twin + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
@@ -355,8 +361,8 @@ fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     assert!(own.outputs[..400].iter().zip(&own.outputs[400..]).all(|(a, b)| a != b));
     assert_eq!(common.outputs[..400], common.outputs[400..]);
     assert_eq!(common.outputs[..400], own.outputs[..400], "the first point is its own");
-    // Of antithetic exponentials the correlation is 1 - pi^2 / 6 = -0.645: the service of a pair has 0.36 times the variance of that of
-    // two strangers.
+    // Of antithetic exponentials the correlation is 1 - pi^2 / 6 = -0.645: the service of a pair
+    // has 0.36 times the variance of that of two strangers.
     let service =
         |output: &eventhorizon::models::Mm1Output| (output.system_ticks - output.queue_ticks) as f64;
     let spread = |results: &Results<eventhorizon::models::Mm1Output>| {

@@ -1,4 +1,5 @@
-//! Substreams by purpose: the same bits in every mapping and slice, and common random numbers that stay common.
+//! Substreams by purpose: the same bits in every mapping and slice, and common random numbers that
+//! stay common.
 
 use super::common::replications::{SCALAR, assert_same, gpus};
 use bytemuck::{Pod, Zeroable};
@@ -24,7 +25,8 @@ struct Params {
     horizon: u32,
 }
 
-/// Sixteen times until a failure. One crew is too few, with the work of one and a half; two are enough.
+/// Sixteen times until a failure. One crew is too few, with the work of one and a half; two are
+/// enough.
 const PARAMS: Params =
     Params { crews: 1, by_purpose: 1, mean_until_failure: 1 << 18, mean_repair: 1 << 16, horizon: 1 << 22 };
 
@@ -159,7 +161,8 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
     }
 }
 
-/// The half width of the difference in downtime that a second crew makes, as a share of what it is without common random numbers.
+/// The half width of the difference in downtime that a second crew makes, as a share of what it is
+/// without common random numbers.
 fn sharper(params: Params, experiment: &Experiment) -> f64 {
     let cpu = CpuEngine::new(Repair).unwrap();
     let half_width = |experiment: &Experiment| {
@@ -178,7 +181,8 @@ fn a_second_crew_does_not_shift_the_numbers_of_the_first() {
     println!("half widths: {by_purpose:.4} by purpose, {one_stream:.4} of one stream, {pairs:.4} of pairs");
     assert!(by_purpose < 0.65, "{by_purpose}");
     assert!(pairs < 0.75, "{pairs}");
-    // One stream is hardly a help: its numbers serve other purposes as soon as anything happens in another order.
+    // One stream is hardly a help: its numbers serve other purposes as soon as anything happens in
+    // another order.
     assert!(one_stream > 0.85, "{one_stream}");
 }
 

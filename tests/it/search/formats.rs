@@ -1,5 +1,6 @@
-//! Files: maps and scenarios of the Moving AI benchmarks (N. Sturtevant, 2012; Open Data Commons Attribution License, see
-//! `tests/data/movingai/README.md`), and what is said of files that are none.
+//! Files: maps and scenarios of the Moving AI benchmarks (N. Sturtevant, 2012; Open Data Commons
+//! Attribution License, see `tests/data/movingai/README.md`), and what is said of files that are
+//! none.
 
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::{AStar, find_all};

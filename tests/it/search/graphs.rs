@@ -1,4 +1,5 @@
-//! Graphs: distances between all pairs of vertices against Dijkstra's algorithm, and the files of the DIMACS challenge.
+//! Graphs: distances between all pairs of vertices against Dijkstra's algorithm, and the files of
+//! the DIMACS challenge.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::search::{AllPairs, Graph, SearchError, dimacs_coordinates, dimacs_graph};

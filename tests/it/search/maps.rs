@@ -49,7 +49,8 @@ fn media(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Maps of all shapes up to `most` cells wide and high, with `count` searches between any cells: blocked ones too, and from a cell to itself.
+/// Maps of all shapes up to `most` cells wide and high, with `count` searches between any cells:
+/// blocked ones too, and from a cell to itself.
 pub fn map(most: u32, count: usize) -> impl Strategy<Value = Map> {
     (1..=most, 1..=most).prop_flat_map(move |(width, height)| {
         let cell = move || (0..width, 0..height).prop_map(|(x, y)| UVec2::new(x, y));

@@ -1,5 +1,5 @@
-//! Path search: every mapping and queue design against the sequential search, which is checked against Dijkstra's algorithm and the lengths
-//! that the Moving AI scenarios tell.
+//! Path search: every mapping and queue design against the sequential search, which is checked
+//! against Dijkstra's algorithm and the lengths that the Moving AI scenarios tell.
 
 mod formats;
 mod fronts;
@@ -27,7 +27,8 @@ fn mappings() -> Vec<Mapping> {
     threads.chain([Mapping::Bands, Mapping::Team]).collect()
 }
 
-/// The cost of the cheapest path, by Dijkstra's algorithm without any of the library's code but `Grid::step`.
+/// The cost of the cheapest path, by Dijkstra's algorithm without any of the library's code but
+/// `Grid::step`.
 fn dijkstra(grid: &Grid, start: UVec2, goal: UVec2) -> Option<u32> {
     let mut open = std::collections::BTreeSet::new();
     let mut costs = HashMap::new();
@@ -108,7 +109,8 @@ fn check_all(grid: &Grid, searches: &Searches) {
     }
 }
 
-/// Every second cell of every second column blocked but for one, at alternating ends: one way, through all cells.
+/// Every second cell of every second column blocked but for one, at alternating ends: one way,
+/// through all cells.
 fn comb(side: u32) -> Grid {
     let cell = |x: u32, y: u32| u8::from(x.is_multiple_of(2) || y == if x % 4 == 1 { 0 } else { side - 1 });
     let terrain = (0..side).flat_map(|y| (0..side).map(move |x| cell(x, y)));
@@ -185,8 +187,10 @@ fn an_open_list_that_is_too_short_grows() {
 
 #[test]
 fn a_list_that_was_too_short_is_so_in_the_next_dispatch() {
-    // The start is in a room of 3 times 3 cells, in a ring with 11 open cells; the 11th is found last, before an entry that finds none, and leads to the goal. With
-    // dispatches of 1 and 8 passes the first search's list is too short at the end of the second; later searches have other boundaries.
+    // The start is in a room of 3 times 3 cells, in a ring with 11 open cells; the 11th is found
+    // last, before an entry that finds none, and leads to the goal. With dispatches of 1 and 8
+    // passes the first search's list is too short at the end of the second; later searches have
+    // other boundaries.
     let ring = [(2, -2), (1, -2), (0, -2), (2, -1), (2, 0)];
     let cell = |x: i32, y: i32| match x {
         -4 | -3 => y == -2,
@@ -266,7 +270,8 @@ fn a_second_run_while_the_first_waits_is_refused() {
 
 #[test]
 fn without_a_path_costs_near_the_limit_are_no_overflow() {
-    // One way of 47 cells to its end before the goal, which is walled off. The next move would be beyond 32 bits, and all it could do is to go back.
+    // One way of 47 cells to its end before the goal, which is walled off. The next move would be
+    // beyond 32 bits, and all it could do is to go back.
     let mut terrain = comb(9).terrain().to_vec();
     terrain[9 + 8] = 0;
     let moves = Moves::Four { straight: 64_500_000 };

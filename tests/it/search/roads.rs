@@ -1,4 +1,5 @@
-//! Searches in graphs: every queue design against the sequential search, and that against Dijkstra's algorithm; heuristics that keep their promise, and such that do not.
+//! Searches in graphs: every queue design against the sequential search, and that against
+//! Dijkstra's algorithm; heuristics that keep their promise, and such that do not.
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ fn engine(graph: &Guided, mapping: Mapping) -> Engine<Guided> {
     Engine::graph(&gpu(), graph.clone()).unwrap().with_mapping(mapping)
 }
 
-/// Compares engines with the sequential search, costs and paths, and that with Dijkstra's algorithm.
+/// Compares engines with the sequential search, costs and paths, and that with Dijkstra's
+/// algorithm.
 fn check(graph: &Guided, searches: &Searches, mappings: impl Iterator<Item = Mapping>) {
     let each = mappings.map(|mapping| (format!("{mapping:?}"), engine(graph, mapping)));
     check_engines(graph, searches, each);
@@ -70,7 +72,8 @@ fn searches(graph: &Guided, count: u32, seed: u64) -> Searches {
     [(first, first)].into_iter().chain((1..count).map(|_| (vertex(), vertex()))).collect()
 }
 
-/// What a user would write: vertices in a row, arcs that weigh at least `weight` times the vertices that they pass.
+/// What a user would write: vertices in a row, arcs that weigh at least `weight` times the vertices
+/// that they pass.
 #[derive(Debug)]
 struct Row {
     weight: u32,
@@ -91,7 +94,8 @@ impl Heuristic for Row {
     }
 }
 
-/// A random graph with arcs that weigh `least` for each vertex that they pass, and up to `more` besides.
+/// A random graph with arcs that weigh `least` for each vertex that they pass, and up to `more`
+/// besides.
 fn rows(vertices: u32, arcs: u32, least: u32, more: u32, seed: u64) -> Graph {
     let graph = random(vertices, arcs, more, seed);
     let arcs = (0..vertices).flat_map(|from| {
@@ -136,7 +140,8 @@ fn roads_have_the_paths_of_the_sequential_search_with_straight_lines_and_without
 
 #[test]
 fn vertices_may_have_any_number_of_arcs() {
-    // From 0 to each of the middle ones, and from those to the last. 70,000 are more than llvmpipe makes of a loop.
+    // From 0 to each of the middle ones, and from those to the last. 70,000 are more than llvmpipe
+    // makes of a loop.
     for middle in [3, 4, 5, 8, 9, 16, 17, 70_000] {
         let last = middle + 1;
         let arcs = (1..=middle)
@@ -192,7 +197,8 @@ fn arcs_of_weight_0_are_for_costs_only() {
 
 #[test]
 fn heuristics_that_break_their_promise_are_told() {
-    // Arcs weigh 5 for each vertex that they pass, and the heuristic says 6: every search over more than one arc meets that.
+    // Arcs weigh 5 for each vertex that they pass, and the heuristic says 6: every search over more
+    // than one arc meets that.
     let row: Vec<_> = (0..50).flat_map(|vertex| [(vertex, vertex + 1, 5), (vertex + 1, vertex, 5)]).collect();
     let broken = Guided::new(Graph::new(51, &row).unwrap(), Arc::new(Row { weight: 6 }));
     let mut twin = AStar::new(&broken);
@@ -227,7 +233,8 @@ fn estimates_may_say_that_there_is_no_way() {
     guided.check(&[0, 1, 2, 3]).unwrap();
     let list = vec![(0, 2), (3, 2), (3, 3), (1, 3), (0, 3), (2, 0)];
     check(&guided, &list, mappings());
-    // One less says that a way costs more than 32 bits hold, which is told, whatever the arcs weigh.
+    // One less says that a way costs more than 32 bits hold, which is told, whatever the arcs
+    // weigh.
     let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xfffffffeu, v == 3u && g != 3u); }";
     let twin = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX - 1 } else { 0 };
     let guided = Guided::new(graph(), Arc::new(Told { text, twin }));

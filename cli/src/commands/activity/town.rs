@@ -29,7 +29,8 @@ impl Town {
         let side = vertices.isqrt() + u32::from(vertices.isqrt().pow(2) < vertices);
         let mut stream = Stream::new(seed, u32::MAX, 0);
         let mut roads = Vec::new();
-        // About as many cars as use a road in half an hour of a usual day: a busy road is slow, whatever the numbers of agents and vertices.
+        // About as many cars as use a road in half an hour of a usual day: a busy road is slow,
+        // whatever the numbers of agents and vertices.
         let typical = agents / (20 * vertices.isqrt()) + 1;
         let mut road = |stream: &mut Stream, a: u32, b: u32| {
             let seconds = 30 + stream.below(120);

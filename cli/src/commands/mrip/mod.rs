@@ -108,7 +108,8 @@ impl Common {
         let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
         bar.finish_and_clear();
         if timed.0 < 1.0 && !shared::interrupted() {
-            // The first run compiled the kernels, tried the mappings and learned how long slices may be: time another.
+            // The first run compiled the kernels, tried the mappings and learned how long slices
+            // may be: time another.
             timed =
                 self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
         }

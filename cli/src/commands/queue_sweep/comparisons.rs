@@ -1,10 +1,12 @@
-//! How often a design compares two events for each event that PHOLD executes. The kernel is in `comparisons.wgsl`.
+//! How often a design compares two events for each event that PHOLD executes. The kernel is in
+//! `comparisons.wgsl`.
 
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Program};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Ticks;
 
-/// Windows that go before those that count, and windows that count: what the queues held at first is gone by then.
+/// Windows that go before those that count, and windows that count: what the queues held at first
+/// is gone by then.
 const WINDOWS: u32 = 16;
 
 /// The WGSL `struct Shape`.
@@ -25,7 +27,8 @@ pub(crate) struct Comparisons {
     pub(crate) executed: [u64; 2],
 }
 
-/// Counts, in `queues` queues of `population` events each. None where the driver ended a loop early.
+/// Counts, in `queues` queues of `population` events each. None where the driver ended a loop
+/// early.
 #[allow(clippy::cast_precision_loss, reason = "an average")]
 pub(crate) fn count(
     gpu: &Gpu,

@@ -192,7 +192,8 @@ impl File {
         usage(format!("{}:{}: {what}", self.path.display(), line(&self.text, span.start)))
     }
 
-    /// An error of the library's that is of something in [processes], at the place where that is written.
+    /// An error of the library's that is of something in [processes], at the place where that is
+    /// written.
     pub(super) fn placed(&self, error: SimulationError) -> Failure {
         use SimulationError as S;
         let Some(processes) = &self.processes else { return error.into() };
@@ -334,7 +335,8 @@ fn times(parameters: &[Parameter], processes: Option<&Processes>, until: Option<
     }
 }
 
-/// The ticks of a unit where the file says nothing: by its times, or the library's where no parameter is one.
+/// The ticks of a unit where the file says nothing: by its times, or the library's where no
+/// parameter is one.
 fn chosen(times: &Times) -> Resolution {
     if !times.any {
         return Resolution::default();

@@ -6,7 +6,8 @@
 //! factor  = "-" factor | "(" sum ")" | number | name | ("mean" | "min" | "max") "(" name ")"
 //! ```
 //!
-//! A quotient is one of means over all replications: the average of each replication's own would be biased.
+//! A quotient is one of means over all replications: the average of each replication's own would be
+//! biased.
 
 use std::fmt;
 
@@ -56,7 +57,8 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// Bytes of a formula, and parentheses and signs within one another: bounds, so that none is too deep for the stack.
+/// Bytes of a formula, and parentheses and signs within one another: bounds, so that none is too
+/// deep for the stack.
 const MOST_BYTES: usize = 4096;
 const MOST_DEPTH: usize = 100;
 
@@ -154,7 +156,8 @@ impl Formula {
                     '+' => left + right,
                     '-' => left - right,
                     '*' => left * right,
-                    // Nothing over nothing is no number. An infinite result is none either, and is told as such.
+                    // Nothing over nothing is no number. An infinite result is none either, and is
+                    // told as such.
                     _ => left / right,
                 }
             }

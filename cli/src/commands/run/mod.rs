@@ -53,8 +53,9 @@ pub struct Args {
     /// Run until the half width of each measure is at most this share of its mean
     #[arg(long, value_parser = shared::positive)]
     precision: Option<f64>,
-    /// Find the combination of parameters with the largest mean of this measure: those that are clearly worse get no more replications. The answer is right with
-    /// the probability --level, where the best is better than the others by --difference
+    /// Find the combination of parameters with the largest mean of this measure: those that are
+    /// clearly worse get no more replications. The answer is right with the probability --level,
+    /// where the best is better than the others by --difference
     #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot"])]
     best: Option<String>,
     /// With --best: the smallest mean is the best
@@ -66,7 +67,8 @@ pub struct Args {
     /// The end of each run of processes, in units of time; what the file says
     #[arg(long, value_parser = shared::not_negative)]
     until: Option<f64>,
-    /// How runs are mapped to the device: grid, team, thread or auto for processes; thread, warp or auto for replications. It changes the speed only
+    /// How runs are mapped to the device: grid, team, thread or auto for processes; thread, warp or
+    /// auto for replications. It changes the speed only
     #[arg(long, default_value = "auto")]
     mapping: String,
     /// Tells the parameters and result columns that the WGSL declares, and runs nothing
@@ -80,11 +82,12 @@ pub struct Args {
     /// Writes the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Writes what each process gives in the first run as CSV to this file, or to standard output for `-`
+    /// Writes what each process gives in the first run as CSV to this file, or to standard output
+    /// for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
-    /// Draws how measures are distributed, how their intervals shrink, and their means against the parameters that have several values, as SVG files
-    /// in this folder
+    /// Draws how measures are distributed, how their intervals shrink, and their means against the
+    /// parameters that have several values, as SVG files in this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
 }
@@ -238,7 +241,8 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
     let points = file.points(schema.params.as_ref(), &schema.uses)?;
     let until = Until::time(file.until(args.until)?);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
-    // Engines take a model for each run of theirs. The points of a selection are fewer and fewer of all, which it numbers anew.
+    // Engines take a model for each run of theirs. The points of a selection are fewer and fewer of
+    // all, which it numbers anew.
     let models = Rc::new(models.collect::<Outcome<Vec<_>>>()?);
     let left = Rc::new(RefCell::new((0..models.len()).collect::<Vec<_>>()));
     let gpu = Gpu::new()?;
@@ -289,7 +293,8 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
     };
     let seconds = begun.elapsed().as_secs_f64();
     bar.finish_and_clear();
-    // Who stops a run early waits for nothing more. What goes wrong here is told after what the runs gave.
+    // Who stops a run early waits for nothing more. What goes wrong here is told after what the
+    // runs gave.
     let first = || {
         let run = engine(EngineOptions { outputs: true, ..options })
             .run_range(&experiment, 0..1, until)

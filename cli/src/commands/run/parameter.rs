@@ -1,4 +1,5 @@
-//! Parameters: what the file and the command line say of them, and the points of a design that they make.
+//! Parameters: what the file and the command line say of them, and the points of a design that they
+//! make.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,8 @@ use eventhorizon::time::{Resolution, Ticks};
 use super::file::File;
 use crate::shared::{Outcome, usage};
 
-/// Combinations of the parameters' values, and bytes of them: a small file may ask for more than any machine has.
+/// Combinations of the parameters' values, and bytes of them: a small file may ask for more than
+/// any machine has.
 const MOST_POINTS: u128 = 100_000;
 const MOST_BYTES: u128 = 256 << 20;
 
@@ -165,7 +167,8 @@ pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), Strin
     }
 }
 
-/// What is wrong with a kind of number by what the WGSL does with the field. Zero is the same in all kinds.
+/// What is wrong with a kind of number by what the WGSL does with the field. Zero is the same in
+/// all kinds.
 fn mistaken(kind: Kind, levels: &[Value], used: &FieldUse) -> Option<String> {
     let FieldUse { call, place, .. } = used;
     let first = levels.iter().find(|level| level.as_f64() != 0.0)?;
@@ -199,7 +202,8 @@ fn in_wgsl(kind: FieldKind) -> &'static str {
     }
 }
 
-/// Gives a parameter other values: `NAME=VALUE` or `NAME=VALUE,VALUE`, in the kind of number that the file says.
+/// Gives a parameter other values: `NAME=VALUE` or `NAME=VALUE,VALUE`, in the kind of number that
+/// the file says.
 pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
     let wrong = |what: &str| usage(format!("--set {change}: {what}"));
     let (name, values) =
@@ -220,7 +224,8 @@ pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// A time in ticks, if they are what was meant: not 0 for a time that is not, nor more than a thousandth off.
+/// A time in ticks, if they are what was meant: not 0 for a time that is not, nor more than a
+/// thousandth off.
 pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
     if !units.is_finite() {
         return Err(format!("is {units}, and has to be a finite time"));

@@ -7,7 +7,8 @@ use eventhorizon::statistics::{AnalysisError, Design, Observations, plot};
 
 use crate::shared::{self, Outcome};
 
-/// The names of pictures in one folder. Each is given once, also where upper and lower case are one.
+/// The names of pictures in one folder. Each is given once, also where upper and lower case are
+/// one.
 #[derive(Default)]
 struct Names(HashSet<String>);
 

@@ -1,4 +1,5 @@
-//! What a run is between calls, to be read and to be put there: for growth, for other designs, and for checkpoints.
+//! What a run is between calls, to be read and to be put there: for growth, for other designs, and
+//! for checkpoints.
 
 use bytemuck::Pod;
 
@@ -53,7 +54,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let number = |[low, high, ..]: [u32; 4]| Ticks::from_words([low, high]);
         let events = Ticks::from_words([done[2], done[3]]).get();
         let last = partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
-        // In a calendar, a window that executed nothing was none, and those at one time are not counted.
+        // In a calendar, a window that executed nothing was none, and those at one time are not
+        // counted.
         let calendar = self.cut.buckets > 0;
         let none = calendar && status[3] & SERVED != 0 && last == 0;
         Ok(Control {
@@ -64,7 +66,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         })
     }
 
-    /// Has the control of a run that nobody has stopped. `first` is the time of the first pending event.
+    /// Has the control of a run that nobody has stopped. `first` is the time of the first pending
+    /// event.
     pub(in crate::pdes) fn put_control(
         &self,
         gpu: &Gpu,
@@ -94,7 +97,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok((counts.iter().map(|&[low, high, ..]| number(low, high)).collect(), digest))
     }
 
-    /// Has LPs that have executed so many events, of which the fingerprints have this sum: it is kept with the first of them.
+    /// Has LPs that have executed so many events, of which the fingerprints have this sum: it is
+    /// kept with the first of them.
     pub(in crate::pdes) fn put_executed(
         &self,
         gpu: &Gpu,
@@ -124,7 +128,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays, and that this device's driver cut loops, of which the others
+    /// After `init` of LPs of other parts: what they did wrong is told there, under their names.
+    /// What has no room here stays, and that this device's driver cut loops, of which the others
     /// may know nothing.
     pub(in crate::pdes) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
         let here = [FaultKind::QueueFull, FaultKind::LoopsCut]

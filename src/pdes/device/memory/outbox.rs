@@ -9,14 +9,16 @@ use super::{COUNTS, Memory};
 use crate::pdes::{Event, Payload};
 
 impl<S: Pod, P: Payload> Memory<S, P> {
-    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
+    /// The bytes of what a part of a run tells, with so many of what it sends to each of the
+    /// others: see [`Memory::record_told`].
     pub(in crate::pdes) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
         let counts = 4 * mails.len() as u64;
         [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
     }
 
-    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
-    /// reductions; and of what goes to the others so many bytes for each.
+    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and
+    /// the room that was lacking; how many events go to each of the others; the partial reductions;
+    /// and of what goes to the others so many bytes for each.
     pub(in crate::pdes) fn record_told(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -35,7 +37,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
     }
 
-    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
+    /// Records a read of some bytes of what goes to other parts: where they begin among those of a
+    /// part, and how many.
     pub(in crate::pdes) fn record_mails(
         &self,
         encoder: &mut wgpu::CommandEncoder,

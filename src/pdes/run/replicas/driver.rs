@@ -1,4 +1,5 @@
-//! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where a run found too little.
+//! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where
+//! a run found too little.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -67,8 +68,9 @@ impl<M: Model> Driver<'_, M> {
         }
     }
 
-    /// Makes those runs again that broke a rule, with the windows of the sequential engine: of what is broken in a window, the fault at the first LP is
-    /// told, whatever a mapping comes upon first.
+    /// Makes those runs again that broke a rule, with the windows of the sequential engine: of what
+    /// is broken in a window, the fault at the first LP is told, whatever a mapping comes upon
+    /// first.
     async fn tell_faults(
         &mut self,
         mapping: Mapping,
@@ -84,7 +86,8 @@ impl<M: Model> Driver<'_, M> {
             return Ok(());
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
-        // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
+        // What was chosen may be for another mapping, and room is no matter here. An end by events,
+        // which is never reached, makes cells of windows.
         let options = EngineOptions {
             outputs: self.options.outputs,
             memory: self.options.memory,
@@ -122,7 +125,8 @@ impl<M: Model> Driver<'_, M> {
         &self.prepared.models[0]
     }
 
-    /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A guess.)
+    /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A
+    /// guess.)
     fn fills_the_device(&self, jobs: usize) -> bool {
         self.model().lps() > 4096 && jobs < 64
     }
@@ -182,7 +186,8 @@ impl<M: Model> Driver<'_, M> {
         Ok(runs)
     }
 
-    /// Batches of runs, and then those again that found too little room. Returns how most of them were mapped.
+    /// Batches of runs, and then those again that found too little room. Returns how most of them
+    /// were mapped.
     async fn crowds(
         &mut self,
         mapping: Mapping,
@@ -191,8 +196,10 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let known = self.fastest.found.get(&about(jobs.len())).and_then(|found| found.mapping);
-        // Without a lookahead windows are the rounds of a time, and hold an event or two in most models. (10,000 runs of the network `jackson.toml` on an H200: threads 3.1 s, teams and
-        // then threads 14 s: teams are compiled, and run for twice that time before threads are tried.)
+        // Without a lookahead windows are the rounds of a time, and hold an event or two in most
+        // models. (10,000 runs of the network `jackson.toml` on an H200: threads 3.1 s, teams and
+        // then threads 14 s: teams are compiled, and run for twice that time before threads are
+        // tried.)
         let rounds = self.prepared.models.iter().all(|model| model.lookahead() == Ticks::ZERO);
         let [first, other] = match rounds && self.options.queue.is_none() {
             true => [Mapping::Thread, Mapping::Team],
@@ -201,7 +208,8 @@ impl<M: Model> Driver<'_, M> {
         let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.on_processor();
         undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
         let mut mapping = match (mapping, known) {
-            // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
+            // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4
+            // events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
             (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
             (Mapping::Auto, None) => first,
@@ -307,9 +315,11 @@ impl<M: Model> Driver<'_, M> {
         Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
     }
 
-    /// Whether it may pay to try another mapping for a batch that executes `rate` events per second and has simulated that `share` of its time.
+    /// Whether it may pay to try another mapping for a batch that executes `rate` events per second
+    /// and has simulated that `share` of its time.
     fn may_pay(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64, share: f64) -> bool {
-        // What threads would make as long as none waits for another. (It says when they are tried, and not which mapping is taken.)
+        // What threads would make as long as none waits for another. (It says when they are tried,
+        // and not which mapping is taken.)
         let threads = f64::from(flight.replicas) * THREAD_RATE;
         let least = match ground.crowd {
             Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => return false,
@@ -322,7 +332,8 @@ impl<M: Model> Driver<'_, M> {
         share < 0.5 && whole >= least * cost.as_secs_f64()
     }
 
-    /// The same batch by another mapping, until it is known how fast that is beside `rate` events per second. None where there is no room for it beside the other one.
+    /// The same batch by another mapping, until it is known how fast that is beside `rate` events
+    /// per second. None where there is no room for it beside the other one.
     async fn rival(
         &mut self,
         mapping: Mapping,
@@ -363,7 +374,8 @@ impl<M: Model> Driver<'_, M> {
         ground.spread.begin();
         let (gpu, memory) = (self.gpu, &ground.memory);
         let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
-        // Capacities that are fixed are those of windows that lie in cells; so are windows of runs that end by a number of events.
+        // Capacities that are fixed are those of windows that lie in cells; so are windows of runs
+        // that end by a number of events.
         let events = if self.options.fixed { self.until.events.min(u64::MAX - 1) } else { self.until.events };
         let run = memory.run(self.model(), replicas, Until { events, ..self.until });
         memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
@@ -435,7 +447,8 @@ impl<M: Model> Driver<'_, M> {
         let ended = memory.ended(gpu, run).await?;
         let digests = memory.digests(gpu, run).await?;
         if let Some(row) = memory.digest_cut(gpu).await? {
-            // A fingerprint that means nothing must not be told, and LP memory is too large for this driver's loops.
+            // A fingerprint that means nothing must not be told, and LP memory is too large for
+            // this driver's loops.
             let window = ended[(row / run.total) as usize].as_ref().map_or(0, |progress| progress.windows);
             let lp = row % run.total;
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
@@ -472,20 +485,25 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
-/// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead do not even try teams then. (A guess.)
+/// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead
+/// do not even try teams then. (A guess.)
 const MANY_RUNS: usize = 1024;
 
-/// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of PHOLD on an H200.
+/// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of
+/// PHOLD on an H200.
 const THREAD_RATE: f64 = 0.8e6;
 
-/// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as the driver knows the kernels from before or not.)
+/// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as
+/// the driver knows the kernels from before or not.)
 const COMPILATION: Duration = Duration::from_millis(300);
 
-/// Teams that make so many times as many events as threads might are not to be beaten, and where it is the other way around threads are tried at once. (In the table of docs/replicas.md it tells all
-/// cells apart in which one mapping is twice as fast as the other.)
+/// Teams that make so many times as many events as threads might are not to be beaten, and where it
+/// is the other way around threads are tried at once. (In the table of docs/replicas.md it tells
+/// all cells apart in which one mapping is twice as fast as the other.)
 const CLEAR: f64 = 2.0;
 
-/// Where nothing says which mapping is faster, the other one is tried in batches that take so many times what that may cost, perhaps in vain.
+/// Where nothing says which mapping is faster, the other one is tried in batches that take so many
+/// times what that may cost, perhaps in vain.
 const UNSURE: f64 = 8.0;
 
 /// Mappings are close where neither is so many times as fast as the other.

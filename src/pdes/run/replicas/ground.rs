@@ -1,4 +1,5 @@
-//! What serves a batch of runs: which invocations, how many runs at once, with which kernels and how much memory.
+//! What serves a batch of runs: which invocations, how many runs at once, with which kernels and
+//! how much memory.
 
 use std::time::Duration;
 
@@ -35,7 +36,8 @@ pub(super) struct Ground<S, P> {
 
 /// What a trial takes at the least, about: until slices last, and one that does.
 pub(super) const TRIAL: Duration = Duration::from_millis(40);
-/// A kernel is compiled for a trial of how many runs share a workgroup once a batch has taken so many times what a trial takes, and what it took to prepare the batch.
+/// A kernel is compiled for a trial of how many runs share a workgroup once a batch has taken so
+/// many times what a trial takes, and what it took to prepare the batch.
 const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
@@ -54,7 +56,8 @@ impl<M: Model> Driver<'_, M> {
         Ok(Crowd::Team { group_size, queue })
     }
 
-    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for each LP.
+    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for
+    /// each LP.
     fn near(&self, jobs: usize) -> Option<Crowd> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
         let lists = lps.checked_next_power_of_two()?;
@@ -171,24 +174,29 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
-/// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
+/// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as
+/// fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
 pub(super) fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<Kernel, GpuError> {
     match crowd {
-        // SAFETY: the loops of `pdes/replicas/near.wgsl` and `pdes/replicas/near_horizon.wgsl`, and of what they link, count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
-        // in one list only: who puts it into one has taken it out of another.
+        // SAFETY: the loops of `pdes/replicas/near.wgsl` and `pdes/replicas/near_horizon.wgsl`, and
+        // of what they link, count up to a bound, or follow a list of slots. Models cannot write
+        // those, and a slot comes once in a list and in one list only: who puts it into one has
+        // taken it out of another.
         Crowd::Near { .. } => unsafe { recipe.ending(gpu) },
         // Threads read beyond what is theirs (keys_sink in `pdes/replicas/thread_queue.wgsl`).
         Crowd::Team { .. } | Crowd::Thread { .. } => recipe.kernel(gpu),
     }
 }
 
-/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
-/// 100, one of a thread 30; where they were more, slices get shorter by a factor.
+/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that
+/// makes 65,535 iterations: a step of a team are perhaps 100, one of a thread 30; where they were
+/// more, slices get shorter by a factor.
 fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
     let most = match (gpu.on_processor(), crowd) {
         (true, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
         (true, Crowd::Thread { .. }) => 1024,
-        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an estimate) where 1.4 µs are usual on an H200.
+        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an
+        // estimate) where 1.4 µs are usual on an H200.
         (false, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
         (false, Crowd::Thread { .. }) => 1 << 24,
     };
@@ -198,11 +206,13 @@ fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
 /// The fewest invocations of a workgroup that near teams share. (A guess.)
 const NEAR_GROUP: u32 = 32;
 
-/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000 runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0, 2.3
-/// and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
+/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000
+/// runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0,
+/// 2.3 and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
 const NEAR_APART: usize = 2048;
 
-/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16 each as WebGPU counts them.
+/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16
+/// each as WebGPU counts them.
 const NEAR_OTHERS: u64 = 9 * 16;
 
 /// Events of an LP up to which a near team is good: they are in a list. (A guess.)

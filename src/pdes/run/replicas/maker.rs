@@ -15,7 +15,8 @@ use crate::pdes::contract::until::Until;
 #[derive(Debug, Default)]
 pub(super) struct Fastest {
     pub(super) found: HashMap<u32, Found>,
-    /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those that a trial needs.
+    /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those
+    /// that a trial needs.
     pub(super) cost: Duration,
 }
 

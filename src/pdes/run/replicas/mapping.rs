@@ -15,9 +15,11 @@ pub enum Mapping {
     /// One of the others, chosen by a trial.
     #[default]
     Auto,
-    /// One replica after the other, each as a [`Simulation`](crate::pdes::Simulation) of its own: its LPs fill the device.
+    /// One replica after the other, each as a [`Simulation`](crate::pdes::Simulation) of its own:
+    /// its LPs fill the device.
     Grid,
-    /// A replica to a workgroup, an LP to an invocation, as long as there are enough: windows follow each other in one dispatch.
+    /// A replica to a workgroup, an LP to an invocation, as long as there are enough: windows
+    /// follow each other in one dispatch.
     Team,
     /// A replica to an invocation, which executes one event after the other.
     Thread,
@@ -65,15 +67,18 @@ crate::text::debug_is_display!(UnknownMapping);
 pub(super) enum Crowd {
     /// Its workgroups, and the queues of its LPs.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams that have all pending events of a run in workgroup memory, so many of them; how many of these teams share a workgroup; and whether windows may go to the event horizon.
+    /// Teams that have all pending events of a run in workgroup memory, so many of them; how many
+    /// of these teams share a workgroup; and whether windows may go to the event horizon.
     Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
-    /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie in workgroup memory, where they fit; and whether some have no lookahead, so that their
+    /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie
+    /// in workgroup memory, where they fit; and whether some have no lookahead, so that their
     /// windows are rounds of a time.
     Thread { group_size: Option<u32>, near: bool, rounds: bool },
 }
 
 impl Crowd {
-    /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is told, so that it need not be compiled for each.)
+    /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is
+    /// told, so that it need not be compiled for each.)
     fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
             Self::Near { pool, teams, .. } => {
@@ -239,7 +244,8 @@ impl Recipes {
     }
 }
 
-/// Every kernel that the replicas of `model` may link, but for the queue designs, which are those of runs alone.
+/// Every kernel that the replicas of `model` may link, but for the queue designs, which are those
+/// of runs alone.
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
@@ -273,8 +279,10 @@ fn settle_group(plain: u32) -> u32 {
     plain.min(64)
 }
 
-/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
-/// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
+/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs:
+/// two kernels, because compilations are long, and not one, because each invocation takes workgroup
+/// memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a
+/// processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
 pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
 
 #[cfg(test)]
@@ -284,7 +292,8 @@ mod tests {
     use crate::pdes::Model;
     use crate::time::Resolution;
 
-    // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as they are.
+    // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as
+    // they are.
     fn states_go_by<M: Model>(model: &M, row: &str) {
         let with_states: Vec<_> = kernels(model)
             .iter()

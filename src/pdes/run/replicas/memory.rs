@@ -1,4 +1,5 @@
-//! The memory of a batch of replicas, and what its dispatches see of it: `shaders/pdes/replicas/run_of_replica.wgsl` says what lies where.
+//! The memory of a batch of replicas, and what its dispatches see of it:
+//! `shaders/pdes/replicas/run_of_replica.wgsl` says what lies where.
 
 use bytemuck::Pod;
 
@@ -71,7 +72,8 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
     ]
 }
 
-/// The slots of the queue of a run that holds so many events (`shaders/pdes/replicas/thread_queue.wgsl`).
+/// The slots of the queue of a run that holds so many events
+/// (`shaders/pdes/replicas/thread_queue.wgsl`).
 fn stride(events: u32) -> u32 {
     events.saturating_add(9) / 4 * 4
 }
@@ -227,7 +229,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         ]
     }
 
-    /// Where the words lie that tell how many replicas go on, and how many events a dispatch executed.
+    /// Where the words lie that tell how many replicas go on, and how many events a dispatch
+    /// executed.
     pub(super) fn words(&self) -> &Buffer<u32> {
         &self.words
     }
@@ -275,7 +278,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         if each == 0 || rows[1] == 0 {
             return Ok(vec![Vec::new(); replicas]);
         }
-        // As many replicas at once as staging memory holds: most of what is read may be slots of lines.
+        // As many replicas at once as staging memory holds: most of what is read may be slots of
+        // lines.
         let staging = usize::try_from(STAGING_BYTES / 16).expect("a small number");
         let at_once = (staging / each).max(1);
         let mut told = Vec::with_capacity(replicas);

@@ -67,7 +67,8 @@ impl<M: Model> Prepared<M> {
         })
     }
 
-    /// Refuses runs whose results nobody could ask for, before they are made (which might take for ever).
+    /// Refuses runs whose results nobody could ask for, before they are made (which might take for
+    /// ever).
     pub(super) fn check_end(&self, until: Until) -> Result<(), SimulationError> {
         match self.columns {
             Some(_) => results::at(until).map(|_| ()),
@@ -76,14 +77,16 @@ impl<M: Model> Prepared<M> {
     }
 }
 
-/// The events that a run of any of these models may hold: by the room of its queues, and what it says where that is less.
+/// The events that a run of any of these models may hold: by the room of its queues, and what it
+/// says where that is less.
 pub(super) fn events<M: Model>(models: &[M]) -> u32 {
     let by_queues = |model: &M| room_for(f64::from(model.lps()) * mean_for(model.capacity().queue));
     let held = |model: &M| by_queues(model).min(model.events_held().unwrap_or(u32::MAX)).max(model.lps());
     models.iter().map(held).max().unwrap_or(1).saturating_add(4)
 }
 
-/// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a state.
+/// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a
+/// state.
 pub(super) fn check_contract<M: Model>(model: &M) -> Result<u32, SimulationError> {
     let recipes =
         |declared| Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::plain(declared));

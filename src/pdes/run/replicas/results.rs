@@ -39,9 +39,11 @@ pub struct Ran<O = ()> {
     pub fingerprint: Fingerprint,
     /// The totals of the model's results over its LPs, for a model that has any.
     pub totals: Option<Totals>,
-    /// In their place the results themselves, where they were asked for: [`EngineOptions::outputs`](super::EngineOptions::outputs).
+    /// In their place the results themselves, where they were asked for:
+    /// [`EngineOptions::outputs`](super::EngineOptions::outputs).
     pub outputs: Option<Outputs<O>>,
-    /// The rows of LP memory that were to be read, by LP: [`EngineOptions::memory`](super::EngineOptions::memory).
+    /// The rows of LP memory that were to be read, by LP:
+    /// [`EngineOptions::memory`](super::EngineOptions::memory).
     pub memory: Vec<[u32; 4]>,
 }
 
@@ -56,15 +58,18 @@ impl<O> std::fmt::Debug for Ran<O> {
     }
 }
 
-/// The runs of an experiment's points, in the order of the points and, within each, of the replications.
+/// The runs of an experiment's points, in the order of the points and, within each, of the
+/// replications.
 #[derive(Clone)]
 pub struct Results<O = ()> {
     /// By point, then by replication: what each gave, or the fault that ended it.
     pub runs: Vec<Vec<Result<Ran<O>, Fault>>>,
-    /// By point: as named columns the sums of the model's results over the LPs (of those that have sums), what [`Model::measures`] makes
-    /// of the totals, the `events` executed, and the failures. (Where the results of each LP were asked for, there are no sums and measures.)
+    /// By point: as named columns the sums of the model's results over the LPs (of those that have
+    /// sums), what [`Model::measures`] makes of the totals, the `events` executed, and the
+    /// failures. (Where the results of each LP were asked for, there are no sums and measures.)
     pub observations: Vec<Observations>,
-    /// A commutative sum over (point, replication, fingerprint or fault): equal on every device and for every mapping.
+    /// A commutative sum over (point, replication, fingerprint or fault): equal on every device and
+    /// for every mapping.
     pub fingerprint: u64,
     /// How the runs were mapped. (Those on the host by none.)
     pub mapping: Mapping,
@@ -83,8 +88,9 @@ impl<O> std::fmt::Debug for Results<O> {
 }
 
 impl<O: Pod> Results<O> {
-    /// Sorts what each job gave, point by point. They are in the order of the replications, of which `first` is the first, and, within each, of the points;
-    /// where they end in the middle of a replication, that one is left out.
+    /// Sorts what each job gave, point by point. They are in the order of the replications, of
+    /// which `first` is the first, and, within each, of the points; where they end in the middle of
+    /// a replication, that one is left out.
     pub(super) fn new<M: Model<Output = O>>(
         models: &[M],
         columns: Option<&Columns>,
@@ -199,7 +205,8 @@ fn totals_of<O>(run: &Result<Ran<O>, Fault>) -> Option<&Totals> {
     run.as_ref().ok().and_then(|ran| ran.totals.as_ref())
 }
 
-/// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below 2^64. A column may have no sums.
+/// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below
+/// 2^64. A column may have no sums.
 fn sums<O>(runs: &[Result<Ran<O>, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
     // None: too large for any number.
     let mut found = Vec::with_capacity(runs.len());
@@ -347,7 +354,8 @@ pub(super) async fn totals<M: Model>(
         plan.submit(gpu)?;
         if rows_wanted {
             let read = outputs.read_range(gpu, 0, u64::from(rows) * values).await?;
-            // Most batches fit, and memory that nobody had yet is slow to come by: 10,000 runs of `shop.toml` give 350 MB.
+            // Most batches fit, and memory that nobody had yet is slow to come by: 10,000 runs of
+            // `shop.toml` give 350 MB.
             if kept.is_empty() {
                 kept = read;
             } else {

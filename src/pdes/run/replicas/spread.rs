@@ -1,7 +1,10 @@
-//! In which way slices are made, where there are several: found by timing them. Of threads, how many runs share a workgroup; of near teams, how far windows go.
+//! In which way slices are made, where there are several: found by timing them. Of threads, how
+//! many runs share a workgroup; of near teams, how far windows go.
 //!
-//! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
-//! are depends on the model. 10⁶ events per second in slices on an H200, with 16, 20 and 32 of 10,000 runs to a workgroup: `shop.toml` 2,115, 2,140 and 2,015, `jackson.toml` 2,220, 2,290 and
+//! Invocations of a workgroup wait for each other in every branch that one takes, so runs are
+//! faster far apart, as long as the device has room for so many workgroups at once. How many that
+//! are depends on the model. 10⁶ events per second in slices on an H200, with 16, 20 and 32 of
+//! 10,000 runs to a workgroup: `shop.toml` 2,115, 2,140 and 2,015, `jackson.toml` 2,220, 2,290 and
 //! 2,230. (20 are 500 workgroups, and that device has 528 schedulers.)
 
 use std::time::Duration;
@@ -11,8 +14,9 @@ use crate::gpu::tune::{Budget, Order, Score, Tuner};
 
 use super::mapping::{THREADS, Way};
 
-/// Which of these is taken at first, unless something is known: by the number of runs up to which that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024, 2,100, 5,000 and
-/// 10,000.)
+/// Which of these is taken at first, unless something is known: by the number of runs up to which
+/// that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024,
+/// 2,100, 5,000 and 10,000.)
 pub(super) fn usual(all: u32) -> usize {
     let runs = match all {
         0..=512 => 1,
@@ -23,8 +27,10 @@ pub(super) fn usual(all: u32) -> usize {
     THREADS.iter().position(|&(choice, _)| choice == runs).expect("it is one of them")
 }
 
-/// Whether near teams of so many LPs try windows to the event horizon, when windows of YAWNS hold `mean` events on average. A window to the horizon holds about as many as there are until an LP has a second one: some
-/// sqrt(LPs). (`bench replicas` on an H200: 1.1 times as fast where windows of 64 LPs hold 20 to 30, 0.9 where those of 256 hold 90.)
+/// Whether near teams of so many LPs try windows to the event horizon, when windows of YAWNS hold
+/// `mean` events on average. A window to the horizon holds about as many as there are until an LP
+/// has a second one: some sqrt(LPs). (`bench replicas` on an H200: 1.1 times as fast where windows
+/// of 64 LPs hold 20 to 30, 0.9 where those of 256 hold 90.)
 fn is_sparse(lps: u32, mean: f64) -> bool {
     mean * mean < 16.0 * f64::from(lps)
 }
@@ -32,7 +38,8 @@ fn is_sparse(lps: u32, mean: f64) -> bool {
 /// A slice tells how fast a choice is if it lasts so long.
 const LASTING: Duration = Duration::from_millis(4);
 
-/// In trials, slices are shorter by that than the usual ones ([`SLICE`](crate::gpu::SLICE)), which last more than `LASTING` then.
+/// In trials, slices are shorter by that than the usual ones ([`SLICE`](crate::gpu::SLICE)), which
+/// last more than `LASTING` then.
 const SHORTER: u32 = 3;
 
 /// The best choice so far and its rival take two slices each.
@@ -41,7 +48,8 @@ const BUDGET: Budget = Budget { samples: 2, rounds: usize::MAX };
 /// The number of the rival among the two.
 const RIVAL: usize = 1;
 
-/// Windows go to the event horizon no more after so many slices that had to end for it. (A guess: each costs a slice of windows of YAWNS.)
+/// Windows go to the event horizon no more after so many slices that had to end for it. (A guess:
+/// each costs a slice of windows of YAWNS.)
 const HALTS: u32 = 8;
 
 /// What trials found: the best choice of those that they came to, and whether these were all.
@@ -56,7 +64,8 @@ pub(super) struct Spread {
     choices: Vec<Choice>,
     best: usize,
     trial: Option<Trial>,
-    /// Whether a trial may need another kernel than the best has, which is compiled then: any, and that of windows to the event horizon.
+    /// Whether a trial may need another kernel than the best has, which is compiled then: any, and
+    /// that of windows to the event horizon.
     compiles: [bool; 2],
     /// Whether nobody may change the choice.
     fixed: bool,
@@ -149,7 +158,8 @@ impl Spread {
         }
     }
 
-    /// A run could not go on in the last slice, whose windows went to the event horizon: the next slice's do not. Where that comes too often and the choice is not fixed, none do from now on.
+    /// A run could not go on in the last slice, whose windows went to the event horizon: the next
+    /// slice's do not. Where that comes too often and the choice is not fixed, none do from now on.
     pub(super) fn halt(&mut self) {
         self.halted = true;
         self.halts += 1;
@@ -159,7 +169,8 @@ impl Spread {
         }
     }
 
-    /// Whether trials may take a kernel that is yet to be compiled, from now on: any, and that of windows to the event horizon.
+    /// Whether trials may take a kernel that is yet to be compiled, from now on: any, and that of
+    /// windows to the event horizon.
     pub(super) fn allow(&mut self, compiles: [bool; 2]) {
         self.compiles = compiles;
     }
@@ -206,7 +217,8 @@ impl Spread {
         self.rate
     }
 
-    /// What is to be kept for other batches: all that trials can find, or all that they can with the kernel that there is.
+    /// What is to be kept for other batches: all that trials can find, or all that they can with
+    /// the kernel that there is.
     pub(super) fn known(&self) -> Option<Known> {
         let waits = |trial: &Trial| trial.tuner.turns() == 0 && self.is_of_another_kernel(trial);
         let ended = self.choices.len() > 1 && !self.fixed && self.trial.as_ref().is_none_or(waits);
@@ -262,7 +274,8 @@ impl Spread {
         self.challenge();
     }
 
-    /// Begins the next trial, of a neighbour of the best that had none: one of the same kernel, if there is.
+    /// Begins the next trial, of a neighbour of the best that had none: one of the same kernel, if
+    /// there is.
     fn challenge(&mut self) {
         self.choices[self.best].tried = true;
         let way = self.choices[self.best].way;
@@ -297,7 +310,8 @@ mod tests {
         Some(Known { choice, all })
     }
 
-    /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
+    /// What is found on a device that executes so many events in a second, by number of runs to a
+    /// workgroup; it gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
         let mut spread = found(all, None);
         spread.allow([true; 2]);
@@ -360,7 +374,8 @@ mod tests {
             spread.record(now, steps, LASTING, 1000, true);
             (spread.runs(now), spread.trial.as_ref().map(|trial| trial.tuner.turns()))
         };
-        // The first slice of a batch tells nothing; then the best has its turn, and its rival, whose kernel is not allowed yet.
+        // The first slice of a batch tells nothing; then the best has its turn, and its rival,
+        // whose kernel is not allowed yet.
         assert_eq!(slice(true), (16, Some(0)));
         assert_eq!(slice(true), (16, Some(1)));
         assert_eq!(slice(false), (16, Some(1)));
@@ -422,7 +437,8 @@ mod tests {
             assert!(spread.is_open());
             assert_eq!((spread.best().runs, spread.next(), spread.rate()), (1, 0, None));
         }
-        // The best had its turn. Once a run has ended, the rest of the batch is for the best; the next batch goes on.
+        // The best had its turn. Once a run has ended, the rest of the batch is for the best; the
+        // next batch goes on.
         next(&mut spread, LASTING * 2, true);
         assert_eq!(spread.next(), 1);
         next(&mut spread, LASTING * 2, false);
@@ -440,7 +456,8 @@ mod tests {
         spread
     }
 
-    /// Makes slices until one is by windows to the horizon, which execute so many times as many events in a second; says whether one is. Windows hold `mean`.
+    /// Makes slices until one is by windows to the horizon, which execute so many times as many
+    /// events in a second; says whether one is. Windows hold `mean`.
     fn slices(spread: &mut Spread, times: u32, mean: u32) -> bool {
         (0..20).any(|_| {
             let now = spread.next();

@@ -1,4 +1,5 @@
-//! A part of a run that is cut over devices, from one exchange with the others to the next. `src/hybrid/devices.rs` drives it, and says how all of it works.
+//! A part of a run that is cut over devices, from one exchange with the others to the next.
+//! `src/hybrid/devices.rs` drives it, and says how all of it works.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -32,7 +33,8 @@ pub(crate) struct PartOf<M: Model> {
     lists: Vec<Vec<u8>>,
     /// What is read back comes through it.
     staging: Option<Download>,
-    /// For each of the others the events that are read with the rest: as many as the last window of that parity sent, and something to spare. (Of two windows the second is often of what
+    /// For each of the others the events that are read with the rest: as many as the last window of
+    /// that parity sent, and something to spare. (Of two windows the second is often of what
     /// budgets left over, and sends little.)
     ahead: [Vec<u32>; 2],
 }
@@ -40,7 +42,8 @@ pub(crate) struct PartOf<M: Model> {
 /// What a part tells after a dispatch of all its rows.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// What its rows left: the earliest time that is pending or was sent; after the first dispatch of a window that has two, the earliest that will be sent.
+    /// What its rows left: the earliest time that is pending or was sent; after the first dispatch
+    /// of a window that has two, the earliest that will be sent.
     pub(crate) earliest: Ticks,
     /// Events executed.
     pub(crate) events: u64,
@@ -130,8 +133,9 @@ impl<M: Model> PartOf<M> {
         self.told(1, None, spare)
     }
 
-    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on its way, is before `earliest`. It finds what other parts have sent, each behind so many bytes. The
-    /// lists serve again for what this part sends.
+    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on
+    /// its way, is before `earliest`. It finds what other parts have sent, each behind so many
+    /// bytes. The lists serve again for what this part sends.
     pub(crate) fn step(
         &mut self,
         parity: u32,
@@ -157,7 +161,8 @@ impl<M: Model> PartOf<M> {
         self.told(parity, Some(encoder), spare)
     }
 
-    /// Records what a dispatch of this parity is told, and that as much of what has come as fits a binding goes into mailboxes. Whether there is more.
+    /// Records what a dispatch of this parity is told, and that as much of what has come as fits a
+    /// binding goes into mailboxes. Whether there is more.
     fn take(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -220,7 +225,8 @@ impl<M: Model> PartOf<M> {
         self.simulation.snapshot.is_some()
     }
 
-    /// Copies the memory as it is before a window of parity 0, without what has arrived. Where there is no room for a copy, nothing grows.
+    /// Copies the memory as it is before a window of parity 0, without what has arrived. Where
+    /// there is no room for a copy, nothing grows.
     pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
         let Simulation { gpu, snapshot, .. } = &mut self.simulation;
         if let Some(snapshot) = snapshot {
@@ -363,7 +369,8 @@ impl<M: Model> PartOf<M> {
     }
 }
 
-/// A list for so many bytes: the one of the nearest length, because what it is longer than it was has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
+/// A list for so many bytes: the one of the nearest length, because what it is longer than it was
+/// has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
 /// windows that send much and little by turns then have lists for both.
 fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
     let apart = |list: &Vec<u8>| list.len().abs_diff(bytes);
@@ -372,7 +379,8 @@ fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
     near.map(|place| lists.swap_remove(place)).unwrap_or_default()
 }
 
-/// Staging memory for so many bytes: what there is, or new with some to spare. What windows send may be more than the device keeps for all readbacks, and differs from window to window.
+/// Staging memory for so many bytes: what there is, or new with some to spare. What windows send
+/// may be more than the device keeps for all readbacks, and differs from window to window.
 fn staged<'s>(
     gpu: &Gpu,
     staging: &'s mut Option<Download>,

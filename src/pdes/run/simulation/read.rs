@@ -1,4 +1,5 @@
-//! What a run can be asked for between windows: states, LP memory, pending events, the fingerprint, results.
+//! What a run can be asked for between windows: states, LP memory, pending events, the fingerprint,
+//! results.
 
 #[cfg(doc)]
 use crate::gpu::GpuError;
@@ -49,8 +50,8 @@ impl<M: Model> Simulation<M> {
         self.memory.lp_memory(&self.gpu).await
     }
 
-    /// The buffer of the LPs' states, one after the other, to bind in an application's own passes. Its size is rounded up
-    /// to 16 bytes: `arrayLength` may be larger than the number of LPs.
+    /// The buffer of the LPs' states, one after the other, to bind in an application's own passes.
+    /// Its size is rounded up to 16 bytes: `arrayLength` may be larger than the number of LPs.
     pub fn states_buffer(&self) -> &wgpu::Buffer {
         self.memory.states.raw()
     }
@@ -77,8 +78,8 @@ impl<M: Model> Simulation<M> {
         Ok(lifted.read(&self.gpu, self.memory.run.first_lp).await?)
     }
 
-    /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that of
-    /// [`CpuSimulation`](crate::pdes::CpuSimulation) after the same run.
+    /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that
+    /// of [`CpuSimulation`](crate::pdes::CpuSimulation) after the same run.
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
@@ -108,15 +109,16 @@ impl<M: Model> Simulation<M> {
         Ok(Fingerprint(sums.into_iter().fold(0, u64::wrapping_add)))
     }
 
-    /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state and its LP memory. `at` is what `now()`
-    /// is there: the end of the last run, say.
+    /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state
+    /// and its LP memory. `at` is what `now()` is there: the end of the last run, say.
     ///
     /// The kernel is built at the first call. Nothing of the run changes.
     ///
     /// # Errors
-    /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a time that a run to a time has passed, and for
-    /// [`Ticks::NEVER`]; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
-    /// [`GpuError::TooLarge`] where the outputs of a workgroup's LPs do not fit a binding; the device's error.
+    /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a
+    /// time that a run to a time has passed, and for [`Ticks::NEVER`]; a [`Fault`] of the run;
+    /// [`SimulationError::Output`] where `output` fails; [`GpuError::TooLarge`] where the outputs
+    /// of a workgroup's LPs do not fit a binding; the device's error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         pollster::block_on(self.outputs_async(at))
@@ -137,15 +139,16 @@ impl<M: Model> Simulation<M> {
         })
     }
 
-    /// The sum, the minimum and the maximum of every column of [`Simulation::outputs`], over all LPs, and over the LPs of each class:
-    /// `classes` names a column of `u32` that says what class an LP is of.
+    /// The sum, the minimum and the maximum of every column of [`Simulation::outputs`], over all
+    /// LPs, and over the LPs of each class: `classes` names a column of `u32` that says what class
+    /// an LP is of.
     ///
-    /// They are made on the device, and exact. Of the outputs, only that column is read back, and of the rest some 64 bytes for each
-    /// column and 1,024 LPs.
+    /// They are made on the device, and exact. Of the outputs, only that column is read back, and
+    /// of the rest some 64 bytes for each column and 1,024 LPs.
     ///
     /// # Errors
-    /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and [`SimulationError::TooManyClasses`] for the
-    /// column of classes.
+    /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and
+    /// [`SimulationError::TooManyClasses`] for the column of classes.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
         pollster::block_on(self.totals_async(at, classes))

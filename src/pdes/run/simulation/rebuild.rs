@@ -18,10 +18,12 @@ use crate::pdes::device::{growth, lift, plans};
 use crate::pdes::{Capacity, Event, Model, Until};
 
 impl<M: Model> Simulation<M> {
-    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in the results.
+    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in
+    /// the results.
     ///
     /// # Errors
-    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
+    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is
+    /// no room for it: then all is as it was.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         pollster::block_on(self.set_queue_async(queue))
@@ -47,12 +49,14 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Whether a driver has cut the loops of an invocation that serves several LPs because the library so chose.
+    /// Whether a driver has cut the loops of an invocation that serves several LPs because the
+    /// library so chose.
     pub(super) fn has_long_loops(&self, fault: Fault) -> bool {
         fault.kind == FaultKind::LoopsCut && self.memory.cut.tiles > 1 && self.rebuild.tiles.is_none()
     }
 
-    /// Goes back to the snapshot, with more room, or with an LP to an invocation; or without, and tells why. Its errors are faults that neither mends, and the device's.
+    /// Goes back to the snapshot, with more room, or with an LP to an invocation; or without, and
+    /// tells why. Its errors are faults that neither mends, and the device's.
     pub(super) async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
         let mut larger = growth::larger(self.memory.capacity(), fault);
         if self.has_long_loops(fault) {
@@ -90,7 +94,8 @@ impl<M: Model> Simulation<M> {
     /// Continues with another strategy, if the device has room for it.
     pub(super) async fn change(&mut self, strategy: Strategy, ends: &[Until]) -> Result<(), SimulationError> {
         let (before, begin) = (self.strategy, Instant::now());
-        // (Not what the memory has room for: after windows to the event horizon, what relaxations ask of LPs whose dry runs hold is of long before.)
+        // (Not what the memory has room for: after windows to the event horizon, what relaxations
+        // ask of LPs whose dry runs hold is of long before.)
         let changed =
             if strategy.queue == before.queue && strategy.windows.found_rows <= before.windows.found_rows {
                 self.change_windows(strategy)
@@ -175,8 +180,8 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
-    /// the states, or knows nothing of later ends.
+    /// What an application has recorded, and not submitted, does nothing from now on: it works on
+    /// memory that is the run's no more, but for the states, or knows nothing of later ends.
     fn forget_recorded(&self) -> Result<(), GpuError> {
         for (part, buffer) in &self.plans.runs {
             let mut run = self.memory.run_for(*part);

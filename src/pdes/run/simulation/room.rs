@@ -19,7 +19,8 @@ use crate::pdes::device::plans;
 use crate::pdes::device::recipes::Recipes;
 use crate::pdes::device::strategy::Strategy;
 
-/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
+/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault
+/// of the run, and does not end the device.
 pub(super) fn of_design(error: &SimulationError) -> bool {
     !matches!(
         error,
@@ -27,7 +28,8 @@ pub(super) fn of_design(error: &SimulationError) -> bool {
     )
 }
 
-/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
+/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one
+/// workgroup's would serve nothing.
 pub(super) fn tiles_for(
     gpu: &Gpu,
     rows: u32,
@@ -53,7 +55,8 @@ pub(super) fn cannot_grow(error: &GpuError) {
     log::warn!("queues and mailboxes cannot grow: {error}");
 }
 
-/// Makes a memory that holds nothing that of a saved run of the same model, or of a part of it: what `plans::start` does at the start.
+/// Makes a memory that holds nothing that of a saved run of the same model, or of a part of it:
+/// what `plans::start` does at the start.
 pub(super) fn put<S: Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,

@@ -22,8 +22,8 @@ use crate::pdes::device::lift;
 use crate::pdes::{Checkpoint, Model, Options, Progress};
 
 impl<M: Model> Simulation<M> {
-    /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say of speed and capacity holds; seed and replica are
-    /// the checkpoint's.
+    /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say
+    /// of speed and capacity holds; seed and replica are the checkpoint's.
     ///
     /// # Errors
     /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::new`].
@@ -52,7 +52,8 @@ impl<M: Model> Simulation<M> {
         Self::begin(gpu, model, (0..model.lps(), None), options, Some(checkpoint)).await
     }
 
-    /// The run as it is, to go on from there later, on whichever engine: between two runs, or after windows that an application submitted.
+    /// The run as it is, to go on from there later, on whichever engine: between two runs, or after
+    /// windows that an application submitted.
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error; [`CheckpointError::Part`].

@@ -4,14 +4,16 @@ use super::Simulation;
 use crate::gpu::Download;
 use crate::pdes::{Model, Progress, SimulationError};
 
-/// What tells an application how far its windows are, some frames later: [`Simulation::record_telling`].
+/// What tells an application how far its windows are, some frames later:
+/// [`Simulation::record_telling`].
 #[derive(Debug)]
 pub struct Telling(Download);
 
 impl<M: Model> Simulation<M> {
-    /// Records into an application's own encoder what tells how far the windows before it came. Submit the encoder, and ask in each frame with
-    /// [`Simulation::told`]; when that has answered, the next one may be recorded. (To wait instead: [`Simulation::progress`].) Where the encoder is never
-    /// submitted, drop it too: nothing can be told then.
+    /// Records into an application's own encoder what tells how far the windows before it came.
+    /// Submit the encoder, and ask in each frame with [`Simulation::told`]; when that has answered,
+    /// the next one may be recorded. (To wait instead: [`Simulation::progress`].) Where the encoder
+    /// is never submitted, drop it too: nothing can be told then.
     ///
     /// # Errors
     /// The device's error.
@@ -19,7 +21,8 @@ impl<M: Model> Simulation<M> {
         Ok(Telling(self.record_progress(encoder)?))
     }
 
-    /// What a submitted [`Telling`] tells, or that it is not known yet: then ask again, in a later frame. Never waits.
+    /// What a submitted [`Telling`] tells, or that it is not known yet: then ask again, in a later
+    /// frame. Never waits.
     ///
     /// # Errors
     /// As [`Simulation::run`].

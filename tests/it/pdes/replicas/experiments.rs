@@ -1,4 +1,5 @@
-//! What an experiment is made of: points, streams, pieces, a precision, and what is told of its runs.
+//! What an experiment is made of: points, streams, pieces, a precision, and what is told of its
+//! runs.
 
 use super::*;
 

@@ -32,7 +32,8 @@ fn one_run_of_thousands_fails_alone() {
     }
 }
 
-/// What there is to observe is known from the runs of other points, and that a point has nothing to tell is the decision.
+/// What there is to observe is known from the runs of other points, and that a point has nothing to
+/// tell is the decision.
 #[test]
 fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let build = |point: &Point<'_>| {
@@ -53,7 +54,8 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let found = engine.run_until(&experiment, END, &stopping, &["number"]).unwrap();
     assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
     assert_eq!(known(&found.observations), known(&expected.observations));
-    // By itself, it has nothing to be shaped after; and with others before or after it, it goes on as they are.
+    // By itself, it has nothing to be shaped after; and with others before or after it, it goes on
+    // as they are.
     let only = |wrong: i64| {
         let design = Design::default().cross("wrong", [wrong]).unwrap();
         cpu.run(&Experiment::new(design, 5, 42), END).unwrap().observations.remove(0)
@@ -65,7 +67,8 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     }
 }
 
-/// A window of the event horizon is wide where `earliest` says that nothing is sent: of two LPs that break a rule in it, the one that does so first is at fault in every mapping.
+/// A window of the event horizon is wide where `earliest` says that nothing is sent: of two LPs
+/// that break a rule in it, the one that does so first is at fault in every mapping.
 #[test]
 fn the_first_fault_is_told_however_wide_windows_are() {
     let results = agree(&runs(2), Until::time(Ticks::new(5000)), |_| TwoAtFault);
@@ -227,7 +230,8 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
         let error = refused(&two, end, EngineOptions { queue: Some(queue), ..mapped(Mapping::Team) }, fine);
         assert!(matches!(error, SimulationError::TeamQueue), "{error}");
     }
-    // Windows of teams that end neither at the lookahead nor at the event horizon; or there where nobody can go.
+    // Windows of teams that end neither at the lookahead nor at the event horizon; or there where
+    // nobody can go.
     let windows = |sync, queue| EngineOptions { sync, queue, ..mapped(Mapping::Team) };
     let none = |_: &Point<'_>| Ok(phold(10, 2, 0.1, 0.0));
     for (error, chosen) in [

@@ -104,7 +104,8 @@ impl CpuModel for OddOneOut {
     }
 }
 
-/// `tests/wgsl/two_at_fault.wgsl`: eight LPs that send each other nothing, and say so: LP 0 goes on from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
+/// `tests/wgsl/two_at_fault.wgsl`: eight LPs that send each other nothing, and say so: LP 0 goes on
+/// from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
 #[derive(Clone, Copy)]
 pub(super) struct TwoAtFault;
 

@@ -14,8 +14,8 @@ use statrs::distribution::{
 use statrs::function::erf::erfc;
 use statrs::statistics::Distribution;
 
-/// Fails where counts this far from the probabilities come up less than once in a million times. Cells that expect few
-/// counts are put together with their neighbours.
+/// Fails where counts this far from the probabilities come up less than once in a million times.
+/// Cells that expect few counts are put together with their neighbours.
 fn assert_fits(counts: &[u32], probabilities: &[f64], what: &str) {
     assert_eq!(counts.len(), probabilities.len(), "{what}");
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{what}: probabilities of all there is");
@@ -37,8 +37,8 @@ fn assert_fits(counts: &[u32], probabilities: &[f64], what: &str) {
     assert!(p > 1e-6, "{what}: chi-square {statistic:.1} for {} cells, p = {p:.2e}", cells + 1.0);
 }
 
-/// Draws 2^18 times: compares with the distribution function in 256 cells of the same probability, and the mean and the
-/// variance in ticks with what they should be, to five standard errors.
+/// Draws 2^18 times: compares with the distribution function in 256 cells of the same probability,
+/// and the mean and the variance in ticks with what they should be, to five standard errors.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -173,7 +173,8 @@ fn hyperexponential_variates_are_hyperexponential() {
         variance,
     );
     assert_eq!(stream.position(), 2 << 18, "two draws each");
-    // Which of the two a variate is from, exactly: a fit would not see a probability that is off by a percent.
+    // Which of the two a variate is from, exactly: a fit would not see a probability that is off by
+    // a percent.
     let (mut stream, mut parts) = (Stream::new(2024, 2, 1), Stream::new(2024, 2, 1));
     for _ in 0..10_000 {
         let mean = if parts.bernoulli(word) { first } else { second };
@@ -458,7 +459,8 @@ fn poisson_means_at_the_ends_of_the_range() {
     assert!(poisson_mean(f64::NAN).is_err());
 }
 
-/// How far `normal_unit` is from the exact quantile: the probability that lies between, over the density.
+/// How far `normal_unit` is from the exact quantile: the probability that lies between, over the
+/// density.
 fn normal_error(word: u32) -> f64 {
     let tail = (2.0 * f64::from(word.min(!word)) + 1.0) * 2f64.powi(-33);
     let z = f64::from(normal_unit(word).abs()) * 2f64.powi(-28);
@@ -480,7 +482,8 @@ fn normal_quantiles_are_as_exact_as_documented() {
         .chain((0..2000).into_par_iter())
         .map(|word| (normal_error(word).abs(), word))
         .reduce(|| (0.0, 0), |a, b| if a.0 < b.0 { b } else { a });
-    // What the documentation of `normal_unit` says, and a word that keeps it honest: the worst of every 61st.
+    // What the documentation of `normal_unit` says, and a word that keeps it honest: the worst of
+    // every 61st.
     assert!(worst.0 < 8.9e-9, "{:e} at {:#x}", worst.0, worst.1);
     assert!(normal_error(0x2366_7c15).abs() > 8.79e-9);
     let mut stream = Stream::new(9, 0, 5);

@@ -1,4 +1,5 @@
-//! Whether intervals hold what they promise: over many experiments with known means, on fixed seeds.
+//! Whether intervals hold what they promise: over many experiments with known means, on fixed
+//! seeds.
 
 use super::{assert_close, sample};
 use eventhorizon::random::Stream;
@@ -87,7 +88,8 @@ fn theory_lies_in_the_interval_of_mm1_at_the_stated_rate() {
 /// Share turned away, and waiting time per arrival, of the first arrivals at an empty system.
 fn mmck(stream: &mut Stream, servers: usize, room: usize, arrivals: u32) -> (f64, f64) {
     let (mut now, mut turned_away, mut waited) = (0.0, 0, 0.0);
-    // Departure times of those in the system, in order of arrival; service is first come, first served.
+    // Departure times of those in the system, in order of arrival; service is first come, first
+    // served.
     let mut leaves: Vec<f64> = Vec::new();
     for _ in 0..arrivals {
         leaves.retain(|&time| time > now);
@@ -120,8 +122,8 @@ fn theory_lies_in_the_interval_of_mmck_at_the_stated_rate() {
     assert!((0.91..0.98).contains(&share), "{share}");
 }
 
-/// The mean of exponentials by inversion is monotone in the draws, so pairs narrow its interval; and without
-/// pairing the halves, the interval would be wrong.
+/// The mean of exponentials by inversion is monotone in the draws, so pairs narrow its interval;
+/// and without pairing the halves, the interval would be wrong.
 #[test]
 fn antithetic_pairs_cover_and_are_narrower() {
     const PAIRS: u64 = 50;

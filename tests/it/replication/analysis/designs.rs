@@ -33,7 +33,8 @@ fn a_factorial_has_its_last_factor_fastest() {
 #[test]
 fn points_become_the_bytes_of_the_struct() {
     let layout = params();
-    // Offsets 0, 4, 8, 16; 24 bytes with padding. The order of the factors is not that of the fields.
+    // Offsets 0, 4, 8, 16; 24 bytes with padding. The order of the factors is not that of the
+    // fields.
     let text = "load, horizon, drift, clients\n0.5, 4294967298, -1, 7\n\n1e-3, 1e6, 2e0, 4294967295\n";
     let bytes = pack(&read(text).unwrap(), &layout, None).unwrap();
     let expected =

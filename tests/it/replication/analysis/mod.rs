@@ -1,4 +1,5 @@
-//! Statistics, designs, stopping, theory and reports of the module `statistics`, and of designs as `replication` packs them: all that needs no adapter.
+//! Statistics, designs, stopping, theory and reports of the module `statistics`, and of designs as
+//! `replication` packs them: all that needs no adapter.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 

@@ -14,7 +14,8 @@ fn normal(stream: &mut Stream) -> f64 {
     f64::from(normal_unit(stream.draw())) / f64::from(1 << 28)
 }
 
-/// Systems with these means and deviations; `shared` of the variance is of what a replication draws for all of them, if random numbers are common.
+/// Systems with these means and deviations; `shared` of the variance is of what a replication draws
+/// for all of them, if random numbers are common.
 #[derive(Clone)]
 struct Systems<'a> {
     means: &'a [f64],
@@ -28,7 +29,8 @@ impl Systems<'_> {
         Experiment::new(Design::default().cross("system", systems).unwrap(), 0, seed)
     }
 
-    /// As an engine does it: streams are keyed by the number of the point in the design that is given, which is another one once systems have ended.
+    /// As an engine does it: streams are keyed by the number of the point in the design that is
+    /// given, which is another one once systems have ended.
     fn run(
         &self,
         experiment: &Experiment,
@@ -53,7 +55,8 @@ impl Systems<'_> {
         points.collect()
     }
 
-    /// How many of so many selections are correct, and the observations that each took of a system on average.
+    /// How many of so many selections are correct, and the observations that each took of a system
+    /// on average.
     fn correct(&self, selection: Selection, best: usize, runs: u64) -> (u64, f64) {
         let seeds = (0..runs).into_par_iter();
         let all = seeds.map(|seed| {
@@ -71,7 +74,8 @@ impl Systems<'_> {
     }
 }
 
-/// The least favourable means: all others are worse by just the indifference. Four standard errors below the promise is a failure.
+/// The least favourable means: all others are worse by just the indifference. Four standard errors
+/// below the promise is a failure.
 #[test]
 fn selections_are_correct_as_often_as_promised() {
     const RUNS: u64 = 2000;
@@ -148,7 +152,8 @@ fn the_bounds_are_those_of_the_paper() {
     let screening = selection.screen(&[system(&up), system(&[0.0; 10])], "x").unwrap();
     assert_eq!(screening.at_most, needed.floor() as u64 + 1);
     assert_eq!((screening.best, screening.survivors.len()), (None, 2));
-    // The sums have to differ by (needed - r) * 0.25 to end one: the eleventh observation does it, or does not.
+    // The sums have to differ by (needed - r) * 0.25 to end one: the eleventh observation does it,
+    // or does not.
     for (more, ends) in [(0.25 * (needed - 11.0) + 1e-9, true), (0.25 * (needed - 11.0) - 1e-9, false)] {
         let longer = |last: f64, values: &[f64]| system(&[values, &[last]].concat());
         let screening = selection.screen(&[longer(more, &up), longer(0.0, &[0.0; 10])], "x").unwrap();

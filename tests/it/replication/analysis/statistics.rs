@@ -35,7 +35,8 @@ fn student_quantiles_are_those_of_the_tables() {
     assert_close(student_t(1 << 40, 0.95), 1.959_963_984_540_05, 9);
 }
 
-/// The distribution function for even degrees of freedom is a finite sum (Abramowitz and Stegun 26.7.4).
+/// The distribution function for even degrees of freedom is a finite sum (Abramowitz and Stegun
+/// 26.7.4).
 #[test]
 fn student_quantiles_invert_the_distribution() {
     for degrees in [2_u32, 4, 10, 50, 100, 198, 200, 202, 210, 300, 1000, 10_000, 1_000_000] {
@@ -55,8 +56,8 @@ fn student_quantiles_invert_the_distribution() {
     }
 }
 
-/// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations are exact
-/// by construction.
+/// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations
+/// are exact by construction.
 #[test]
 fn certified_means_and_deviations() {
     let one = sample(Values::U32(vec![10_000_001, 10_000_003, 10_000_002])).summary("x", 0.95).unwrap();
@@ -278,7 +279,8 @@ fn appended_replications_follow() {
     assert!(matches!(error, AnalysisError::Mismatch { what: "columns", .. }), "{error}");
 }
 
-/// Sums of a simulation are integers as long as all of them fit; whether they do must not decide whether a precision can be reached.
+/// Sums of a simulation are integers as long as all of them fit; whether they do must not decide
+/// whether a precision can be reached.
 #[test]
 fn integers_and_reals_go_together_as_if_they_had_been_made_together() {
     let large = 1_u64 << 53;

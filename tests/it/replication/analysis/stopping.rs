@@ -142,7 +142,8 @@ fn a_run_ends_at_its_precision() {
         }
     };
     assert_eq!(end, Decision::Reached);
-    // The exponential needs about (1.96 / 0.02)^2 = 9,604, reached in a few looks with no great overshoot.
+    // The exponential needs about (1.96 / 0.02)^2 = 9,604, reached in a few looks with no great
+    // overshoot.
     assert!((8_500..12_000).contains(&values.len()) && looks <= 6, "{} in {looks}", values.len());
 }
 

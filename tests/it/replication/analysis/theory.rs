@@ -20,8 +20,8 @@ fn mm1_in_the_steady_state() {
 fn the_first_clients_of_mm1() {
     let queue = Mm1::new(0.8, 1.0).unwrap();
     assert_eq!(queue.time_in_queue_of(0), 0.0);
-    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: by the lack of memory for 1
-    // / 1.0.
+    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: by the lack of
+    // memory for 1 / 1.0.
     assert_close(queue.time_in_queue_of(1), 0.8 / 1.8, 14);
     // Client 2, by its three cases: it finds 2 (waits 2), or 1 (waits 1), or 0.
     let (up, down) = (0.8 / 1.8, 1.0 / 1.8);
@@ -40,7 +40,8 @@ fn late_clients_of_mm1_are_in_the_steady_state() {
     let queue = Mm1::new(0.8, 1.0).unwrap();
     assert_close(queue.time_in_queue_of(10_000), 4.0, 9);
     assert_close(queue.time_in_queue_of(1_000_000), 4.0, 9);
-    // The mean keeps the memory of the start: it falls short by a constant over the number of clients.
+    // The mean keeps the memory of the start: it falls short by a constant over the number of
+    // clients.
     let (a, b) = (queue.time_in_queue_of_first(10_000), queue.time_in_queue_of_first(20_000));
     assert!(a < 4.0 && 4.0 - a > 1e-3);
     assert_close((4.0 - a) / (4.0 - b), 2.0, 6);
@@ -49,8 +50,8 @@ fn late_clients_of_mm1_are_in_the_steady_state() {
     assert_close(hours.time_in_queue_of_first(500) * 60.0, queue.time_in_queue_of_first(500), 12);
 }
 
-/// Two roads to the same expectation: Spitzer's identity, and the chain of the numbers found on arrival with
-/// room for all.
+/// Two roads to the same expectation: Spitzer's identity, and the chain of the numbers found on
+/// arrival with room for all.
 #[test]
 fn mm1_is_mmck_with_room_for_all() {
     for (arrival, service) in [(0.8, 1.0), (1.0, 1.0), (3.0, 2.0), (0.1, 4.0), (0.99, 1.0)] {
@@ -64,9 +65,9 @@ fn mm1_is_mmck_with_room_for_all() {
     }
 }
 
-/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, room for seven cars, one
-/// arrival per minute, six minutes each. Their p_0 is 0.00088, L 6.06, W 12.3 minutes, and 30.3 cars per hour
-/// are turned away.
+/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, room for seven
+/// cars, one arrival per minute, six minutes each. Their p_0 is 0.00088, L 6.06, W 12.3 minutes,
+/// and 30.3 cars per hour are turned away.
 #[test]
 fn mmck_of_the_textbook() {
     let cars = Mmck::new(1.0, 1.0 / 6.0, 3, 7).unwrap();
@@ -79,7 +80,8 @@ fn mmck_of_the_textbook() {
 
 #[test]
 fn mmck_at_its_corners() {
-    // Erlang's loss formula, whose tables give 0.1101 for 3 erlangs on 5 lines and 0.0184 for 5 on 10.
+    // Erlang's loss formula, whose tables give 0.1101 for 3 erlangs on 5 lines and 0.0184 for 5
+    // on 10.
     assert_close(Mmck::new(3.0, 1.0, 5, 5).unwrap().blocking(), 0.110_054, 5);
     assert_close(Mmck::new(5.0, 1.0, 10, 10).unwrap().blocking(), 0.018_385, 4);
     assert!(Mmck::new(5.0, 1.0, 10, 10).unwrap().time_in_queue().abs() < 1e-12);
@@ -124,9 +126,10 @@ fn impossible_queues_are_refused() {
     );
 }
 
-/// "Designing a call center with impatient customers" by its numbers: 48 calls a minute, 50 agents, a minute each, patience of two minutes. Of the
-/// calls 3.1 % are lost, the mean wait is 3.7 seconds, 3 calls wait, and the agents work 93 % of the time. (Without abandonment, 20.8
-/// seconds, 17 calls and 96 %.)
+/// "Designing a call center with impatient customers" by its numbers: 48 calls a minute, 50 agents,
+/// a minute each, patience of two minutes. Of the calls 3.1 % are lost, the mean wait is 3.7
+/// seconds, 3 calls wait, and the agents work 93 % of the time. (Without abandonment, 20.8 seconds,
+/// 17 calls and 96 %.)
 #[test]
 fn erlang_a_of_the_paper() {
     let centre = ErlangA::new(48.0, 1.0, 0.5, 50).unwrap();
@@ -148,7 +151,8 @@ fn erlang_a_of_the_paper() {
     assert_close(crowded.number_waiting(), 8000.0, 6);
 }
 
-/// The chain as M/M/c/K solves it where patience and service end at the same rate: M/M/infinity, a Poisson distribution.
+/// The chain as M/M/c/K solves it where patience and service end at the same rate: M/M/infinity, a
+/// Poisson distribution.
 #[test]
 fn erlang_a_whose_patience_is_as_long_as_service() {
     let centre = ErlangA::new(4.0, 0.5, 0.5, 3).unwrap();
@@ -163,16 +167,19 @@ fn erlang_a_whose_patience_is_as_long_as_service() {
     assert_close(4.0 * centre.abandonment() + served, 4.0, 13);
 }
 
-/// The wait of the served against the equations of the line, customer by customer: from place j, a customer moves to j - 1, or leaves.
+/// The wait of the served against the equations of the line, customer by customer: from place j, a
+/// customer moves to j - 1, or leaves.
 #[test]
 fn erlang_a_waits_of_the_served() {
     let (arrival, service, abandonment, servers) = (5.0, 1.0, 0.7, 4_u32);
     let centre = ErlangA::new(arrival, service, abandonment, servers).unwrap();
     let working = f64::from(servers) * service;
-    // Probability to be served, and the expectation of the wait where that happens (0 where not), from the place ahead of which `ahead` wait.
+    // Probability to be served, and the expectation of the wait where that happens (0 where not),
+    // from the place ahead of which `ahead` wait.
     let (mut reached, mut wait) = (vec![], vec![]);
     for ahead in 0..centre.probabilities().len() {
-        // Those ahead who leave, or a server who takes the first, move it on; at the head, only the latter does.
+        // Those ahead who leave, or a server who takes the first, move it on; at the head, only the
+        // latter does.
         let moves = working + ahead as f64 * abandonment;
         let (held, on) = (1.0 / (moves + abandonment), moves / (moves + abandonment));
         let (next, rest) = if ahead == 0 { (1.0, 0.0) } else { (reached[ahead - 1], wait[ahead - 1]) };
@@ -196,7 +203,8 @@ fn erlang_a_waits_of_the_served() {
     }
 }
 
-/// Two classes as a Markov chain of the numbers of customers, solved by relaxation, and Little's law.
+/// Two classes as a Markov chain of the numbers of customers, solved by relaxation, and Little's
+/// law.
 #[test]
 fn priorities_are_those_of_the_chain() {
     const MOST: [usize; 2] = [30, 90];
@@ -236,7 +244,8 @@ fn priorities_are_those_of_the_chain() {
 
 #[test]
 fn priorities_at_their_corners() {
-    // The first class does not see the others, and where all are served alike, their customers are those of M/M/1 in another order.
+    // The first class does not see the others, and where all are served alike, their customers are
+    // those of M/M/1 in another order.
     let queue = Priorities::new(&[(0.2, 1.0), (0.3, 1.0), (0.4, 1.0)]).unwrap();
     assert_close(queue.time_in_system(0).unwrap(), Mm1::new(0.2, 1.0).unwrap().time_in_system().unwrap(), 14);
     let number: f64 =
@@ -250,8 +259,9 @@ fn priorities_at_their_corners() {
     assert!(matches!(Priorities::new(&[(0.5, 0.0)]), Err(AnalysisError::Setting { .. })));
 }
 
-/// Buzen, "Computational algorithms for closed queueing networks with exponential servers", Communications of the ACM 16(9), 1973: the
-/// normalising constants G by convolution. The throughput is G(K - 1) / G(K).
+/// Buzen, "Computational algorithms for closed queueing networks with exponential servers",
+/// Communications of the ACM 16(9), 1973: the normalising constants G by convolution. The
+/// throughput is G(K - 1) / G(K).
 #[test]
 fn closed_networks_by_convolution() {
     for (servers, delay, customers) in [
@@ -349,7 +359,8 @@ fn closed_networks_with_several_servers() {
         assert_close(found.number(kind).unwrap(), single.number(kind).unwrap(), 12);
     }
     assert_close(found.number(3).unwrap(), 3.0 * single.throughput(), 12);
-    // Machine repair is a birth-death chain: of 5 machines n are broken, each of the others fails at the rate 0.1, and 2 are repaired at once.
+    // Machine repair is a birth-death chain: of 5 machines n are broken, each of the others fails
+    // at the rate 0.1, and 2 are repaired at once.
     let mut weights = vec![1.0];
     for n in 1..=5_u32 {
         let last = weights[n as usize - 1];
@@ -365,7 +376,8 @@ fn closed_networks_with_several_servers() {
     assert!(GordonNewell::new(&[(Some(1), 0.0)], 3).is_err());
 }
 
-/// The sums over the first clients end where their terms settle, so that very many clients take no time.
+/// The sums over the first clients end where their terms settle, so that very many clients take no
+/// time.
 #[test]
 fn four_thousand_million_clients_are_as_easy_as_a_thousand() {
     let light = Mm1::new(0.8, 1.0).unwrap();
@@ -373,7 +385,8 @@ fn four_thousand_million_clients_are_as_easy_as_a_thousand() {
     assert!((light.time_in_queue_of(u32::MAX) / waits - 1.0).abs() < 1e-12);
     assert!((light.time_in_queue_of_first(u32::MAX) / waits - 1.0).abs() < 1e-8);
     assert!((light.time_in_queue_of(3000) / waits - 1.0).abs() < 1e-12);
-    // More than the server serves: each client waits longer than the one before, by the same time in the long run.
+    // More than the server serves: each client waits longer than the one before, by the same time
+    // in the long run.
     let heavy = Mm1::new(2.0, 1.0).unwrap();
     let [first, second] = [1000, u32::MAX].map(|client| heavy.time_in_queue_of(client));
     let expected = 0.5 * f64::from(u32::MAX - 1000);
