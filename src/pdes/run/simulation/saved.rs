@@ -10,6 +10,8 @@ use crate::gpu::Verdict;
 
 use super::Simulation;
 #[cfg(not(target_arch = "wasm32"))]
+use crate::pdes::Progress;
+#[cfg(not(target_arch = "wasm32"))]
 use crate::pdes::Until;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::pdes::checkpoint::{Autosave, Saves, reason};
@@ -19,7 +21,7 @@ use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::device::control::Control;
 use crate::pdes::device::lift;
-use crate::pdes::{Checkpoint, Model, Options, Progress};
+use crate::pdes::{Checkpoint, Model, Options};
 
 impl<M: Model> Simulation<M> {
     /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say
