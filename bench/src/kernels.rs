@@ -12,7 +12,7 @@ use crate::shared::Outcome;
 ///
 /// In the driver's own words, for the models that ship and for the cuts that tests look at. How
 /// many workgroups are on a processor at once follows from registers and workgroup memory, and so
-/// does what a kernel waits for. It takes Vulkan, and a driver that tells.
+/// does what a kernel waits for. It takes Vulkan, and a driver that reports it.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:

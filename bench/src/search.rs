@@ -38,12 +38,12 @@ pub(crate) struct Args {
     /// none with --roads.
     #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
-    /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the
+    /// Graphs of this number of vertices a side, joined to their neighbours like roads, with the
     /// straight line as heuristic.
     #[arg(long, value_delimiter = ',')]
     roads: Vec<u32>,
-    /// Measures distances from so many sources to all cells instead, in cells per second, on the
-    /// maps and graphs of --side and --roads.
+    /// Measures distances from this number of sources to all cells instead, in cells per second, on
+    /// the maps and graphs of --side and --roads.
     #[arg(long)]
     fronts: Option<u32>,
     /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If
@@ -86,7 +86,8 @@ pub(crate) struct Args {
     /// Does not count the cells expanded.
     #[arg(long)]
     uncounted: bool,
-    /// Measures the distances between all pairs of so many vertices instead, in sums per second.
+    /// Measures the distances between all pairs of this number of vertices instead, in sums per
+    /// second.
     #[arg(long, value_delimiter = ',')]
     all_pairs: Vec<u32>,
     /// Number that names the maps and the searches.

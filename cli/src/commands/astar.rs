@@ -49,7 +49,7 @@ pub struct Args {
     /// The coordinates of its vertices (.co): the straight line to the goal is the heuristic then.
     #[arg(long, value_name = "FILE", requires = "graph")]
     coords: Option<String>,
-    /// A square map with random obstacles instead, of so many cells a side.
+    /// A square map with random obstacles instead, of this number of cells a side.
     #[arg(long, value_name = "SIDE", default_value_t = 64, conflicts_with = "map")]
     random: u32,
     /// Obstacles of the random map for each cell.

@@ -51,7 +51,8 @@ pub struct Args {
     /// Finds where statistics should begin, by the rule MSER-5, in runs of another seed.
     #[arg(long, conflicts_with_all = ["warm_up", "interval"])]
     find_warm_up: bool,
-    /// Makes one long run instead of replications, with intervals from so many batches of it.
+    /// Makes one long run instead of replications, with intervals from this number of batches of
+    /// it.
     #[arg(long, value_name = "N", conflicts_with_all = ["replications", "precision", "interval", "quantiles"])]
     batches: Option<usize>,
     /// Tells quantiles of waits and sojourns, too, and with --json how often there are how many
@@ -80,7 +81,7 @@ pub struct Args {
     /// Overwrites the checkpoint of another study, or a later one of this study, in that file.
     #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
     force: bool,
-    /// Saves it every so many seconds, too.
+    /// Saves it at this interval, in seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
     /// Goes on with a study that was saved: with the same network, seed and times. It may ask for
@@ -94,11 +95,11 @@ pub struct Args {
     /// first replication, how long they stay, and the network by utilisation.
     #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
     plot: Option<PathBuf>,
-    /// Follows so many customers of each source, and of those at each node at the beginning,
+    /// Follows this number of customers of each source, and of those at each node at the beginning,
     /// through the first replication: their visits, as CSV in --trace-to.
     #[arg(long, value_name = "N", conflicts_with = "interval", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     trace: Option<u32>,
-    /// Of them, one in so many.
+    /// Of them, one in this number.
     #[arg(long, value_name = "K", requires = "trace", conflicts_with = "interval", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     trace_every: u32,
     /// Where traces go: a file, or standard output for `-`.

@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     lookahead: Vec<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
-    /// 1000, or that of the run that --resume goes on with]
+    /// 1000, or that of the run that --resume continues]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
     /// End after the first window that completes this many events, instead of at a time.
@@ -62,8 +62,8 @@ pub struct Args {
     /// Queue design, by its name in docs/queues.md, or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
-    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than
-    /// --lps. Otherwise to all.
+    /// Send only to this number of LPs on a ring, half of them on each side: an even number, less
+    /// than --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
     /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead)
@@ -81,8 +81,8 @@ pub struct Args {
     /// LPs that an invocation serves in each window. It changes the speed only.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
-    /// Runs the model so many times at once, each run with random streams of its own: the first is
-    /// the run without this.
+    /// Runs the model this number of times at once, each run with random streams of its own: the
+    /// first is the run without this.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
     replicas: Option<u32>,
     /// How these are mapped to the device: grid (one after the other), team, thread (which takes an
@@ -96,7 +96,7 @@ pub struct Args {
     /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
     #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
     force: bool,
-    /// Saves it every so many seconds, too.
+    /// Saves it at this interval, in seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
     /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model,

@@ -2,7 +2,7 @@
 //! MPI.
 //!
 //! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one
-//! process and as MPI processes; a run that is saved, and gone on with by other ranks; and that
+//! process and as MPI processes; a run that is saved, and continued by other ranks; and that
 //! nothing of it changes a bit.
 //!
 //! ```text
@@ -48,11 +48,11 @@ pub struct Args {
     #[arg(long, allow_negative_numbers = true)]
     lookahead: Option<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
-    /// 1000, or that of the run that --resume goes on with]
+    /// 1000, or that of the run that --resume continues]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
-    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than
-    /// --lps. Otherwise to all.
+    /// Send only to this number of LPs on a ring, half of them on each side: an even number, less
+    /// than --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
     /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on
@@ -81,7 +81,7 @@ pub struct Args {
     /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
     #[arg(long, requires = "checkpoint")]
     force: bool,
-    /// Saves it every so many seconds, too.
+    /// Saves it at this interval, in seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
     every: Option<f64>,
     /// Goes on with a run that was saved, by whatever ranks or engine.
