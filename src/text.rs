@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let told = [0.5, -3.0, 0.0, 1e300, -2.5e-200, f64::NAN, f64::INFINITY].map(number);
-        assert_eq!(told, ["0.5", "-3", "0", "1e300", "-2.5e-200", "NaN", "inf"]);
-        let told = [0.65 + 0.3, 0.1 + 0.2, 1.0 / 3.0, 123_456_789_012_345.0, 1e17].map(number);
-        assert_eq!(told, ["0.95", "0.3", "0.333333333333333", "123456789012345", "100000000000000000"]);
+        let reported = [0.5, -3.0, 0.0, 1e300, -2.5e-200, f64::NAN, f64::INFINITY].map(number);
+        assert_eq!(reported, ["0.5", "-3", "0", "1e300", "-2.5e-200", "NaN", "inf"]);
+        let reported = [0.65 + 0.3, 0.1 + 0.2, 1.0 / 3.0, 123_456_789_012_345.0, 1e17].map(number);
+        assert_eq!(reported, ["0.95", "0.3", "0.333333333333333", "123456789012345", "100000000000000000"]);
         assert_eq!([0_u64, 1, 2].map(|number| count(number, "run")), ["0 runs", "1 run", "2 runs"]);
     }
 

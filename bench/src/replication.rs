@@ -11,7 +11,7 @@ use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Mapping, Model, ReplicationError, Twin,
+    CpuEngine, Design, Engine, Experiment, Mapping, Model, ReferenceModel, ReplicationError,
 };
 
 use crate::shared::Outcome;
@@ -66,7 +66,7 @@ fn engine<M: Model>(
     Ok(unsafe { engine.trusted() })
 }
 
-fn verify<M: Twin + Copy + Sync>(
+fn verify<M: ReferenceModel + Copy + Sync>(
     gpu: &Gpu,
     name: &str,
     model: M,

@@ -376,7 +376,7 @@ fn measure<S: Space>(
         _ => vec!["thread".parse()?],
     };
     let queues = match (args.queue.as_slice(), figure) {
-        ([], true) => QueueDesign::ALL.into_iter().filter(|design| design.serves_alone()).collect(),
+        ([], true) => QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation()).collect(),
         (given, _) => given.to_vec(),
     };
     let slots_list = match (args.slots.as_slice(), figure) {

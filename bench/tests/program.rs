@@ -35,9 +35,9 @@ fn each_benchmark_has_help_and_refuses_what_it_does_not_know() {
         let listed = all.lines().any(|line| line.trim_start().starts_with(&format!("{name} ")));
         assert!(listed, "{name} is not in the list: {all}");
         let help = run(name, &["--help"]);
-        let told = String::from_utf8_lossy(&help.stdout);
-        assert!(help.status.success() && told.starts_with("Measures "), "{name}: {help:?}");
-        assert!(told.contains(&format!("-p eventhorizon-bench -- {name}")), "{name}: {told}");
+        let printed = String::from_utf8_lossy(&help.stdout);
+        assert!(help.status.success() && printed.starts_with("Measures "), "{name}: {help:?}");
+        assert!(printed.contains(&format!("-p eventhorizon-bench -- {name}")), "{name}: {printed}");
         ended(&run(name, &["--no-such-option"]), 2, &["--no-such-option"], name);
     }
 }
@@ -116,7 +116,7 @@ fn small_runs_measure_something() {
     ];
     for (name, args) in small {
         let output = run(name, args);
-        let told = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && told.lines().count() >= 3, "{name} {args:?}: {output:?}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.lines().count() >= 3, "{name} {args:?}: {output:?}");
     }
 }

@@ -60,7 +60,7 @@ enum Command {
 fn main() -> ExitCode {
     let program = match shared::parse::<Program>() {
         Ok(program) => program,
-        Err(told) => return told,
+        Err(reported) => return reported,
     };
     shared::end(match &program.command {
         Command::Run(args) => run::run(args),

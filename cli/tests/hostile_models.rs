@@ -13,12 +13,15 @@ fn run(args: &[&str]) -> Output {
 /// That a model is refused before a driver sees it, with words.
 fn refused(file: &str, words: &[&str]) {
     let output = run(&[file]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && output.stdout.is_empty(), "{file}: {told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{file}: {printed}");
     for word in words {
-        assert!(told.contains(word), "{file} without {word}: {told}");
+        assert!(printed.contains(word), "{file} without {word}: {printed}");
     }
-    assert!(!told.contains("panicked") && !told.contains("shaders/") && told.len() < 2000, "{told}");
+    assert!(
+        !printed.contains("panicked") && !printed.contains("shaders/") && printed.len() < 2000,
+        "{printed}"
+    );
 }
 
 #[test]
@@ -32,8 +35,8 @@ fn what_drivers_copy_too_often_is_refused() {
 #[test]
 fn a_constant_array_that_is_indexed_runs() {
     let output = run(&["ca1000.toml", "--json"]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
 }
 
 #[test]
@@ -51,8 +54,8 @@ fn a_type_of_wgsls_keeps_its_name() {
 #[test]
 fn loops_that_are_cut_are_a_fault_by_mapping_and_no_other_result() {
     let output = run(&["loop_60000.toml", "--check"]);
-    let (out, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(!told.contains("report the adapter"), "{told}");
+    let (out, printed) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!printed.contains("report the adapter"), "{printed}");
     if !out.contains("llvmpipe") {
         return;
     }
@@ -78,8 +81,8 @@ fn a_measure_that_is_constant_is_named_and_the_others_are_drawn() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constplot");
     let _ = std::fs::remove_dir_all(&folder);
     let output = run(&["constplot.toml", "--replications", "20", "--plot", &folder.display().to_string()]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.contains("aconst"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("aconst"), "{printed}");
     for name in ["wait.svg", "wait_convergence.svg", "longest.svg", "idle.svg"] {
         assert!(std::fs::read_to_string(folder.join(name)).unwrap().contains("<svg"), "{name}");
     }

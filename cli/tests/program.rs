@@ -20,20 +20,20 @@ fn model(name: &str) -> String {
 /// What it told as JSON.
 fn json(args: &[&str]) -> Value {
     let output = run(&[args, &["--json"]].concat());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {printed}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// That it was refused, with words.
 fn refused(args: &[&str], words: &[&str]) {
     let output = run(args);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {printed}");
     for word in words {
-        assert!(told.contains(word), "{args:?} without {word}: {told}");
+        assert!(printed.contains(word), "{args:?} without {word}: {printed}");
     }
-    assert!(!told.contains("panicked") && told.len() < 2000, "{told}");
+    assert!(!printed.contains("panicked") && printed.len() < 2000, "{printed}");
 }
 
 /// A folder of its own for a test.
@@ -44,18 +44,18 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-fn row<'v>(told: &'v Value, point: u64, name: &str) -> &'v Value {
-    let rows = told["results"].as_array().unwrap();
+fn row<'v>(printed: &'v Value, point: u64, name: &str) -> &'v Value {
+    let rows = printed["results"].as_array().unwrap();
     rows.iter()
         .find(|row| row["point"] == point && row["measure"] == name)
-        .unwrap_or_else(|| panic!("{name}: {told}"))
+        .unwrap_or_else(|| panic!("{name}: {printed}"))
 }
 
-fn same_in_all_ways(told: &Value, ways: usize) {
-    let checked = told["checked"].as_array().unwrap();
+fn same_in_all_ways(printed: &Value, ways: usize) {
+    let checked = printed["checked"].as_array().unwrap();
     let fingerprints: Vec<_> = checked.iter().filter_map(|way| way["fingerprint"].as_str()).collect();
-    assert_eq!(fingerprints.len(), ways, "{told}");
-    assert!(fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]), "{told}");
+    assert_eq!(fingerprints.len(), ways, "{printed}");
+    assert!(fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]), "{printed}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
     let (folder, file) = (folder("epidemic"), model("epidemic.toml"));
     let path = |name: &str| folder.join(name).display().to_string();
     let (csv, each) = (path("table.csv"), path("each.csv"));
-    let told = json(&[
+    let printed = json(&[
         "run",
         &file,
         "--replications",
@@ -76,11 +76,11 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
         "--plot",
         &path("."),
     ]);
-    same_in_all_ways(&told, 4);
+    same_in_all_ways(&printed, 4);
     // People infect more than one other each, and more so where they meet more often.
-    let rate = |point| row(&told, point, "attack_rate")["mean"].as_f64().unwrap();
-    assert!(rate(0) > 0.4 && rate(0) < rate(1) && rate(1) < 0.95, "{told}");
-    assert_eq!(row(&told, 0, "attack_rate")["factors"]["contact"], 0.6);
+    let rate = |point| row(&printed, point, "attack_rate")["mean"].as_f64().unwrap();
+    assert!(rate(0) > 0.4 && rate(0) < rate(1) && rate(1) < 0.95, "{printed}");
+    assert_eq!(row(&printed, 0, "attack_rate")["factors"]["contact"], 0.6);
     // One line for each person, of whom so many were infected as the first run says.
     let text = std::fs::read_to_string(each).unwrap();
     assert_eq!(text.lines().count(), 1001);
@@ -89,28 +89,28 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
     for plot in ["attack_rate_0.svg", "last_1_convergence.svg", "attack_rate_by_contact.svg"] {
         assert!(std::fs::read_to_string(path(plot)).unwrap().contains("<svg"), "{plot}");
     }
-    let told_of = run(&["run", &file, "--describe"]);
-    let text = String::from_utf8_lossy(&told_of.stdout);
+    let reported_of = run(&["run", &file, "--describe"]);
+    let text = String::from_utf8_lossy(&reported_of.stdout);
     for name in ["contact ", "infection ", "infected_at ", "attack_rate"] {
-        assert!(told_of.status.success() && text.contains(name), "{text}");
+        assert!(reported_of.status.success() && text.contains(name), "{text}");
     }
     let again = json(&["run", &file, "--replications", "3", "--mapping", "team"]);
-    assert_eq!(told["fingerprint"], again["fingerprint"]);
+    assert_eq!(printed["fingerprint"], again["fingerprint"]);
     let other = json(&["run", &file, "--replications", "3", "--seed", "2"]);
-    assert_ne!(told["fingerprint"], other["fingerprint"]);
+    assert_ne!(printed["fingerprint"], other["fingerprint"]);
 }
 
 #[test]
 fn a_model_of_replications_agrees_with_theory() {
     let file = model("counter.toml");
-    let told = json(&["run", &file, "--check", "--replications", "512", "--set", "service=0.5,0.25"]);
-    same_in_all_ways(&told, 3);
+    let printed = json(&["run", &file, "--check", "--replications", "512", "--set", "service=0.5,0.25"]);
+    same_in_all_ways(&printed, 3);
     for (point, service) in [(0, 0.5), (1, 0.25)] {
         // M/M/1: the load, and the mean wait.
         let load = service / 1.25;
         let wait = load * service / (1.0 - load);
         for (name, expected) in [("wait", wait), ("idle", 1.0 - load)] {
-            let row = row(&told, point, name);
+            let row = row(&printed, point, name);
             let [mean, half] = ["mean", "half_width"].map(|key| row[key].as_f64().unwrap());
             // The 99.99 % interval, and what the empty beginning takes away.
             assert!(
@@ -130,22 +130,26 @@ fn the_best_of_several_points_is_found() {
     // Replications: the wait is the shorter, the shorter the service. Processes: the more contacts
     // there are and the more they infect, the more fall ill.
     let counter = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "0.05"];
-    let told = json(&[&counter[..], &["--set", "service=0.5,0.25,0.75"]].concat());
-    assert_eq!((&told["selected"]["best"], &told["selected"]["left"]), (&1.into(), &serde_json::json!([1])));
-    let after = told["selected"]["ended_after"].as_array().unwrap();
-    assert!(after[0].is_u64() && after[1].is_null() && after[2].is_u64(), "{told}");
+    let printed = json(&[&counter[..], &["--set", "service=0.5,0.25,0.75"]].concat());
+    assert_eq!(
+        (&printed["selected"]["best"], &printed["selected"]["left"]),
+        (&1.into(), &serde_json::json!([1]))
+    );
+    let after = printed["selected"]["ended_after"].as_array().unwrap();
+    assert!(after[0].is_u64() && after[1].is_null() && after[2].is_u64(), "{printed}");
     // Those that ended got fewer replications than the most that were allowed.
-    assert!(told["replications"].as_u64().unwrap() < 4096, "{told}");
+    assert!(printed["replications"].as_u64().unwrap() < 4096, "{printed}");
     let epidemic =
         ["run", &model("epidemic.toml"), "--best", "attack_rate", "--difference", "0.1", "--until", "20"];
-    let told = json(&[&epidemic[..], &["--set", "infection=0.1,0.2,0.9", "--replications", "200"]].concat());
+    let printed =
+        json(&[&epidemic[..], &["--set", "infection=0.1,0.2,0.9", "--replications", "200"]].concat());
     // Of two mean times between contacts and three infections, the last of each.
-    assert_eq!(told["selected"]["best"], 5, "{told}");
+    assert_eq!(printed["selected"]["best"], 5, "{printed}");
     // The most replications, and nothing decided: said, and no failure.
     let fine = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "1e-6"];
-    let told = json(&[&fine[..], &["--set", "service=0.5,0.501", "--replications", "20"]].concat());
+    let printed = json(&[&fine[..], &["--set", "service=0.5,0.501", "--replications", "20"]].concat());
     assert_eq!(
-        (&told["selected"]["best"], &told["selected"]["left"]),
+        (&printed["selected"]["best"], &printed["selected"]["left"]),
         (&Value::Null, &serde_json::json!([0, 1]))
     );
     refused(&[&counter[..], &["--set", "service=0.5"]].concat(), &["number of systems", "at least 2"]);
@@ -168,15 +172,15 @@ fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
 #[test]
 fn times_and_their_ticks_are_the_same_model() {
     let folder = folder("ticks");
-    let told = |from: &str, to: &str| {
+    let printed = |from: &str, to: &str| {
         let file = changed(&folder, "counter", from, to);
         json(&["run", &file, "--replications", "20", "--set", "customers=50"])
     };
-    let times = told("time = 1.25", "time = 1.25");
+    let times = printed("time = 1.25", "time = 1.25");
     assert_eq!((&times["ticks_per_unit"], &times["warnings"]), (&100_000.into(), &Value::Array(Vec::new())));
-    let ticks = told("time = 1.25", "ticks = 125000");
+    let ticks = printed("time = 1.25", "ticks = 125000");
     assert_eq!(times["fingerprint"], ticks["fingerprint"]);
-    let stated = told("replications = 4096", "replications = 4096\nticks_per_unit = 1024");
+    let stated = printed("replications = 4096", "replications = 4096\nticks_per_unit = 1024");
     assert_eq!(stated["ticks_per_unit"], 1024);
     let warnings = stated["warnings"].as_array().unwrap();
     assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().starts_with("service: 0.9 is"), "{stated}");
@@ -385,8 +389,8 @@ fn what_is_wrong_is_told_with_file_and_line() {
     refused(&["run", "none.toml"], &["none.toml", "No such file"]);
     // What the WGSL has wrong comes of the device's side of things: with file and line, too.
     let output = run(&["run", &changed(&folder, "counter", "(*state).next += 1u", "(*state).nxt += 1u")]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("counter.wgsl:39"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains("counter.wgsl:39"), "{printed}");
 }
 
 #[test]
@@ -417,9 +421,9 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
     let path = folder.display().to_string();
     let ended = |args: &[&str], word: &str| {
         let output = run(args);
-        let (told, error) = (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned());
+        let (printed, error) = (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned());
         assert!(output.status.code() == Some(1) && error.contains(word), "{args:?}: {error}");
-        String::from_utf8(told).unwrap()
+        String::from_utf8(printed).unwrap()
     };
     // Nothing over nothing: no run gives a number.
     let none = changed(&folder, "counter", "mean(wait) / unit", "0 / 0");
@@ -433,9 +437,9 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
         let args = ["run", &counter, "--replications", "40", "--csv", full];
         assert!(ended(&args, "/dev/full: No space left").contains("fingerprint"));
         let args = ["run", &epidemic, "--replications", "1", "--until", "5", "--csv", &table];
-        let told = ended(&[&args[..], &["--each", full, "--json"]].concat(), "/dev/full: No space left");
-        let told: Value = serde_json::from_str(&told).unwrap();
-        assert!(told["fingerprint"].is_string());
+        let printed = ended(&[&args[..], &["--each", full, "--json"]].concat(), "/dev/full: No space left");
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        assert!(printed["fingerprint"].is_string());
         assert!(std::fs::read_to_string(table).unwrap().contains("attack_rate"));
     }
     // What can be seen before is refused before: a folder, and a file that the model is of.
@@ -499,8 +503,8 @@ fn faults_are_no_errors_of_the_adapter() {
     std::fs::write(folder.join("long.toml"), toml).unwrap();
     std::fs::write(folder.join("long.wgsl"), wgsl).unwrap();
     let output = run(&["run", folder.join("long.toml").to_str().unwrap(), "--check"]);
-    let [told, error] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    let failed = told.lines().filter(|line| line.contains("runs failed: LP ")).count();
+    let [printed, error] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let failed = printed.lines().filter(|line| line.contains("runs failed: LP ")).count();
     match failed {
         0 => assert!(output.status.success(), "{error}"),
         _ => assert!(output.status.code() == Some(1) && error.contains("LP "), "{error}"),

@@ -35,13 +35,13 @@
 // `drop_out` and the records at one place each: an event sets variables, and later stages act on
 // them. A second call costs seconds of compilation.
 //
-// import: facility/network/laws.wgsl
+// import: facility/network/distributions.wgsl
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl
 // import: facility/network/sharing.wgsl
 // import: facility/network/streams.wgsl
 // import: facility/network/tables.wgsl
-// import: facility/network/ways.wgsl
+// import: facility/network/routes.wgsl
 
 const CLASSES = 4u;
 const SURE = 0xffffffffu;
@@ -185,7 +185,7 @@ fn free_servers(state: ptr<function, State>) -> u32 {
 }
 
 // Whether anybody waits elsewhere for room at a node with these flags.
-fn guests_wait(flags: u32) -> bool {
+fn blocked_customers_wait(flags: u32) -> bool {
     if (flags & BLOCKS) == 0u { return false; }
     return memory_get(GUESTS).x != 0u;
 }
@@ -211,7 +211,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var came = TIME_ZERO; // of who arrives: where he keeps a server
     let working = min((*state).busy, (*state).open);
     var who = Customer(select(words[0] & 0xffu, 0u, SIMPLE), vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
-    var deed = Deed();
+    var record = NodeRecord();
     var moves = 0u;      // customers that go on to another node
     var law = 0u;        // of a time that is to be drawn
     var span = TIME_NEVER;
@@ -229,7 +229,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var from_line = GUESTS;
     var interrupted = SURE; // the class of who was
     var sender = vec2<u32>(words[1] & ~TRIP, place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
-    if kind == ARRIVAL { deed.ended = u32((words[1] & TRIP) != 0u); }
+    if kind == ARRIVAL { record.ended = u32((words[1] & TRIP) != 0u); }
     var holds = false;      // whether who goes on keeps his server
     var parts = false;      // whether those who go on are siblings
     var back = 0;           // siblings who wait at their fork, more or less than before
@@ -306,24 +306,24 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 (*state).busy -= moves;
                 begins = ((flags & WAKES) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
             }
-            deed.served = moves;
-            deed.present = -i32(moves);
-            deed.busy = -i32(moves);
+            record.served = moves;
+            record.present = -i32(moves);
+            record.busy = -i32(moves);
         }
         case EMISSION: {
             own = EMISSION;
             law = table.arrivals;
             who.entered = now();
             if place == 0u && stays { moves = table.batch; }
-            deed.served = moves;
+            record.served = moves;
             next = nobody(who.class_);
         }
         case RELEASE: {
             if !SPECIAL { return; }
             (*state).busy -= 1u;
-            deed.served = 1u;
-            deed.present = -1;
-            deed.busy = -1;
+            record.served = 1u;
+            record.present = -1;
+            record.busy = -1;
         }
         case REPORT: {
             if !SPECIAL { return; }
@@ -340,7 +340,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
             let forks = SPECIAL && node == FORK;
-            let full = before >= room || (SPECIAL && kind == ARRIVAL && guests_wait(flags));
+            let full = before >= room || (SPECIAL && kind == ARRIVAL && blocked_customers_wait(flags));
             let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
@@ -359,22 +359,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !returns { who.arrived = now(); }
             who.left = TIME_NEVER;
             next = who;
-            deed.arrivals = u32(!returns);
+            record.arrivals = u32(!returns);
             if returns {
                 let missing = sender.x - 1u;
                 set_slot_row(found, 2u, vec4<u32>(missing, 0u, 0u, 0u));
-                deed.joined = 1u;
+                record.joined = 1u;
                 back = 1;
                 if missing == 0u {
                     drops = found;
                     from_line = block_of(0u);
-                    deed.served = 1u;
-                    deed.present = -1;
+                    record.served = 1u;
+                    record.present = -1;
                     moves = 1u;
                     back = 1 - i32(pair_more(lp, who.class_).w);
                 }
             } else if forks {
-                deed.present = 1;
+                record.present = 1;
                 moves = pair_more(lp, who.class_).w;
                 parts = true;
                 joins = true;
@@ -383,18 +383,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 waits.left = vec2<u32>(moves, 0u);
             } else if node == SINK {
                 who.arrived = time_of(who.entered);
-                deed.served = 1u;
+                record.served = 1u;
             } else if node == ROUTER {
-                deed.served = 1u;
+                record.served = 1u;
                 moves = 1u;
             } else if !stays {
-                deed.balked = 1u;
+                record.balked = 1u;
             } else if full {
                 joins = SPECIAL && sender.y != 0u;
-                deed.arrivals = u32(!joins);
-                deed.lost = u32(!joins);
+                record.arrivals = u32(!joins);
+                record.lost = u32(!joins);
             } else {
-                deed.present = 1;
+                record.present = 1;
                 shares = sharing;
                 begins = !shares & ((*state).waiting == 0u) & (free_servers(state) > 0u);
                 if preemptive {
@@ -428,8 +428,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
             drops = place;
             from_line = line_of(lp, who.class_);
-            deed.reneged = 1u;
-            deed.present = -1;
+            record.reneged = 1u;
+            record.present = -1;
         }
     }
     if begins & (kind != ADMIT) & (kind != ARRIVAL) {
@@ -470,7 +470,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let last = moves + select(0u, 3u, flags != 0u) + listeners;
     for (var i = 0u; i <= last; i += 1u) {
         var to = lp;
-        var way = vec4<u32>(0u);
+        var route = vec4<u32>(0u);
         if i > 0u {
             law = 0u;
             span = TIME_ZERO;
@@ -479,14 +479,14 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 name = pair_name(lp, who.class_, 8u * (i - 1u));
                 number = departures;
                 if parts {
-                    row = sibling_way(lp, who.class_, i - 1u);
+                    row = task_route(lp, who.class_, i - 1u);
                 } else {
-                    row = way_of(lp, who.class_, state, name, number);
+                    row = route_of(lp, who.class_, state, name, number);
                 }
                 name.x |= DRAW_TRAVEL;
-                way = data[row];
-                to = way.z;
-                law = way_law(way);
+                route = data[row];
+                to = route.z;
+                law = route_distribution(route);
             }
         }
         if law != 0u {
@@ -535,7 +535,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if sharing { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
-            var goes = Customer(way_class(way), who.entered, TIME_ZERO, TIME_NEVER);
+            var goes = Customer(route_class(route), who.entered, TIME_ZERO, TIME_NEVER);
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
             if parts {
@@ -553,18 +553,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 goes.arrived = who.arrived;
                 keeps = who.class_ + 1u;
                 (*state).busy += 1u;
-                deed = Deed();
+                record = NodeRecord();
             }
             if law != 0u {
                 from_ |= TRIP;
-                deed.begun += 1u;
+                record.begun += 1u;
             }
             what = event_of(ARRIVAL, keeps, from_, goes);
         } else if SPECIAL && i > last - listeners {
             // Who sent somebody here knows of him.
             let listener = table.listening + 2u * (i + listeners - last - 1u);
             to = word(listener);
-            let change = deed.present - i32(kind == ARRIVAL && sender.x == to + 1u);
+            let change = record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
             tells = change != 0;
             what = event_of(REPORT, word(listener + 1u), bitcast<u32>(change), nobody(0u));
         } else if SPECIAL {
@@ -572,11 +572,11 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = guests_wait(flags) && (*state).busy + (*state).waiting < room;
+                    tells = blocked_customers_wait(flags) && (*state).busy + (*state).waiting < room;
                 }
                 default: {
                     to = sender.x - 1u;
-                    tells = deed.present > 0 && sender.y != 0u;
+                    tells = record.present > 0 && sender.y != 0u;
                     what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
                 }
             }
@@ -586,22 +586,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // Statistics.
     if begins | shares {
-        deed.fresh = u32(fresh);
+        record.fresh = u32(fresh);
         // Who came begins at once.
-        if kind == ARRIVAL || kind == ADMIT { deed.busy = 1; } else if begins { deed.taken = 1; }
+        if kind == ARRIVAL || kind == ADMIT { record.busy = 1; } else if begins { record.taken = 1; }
         // (A server that goes on with a customer of the same class.)
         if next.class_ == who.class_ {
-            deed.busy += deed.taken;
-            deed.taken = 0;
+            record.busy += record.taken;
+            record.taken = 0;
         }
     }
     if interrupted != SURE {
-        deed.given = -1;
-        deed.whose = interrupted;
+        record.given = -1;
+        record.whose = interrupted;
     }
-    if SPECIAL { deed.kept = i32(holds) - i32(kind == RELEASE) + back; }
-    if sharing { deed.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
-    deed.visited = u32(node != SOURCE && node != ROUTER);
-    if (*state).busy + (*state).waiting != before && node == STATION { deed.changed = before + 1u; }
-    record(who, next, deed);
+    if SPECIAL { record.kept = i32(holds) - i32(kind == RELEASE) + back; }
+    if sharing { record.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
+    record.visited = u32(node != SOURCE && node != ROUTER);
+    if (*state).busy + (*state).waiting != before && node == STATION { record.changed = before + 1u; }
+    record(who, next, record);
 }

@@ -116,7 +116,7 @@ fn rank(key: u32, from_index: u32, to_index: u32) -> u32 {
 }
 
 // The same in workgroup memory, from 0.
-fn near_rank(key: u32, count: u32) -> u32 {
+fn local_rank(key: u32, count: u32) -> u32 {
     var first = 0u;
     var end = count;
     while first < end {
@@ -197,7 +197,7 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
             if i < count {
                 var place = low;
                 if staged {
-                    place += near_rank(ends[ends_first + i], high - low);
+                    place += local_rank(ends[ends_first + i], high - low);
                 } else {
                     place = rank(ends[ends_first + i], low, high);
                 }

@@ -10,11 +10,11 @@
 //            dispatch serves, and its parity. A window is one dispatch, or several where queues or mailboxes take several bindings.
 //            Dispatches of a window never wait for each other, so what one window writes the next one reads: control,
 //            failures, the partials and the mailboxes have two halves that alternate
-//   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STANDS is
+//   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STALLED is
 //            set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queues/queue_windows.wgsl),
-//            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/horizon/dry_run.wgsl): (earliest time that it sends to another LP (2),
+//            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/horizon/speculate.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
 //            (pdes/bounds/neighbours.wgsl), 2 x R x bounds (pdes/bounds/bounds.wgsl), R x delays, R x links
 //            Rows of dry runs hold where DRY is set. Those after them hold arbitrary values until
@@ -48,7 +48,7 @@ struct Run {
     // From so many events on, windows wait for the next submission: the first of a pair does nothing, as at the end of the run. The host, which cannot
     // know how much windows to come will do, so bounds what it submits ahead.
     pause: vec2<u32>,
-    // The length of a cell of time (pdes/window/cells.wgsl), and floor((2^64 - 1) / cell).
+    // The length of a cell of time (pdes/window/epochs.wgsl), and floor((2^64 - 1) / cell).
     cell: vec2<u32>,
     reciprocal: vec2<u32>,
     // What half of a calendar's buckets span: pdes/calendar/calendar.wgsl.
@@ -105,11 +105,11 @@ override TILES: u32 = 1u;
 // So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
 const PATIENCE = 1u << 20u;
 // Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time; with
-// neighbours, also that its budget ended within a time (clock_stands in pdes/bounds/neighbours.wgsl).
-const STANDS = 0x80000000u;
+// neighbours, also that its budget ended within a time (clock_stalled in pdes/bounds/neighbours.wgsl).
+const STALLED = 0x80000000u;
 // And the one that says that its dry run holds: neither was an event executed since nor has one arrived. Whoever writes the word for another
 // reason takes that back.
-const DRY = 0x40000000u;
+const SPECULATED = 0x40000000u;
 
 // So many windows in a row at one time are a failure of all who execute events there: time does not advance. It takes LPs without a lookahead
 // that send each other events.
@@ -216,11 +216,11 @@ fn queue_meta(row: u32) -> vec2<u32> {
 
 // Those of the words that an LP keeps in `lps`.
 fn queue_words(kept: vec2<u32>) -> vec2<u32> {
-    return vec2<u32>(kept.x & ~(STANDS | DRY), kept.y);
+    return vec2<u32>(kept.x & ~(STALLED | SPECULATED), kept.y);
 }
 
 // Where the dry run of a row lies in `lps`.
-fn dry_row(row: u32) -> u32 {
+fn speculation_row(row: u32) -> u32 {
     return control_row(2u, row);
 }
 

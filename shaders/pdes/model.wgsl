@@ -26,7 +26,7 @@ var<private> lp_now: vec2<u32>;  // the time of its present event
 var<private> lp_wrong: u32;
 
 // Tells it. To be called after each function of the model's, but in dry runs, where nothing is wrong.
-fn tell_wrong() {
+fn record_failure() {
     if lp_wrong != 0u {
         fail(lp_row, firstTrailingBit(lp_wrong));
         // This invocation serves other LPs, too.

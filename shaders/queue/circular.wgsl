@@ -7,9 +7,9 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare, queue_aside; cb_open, cb_slot, cb_drop.
+// Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare, queue_reserved_slot; cb_open, cb_slot, cb_drop.
 //
-// provides: QUEUE_GLANCES, queue_aside, queue_glance, queue_peek, queue_place, queue_scan_more
+// provides: QUEUE_GLANCES, queue_reserved_slot, queue_glance, queue_peek, queue_place, queue_scan_more
 // provides: queue_scan_next, queue_second, queue_size, queue_spare
 // needs: Item, queue_capacity, queue_events, queue_stride
 //
@@ -28,7 +28,7 @@ fn cb_open(owner: u32, kept: vec2<u32>) {
 }
 
 // A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
-fn queue_aside() -> u32 {
+fn queue_reserved_slot() -> u32 {
     return queue_base - 1u;
 }
 

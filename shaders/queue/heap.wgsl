@@ -11,7 +11,7 @@
 //
 // event_before is called for whatever lies in the slots of a queue, so it has no effect.
 //
-// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: QUEUE_GLANCES, queue_reserved_slot, queue_close, queue_first, queue_glance, queue_open
 // provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
 // provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 // needs: Item, event_before, queue_capacity, queue_events, queue_stride
@@ -42,7 +42,7 @@ fn heap_node(number: u32) -> u32 {
 }
 
 // A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
-fn queue_aside() -> u32 {
+fn queue_reserved_slot() -> u32 {
     return queue_base - 1u;
 }
 

@@ -17,7 +17,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, root). While it is open, the links of its root are not in memory.
 //
-// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: QUEUE_GLANCES, queue_reserved_slot, queue_close, queue_first, queue_glance, queue_open
 // provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
 // provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 // needs: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
@@ -65,7 +65,7 @@ fn splay_changed() {
 }
 
 // A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
-fn queue_aside() -> u32 {
+fn queue_reserved_slot() -> u32 {
     return queue_base - 1u;
 }
 

@@ -5,7 +5,7 @@ use super::distribution::whole;
 use super::names::{Names, setting};
 use super::network::Network;
 use super::nodes::{Choice, Kind, Node, Pair, unsupported};
-use super::scale::Scale;
+use super::scale::TimeScale;
 use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::time::{Resolution, Ticks};
@@ -17,7 +17,7 @@ const MOST_ROWS: u32 = 32;
 /// The nodes of a network, in the order of their LPs.
 pub(super) fn check(
     network: &Network,
-    scale: Scale,
+    scale: TimeScale,
     allow_unstable: bool,
 ) -> Result<Vec<Node>, FacilityError> {
     let resolution = scale.resolution;
@@ -103,7 +103,7 @@ fn named(network: &Network) -> Result<(), FacilityError> {
 }
 
 /// That all times that anybody spends can be drawn, and that calendars are of whole ticks.
-fn drawn(nodes: &[Node], network: &Network, scale: Scale) -> Result<(), FacilityError> {
+fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), FacilityError> {
     let law_at = |scale, node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| match law
         .map_or(Ok(()), |law| law.words(scale).map(drop))
     {
@@ -117,7 +117,7 @@ fn drawn(nodes: &[Node], network: &Network, scale: Scale) -> Result<(), Facility
         let name = &*node.name;
         // The clock of shared servers has no room for a time beyond the end of runs.
         let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
-        let served = if shared { Scale::new(scale.resolution, None) } else { scale };
+        let served = if shared { TimeScale::new(scale.resolution, None) } else { scale };
         let mut calendar = "a piece of its schedule";
         if let Kind::Source { interarrival, .. } = &node.kind {
             law(name, Some(interarrival), &|| "time between arrivals".to_owned())?;
@@ -134,9 +134,9 @@ fn drawn(nodes: &[Node], network: &Network, scale: Scale) -> Result<(), Facility
         for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
             law_at(served, name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
             law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
-            for way in pair.all_ways() {
-                let to = || format!("time of travel to `{}`", nodes[way.node].name);
-                law(name, way.travel.as_ref(), &to)?;
+            for route in pair.all_routes() {
+                let to = || format!("time of travel to `{}`", nodes[route.node].name);
+                law(name, route.travel.as_ref(), &to)?;
             }
         }
     }
@@ -150,8 +150,8 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         let refused = |what, reason| Err(unsupported(&node.name, what, reason));
         let holds = node.holds(nodes);
         if node.choice == Choice::Shortest {
-            let ways = node.pairs.iter().flat_map(|pair| &pair.ways);
-            for other in ways.map(|way| &nodes[way.node]) {
+            let routes = node.pairs.iter().flat_map(|pair| &pair.routes);
+            for other in routes.map(|route| &nodes[route.node]) {
                 if !matches!(other.kind, Kind::Station { .. }) {
                     return refused(
                         "a shortest line among nodes that have none",
@@ -169,16 +169,16 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         if node
             .pairs
             .iter()
-            .flat_map(Pair::all_ways)
-            .any(|way| way.travel.is_some() && nodes[way.node].blocks)
+            .flat_map(Pair::all_routes)
+            .any(|route| route.travel.is_some() && nodes[route.node].blocks)
         {
             return refused(
                 "a time of travel to a station that blocks",
                 "who is on his way has left his server, and cannot wait there for room; leave it out, and let the way lead to a delay before that station",
             );
         }
-        let mut all = node.pairs.iter().flat_map(Pair::all_ways);
-        if matches!(node.kind, Kind::Router | Kind::Fork) && all.any(|way| nodes[way.node].blocks) {
+        let mut all = node.pairs.iter().flat_map(Pair::all_routes);
+        if matches!(node.kind, Kind::Router | Kind::Fork) && all.any(|route| nodes[route.node].blocks) {
             return refused(
                 "a router or fork before a station that blocks",
                 "who is refused has no server to wait at; send him there from a station or a delay",
@@ -256,8 +256,8 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
     // As often as one is taken away that leads to no other.
     while let Some(place) = left.iter().position(|&node| {
         let fork = nodes[node].kind == Kind::Fork;
-        let ways = nodes[node].pairs.iter().flat_map(|pair| if fork { &pair.siblings } else { &pair.ways });
-        ways.into_iter().all(|way| way.travel.is_some() || !left.contains(&way.node))
+        let routes = nodes[node].pairs.iter().flat_map(|pair| if fork { &pair.tasks } else { &pair.routes });
+        routes.into_iter().all(|route| route.travel.is_some() || !left.contains(&route.node))
     }) {
         left.remove(place);
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma;
 
 use super::error::no_time;
-use super::scale::Scale;
+use super::scale::TimeScale;
 use crate::random::{Stream, lognormal_spread, probability, weibull_power};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
@@ -348,7 +348,7 @@ fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
 const LEAST_MEAN: u64 = 500;
 
 /// A time that is not zero, in whole ticks, if they say what was meant; or why not.
-pub(super) fn whole(units: f64, scale: Scale) -> Result<Ticks, String> {
+pub(super) fn whole(units: f64, scale: TimeScale) -> Result<Ticks, String> {
     scale.never(units).map_or_else(|| reached(units, scale.resolution), Ok)
 }
 
@@ -368,14 +368,14 @@ fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
 
 impl Distribution {
     /// Whether it is a time that runs do not reach.
-    pub(super) fn is_never(&self, scale: Scale) -> bool {
+    pub(super) fn is_never(&self, scale: TimeScale) -> bool {
         matches!(*self, Self::Constant(units) if scale.never(units).is_some())
     }
 }
 
 /// Makes times of a description into ticks, and checks them.
 struct Coder {
-    scale: Scale,
+    scale: TimeScale,
 }
 
 impl Coder {
@@ -420,7 +420,7 @@ impl Distribution {
     }
 
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
-    pub(super) fn words(&self, scale: Scale) -> Result<[u32; 8], String> {
+    pub(super) fn words(&self, scale: TimeScale) -> Result<[u32; 8], String> {
         let Law { number, a, b, c } = self.law(&Coder { scale })?;
         let [a, b, c] = [a, b, c].map(Ticks::to_words);
         Ok([self.kind(), number, a[0], a[1], b[0], b[1], c[0], c[1]])
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn rows_lie_where_their_numbers_say_and_have_the_words_that_they_draw() {
-        let scale = Scale::new(Resolution::default(), None);
+        let scale = TimeScale::new(Resolution::default(), None);
         for (place, kind) in KINDS.iter().enumerate() {
             assert_eq!((kind.number as usize, kind.example.kind()), (place, kind.number));
             let (found, law) = Law::of(&kind.example.words(scale).unwrap());
@@ -479,7 +479,7 @@ mod tests {
         let resolution = Resolution::default();
         let cut = [[1.0, 1.0], [1.0, 3.0]].map(|[mean, deviation]| Distribution::Normal { mean, deviation });
         for law in Distribution::examples().chain(cut) {
-            let (kind, drawn) = Law::of(&law.words(Scale::new(resolution, None)).unwrap());
+            let (kind, drawn) = Law::of(&law.words(TimeScale::new(resolution, None)).unwrap());
             let n = 200_000_u32;
             let (mut sum, mut squares) = (0.0, 0.0);
             for index in 0..n {
@@ -515,7 +515,7 @@ mod tests {
             Distribution::Erlang { stages: 100, mean: 0.01 },
             Distribution::Uniform([1.0, 1.0001]),
         ] {
-            assert!(law.words(Scale::new(Resolution::default(), None)).is_err(), "{law:?}");
+            assert!(law.words(TimeScale::new(Resolution::default(), None)).is_err(), "{law:?}");
         }
     }
 }

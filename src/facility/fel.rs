@@ -1,11 +1,11 @@
 //! Closed networks by a global future event list, as Park and Fishwick simulate them: the network
 //! and what a run gives. `simulation.rs` makes runs on a device, and `twin.rs` is what they mean.
 
+mod reference;
 mod simulation;
-mod twin;
 
+pub use reference::FelReference;
 pub use simulation::{FelSimulation, kernels};
-pub use twin::FelTwin;
 
 use crate::gpu::GpuError;
 use crate::random::{Stream, mix};
@@ -167,7 +167,7 @@ impl FelNetwork {
             if node.kind != fifo {
                 return lacks("is no such station");
             }
-            if pair.ways.iter().any(|way| way.travel.is_some()) {
+            if pair.routes.iter().any(|route| route.travel.is_some()) {
                 return lacks("sends customers along ways that take time");
             }
             if pair.patience.is_some() || !node.plain() || node.choice != super::nodes::Choice::Chance {
@@ -176,7 +176,7 @@ impl FelNetwork {
             let Some(Distribution::Exponential(mean)) = pair.service else {
                 return lacks("has services that are not exponential");
             };
-            let times = |n: u32| pair.ways.iter().map(move |way| way.probability * f64::from(n));
+            let times = |n: u32| pair.routes.iter().map(move |route| route.probability * f64::from(n));
             let whole = |n: &u32| {
                 times(*n).all(|times| times > 0.5 && (times - times.round()).abs() < 1e-9 * f64::from(*n))
             };
@@ -185,10 +185,9 @@ impl FelNetwork {
             };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64")]
             let often = times(n).map(|times| times.round() as usize);
-            let targets =
-                pair.ways.iter().zip(often).flat_map(|(way, often)| {
-                    std::iter::repeat_n(u32::try_from(way.node).expect("an LP"), often)
-                });
+            let targets = pair.routes.iter().zip(often).flat_map(|(route, often)| {
+                std::iter::repeat_n(u32::try_from(route.node).expect("an LP"), often)
+            });
             let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has services of no length") };
             Ok((Ticks::new(mean.get().saturating_sub(1)), targets.collect(), pair.population))
         };

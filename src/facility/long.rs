@@ -16,18 +16,20 @@ use crate::time::Ticks;
 use super::check::{UNTIL, ticks};
 use super::model::present_of;
 use super::nodes::Kind;
-use super::saved::{Numbers, Saving, source};
+use super::saved::{Numbers, SavePlan, source};
 use super::study::{MORE, served};
-use super::sums::{Seen, real};
-use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, SavedStudy, Study, theory};
+use super::sums::{Observed, real};
+use super::{
+    Backend, Facility, FacilityError, FacilityOutput, Report, SavedStudy, Study, StudyAutosave, theory,
+};
 
 /// Parts of a run whose averages MSER-5 looks at.
 const PARTS: usize = 500;
 
 /// What a long run told.
-struct Told {
+struct LongRun {
     /// By the ends of batches and nodes.
-    told: Vec<Vec<FacilityOutput>>,
+    reported: Vec<Vec<FacilityOutput>>,
     events: u64,
     fingerprint: Fingerprint,
     /// Whether it was saved at its end, where it was to be.
@@ -44,17 +46,17 @@ impl<'m> Run<'m> {
     pub(super) async fn begin(
         facility: &'m Facility,
         seed: u64,
-        place: Place<'_>,
+        place: Backend<'_>,
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let options = Options { seed, ..Options::default() };
         Ok(match (place, saved) {
-            (Place::Cpu, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
-            (Place::Cpu, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
-            (Place::Gpu(gpu, _), None) => {
+            (Backend::Cpu, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
+            (Backend::Cpu, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
+            (Backend::Gpu(gpu, _), None) => {
                 Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?))
             }
-            (Place::Gpu(gpu, _), Some(saved)) => {
+            (Backend::Gpu(gpu, _), Some(saved)) => {
                 Self::Gpu(Box::new(Simulation::resume_async(gpu, facility, options, saved).await?))
             }
         })
@@ -117,9 +119,9 @@ impl Facility {
         let mut series = vec![vec![0.0; PARTS]; stations.len()];
         let mut facility = self.clone();
         for number in 0..pilots.max(1) {
-            let told = facility.parts(seed, number, end, PARTS, &stations, |_, _| {})?;
-            for (sums, told) in series.iter_mut().zip(&told) {
-                sums.iter_mut().zip(told).for_each(|(sum, told)| *sum += told);
+            let reported = facility.parts(seed, number, end, PARTS, &stations, |_, _| {})?;
+            for (sums, reported) in series.iter_mut().zip(&reported) {
+                sums.iter_mut().zip(reported).for_each(|(sum, reported)| *sum += reported);
             }
         }
         let mut latest = 0;
@@ -146,11 +148,16 @@ impl Facility {
     /// # Errors
     /// As [`Facility::study`]; [`AnalysisError::Setting`] for fewer than 8 batches.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn long_run(&self, study: &Study, batches: usize, place: Place<'_>) -> Result<Report, FacilityError> {
+    pub fn long_run(
+        &self,
+        study: &Study,
+        batches: usize,
+        place: Backend<'_>,
+    ) -> Result<Report, FacilityError> {
         pollster::block_on(self.long_run_async(study, batches, place))
     }
 
-    /// [`Facility::long_run`] without blocking, but for [`Place::Cpu`].
+    /// [`Facility::long_run`] without blocking, but for [`Backend::Cpu`].
     ///
     /// # Errors
     /// As [`Facility::long_run`].
@@ -158,9 +165,9 @@ impl Facility {
         &self,
         study: &Study,
         batches: usize,
-        place: Place<'_>,
+        place: Backend<'_>,
     ) -> Result<Report, FacilityError> {
-        self.run_long(study, batches, place, Keep::default(), |_| {}).await
+        self.run_long(study, batches, place, StudyAutosave::default(), |_| {}).await
     }
 
     /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which
@@ -172,12 +179,12 @@ impl Facility {
     /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, where nothing can be
     /// written there, and where a run that was stopped could not be saved.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn long_run_kept<V: Verdict>(
+    pub fn long_run_saving<V: Verdict>(
         &self,
         study: &Study,
         batches: usize,
-        place: Place<'_>,
-        keep: Keep<'_>,
+        place: Backend<'_>,
+        keep: StudyAutosave<'_>,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Report, FacilityError> {
         pollster::block_on(self.run_long(study, batches, place, keep, watch))
@@ -187,8 +194,8 @@ impl Facility {
         &self,
         study: &Study,
         batches: usize,
-        place: Place<'_>,
-        keep: Keep<'_>,
+        place: Backend<'_>,
+        keep: StudyAutosave<'_>,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
@@ -208,10 +215,10 @@ impl Facility {
             facility =
                 facility.with_room(u32::try_from(saved.numbers().room).expect("it was looked through"));
         }
-        let Told { told, events, fingerprint, written } = loop {
-            let kept = Keep { from, ..keep };
-            match facility.told_at(&ends, &study, place, kept, &mut watch).await {
-                Ok(told) => break told,
+        let LongRun { reported, events, fingerprint, written } = loop {
+            let kept = StudyAutosave { from, ..keep };
+            match facility.reported_at(&ends, &study, place, kept, &mut watch).await {
+                Ok(reported) => break reported,
                 Err(FacilityError::Simulation(error)) => {
                     facility = facility.with_more_room(error, study.room, 0)?;
                     // Memory of another size: from the start.
@@ -220,7 +227,7 @@ impl Facility {
                 Err(error) => return Err(error),
             }
         };
-        let last = &told[batches];
+        let last = &reported[batches];
         facility.verify(last, 0, until)?;
         facility.deadlock(last, study.seed, 0, until)?;
         let known = theory::known(&facility);
@@ -228,11 +235,12 @@ impl Facility {
         for mut column in facility.columns() {
             for part in 0..batches {
                 let [from, to] = [part, part + 1];
-                let seen = Seen::new(&told[to], Some(&told[from]), warm_up, [ends[from], ends[to]]);
+                let seen =
+                    Observed::new(&reported[to], Some(&reported[from]), warm_up, [ends[from], ends[to]]);
                 column.parts.push(facility.part(&column, &seen));
             }
             let observed = column.parts.observed();
-            let what = facility.told_of(&column);
+            let what = facility.reported_of(&column);
             if observed < batches {
                 warnings.push(format!(
                     "{what} is not told: in {} of {batches} batches there was nothing to observe; make the run longer, or the batches fewer",
@@ -252,8 +260,8 @@ impl Facility {
             results.push(facility.row(&column, &summary, facility.theory(&column, &known)));
         }
         let (engine, adapter) = match place {
-            Place::Cpu => ("cpu", "processor, one core".to_owned()),
-            Place::Gpu(gpu, _) => ("gpu", gpu.info().name.clone()),
+            Backend::Cpu => ("cpu", "processor, one core".to_owned()),
+            Backend::Gpu(gpu, _) => ("gpu", gpu.info().name.clone()),
         };
         Ok(Report {
             network: self.network.name.clone(),
@@ -279,17 +287,17 @@ impl Facility {
     }
 
     /// What each node tells at these times of one run.
-    async fn told_at<V: Verdict>(
+    async fn reported_at<V: Verdict>(
         &self,
         ends: &[Ticks],
         study: &Study,
-        place: Place<'_>,
-        keep: Keep<'_>,
+        place: Backend<'_>,
+        keep: StudyAutosave<'_>,
         watch: &mut impl FnMut(&Progress) -> V,
-    ) -> Result<Told, FacilityError> {
+    ) -> Result<LongRun, FacilityError> {
         let mut run = Run::begin(self, study.seed, place, keep.from.and_then(SavedStudy::run)).await?;
-        let mut told = match keep.from {
-            Some(saved) => saved.told(self.nodes.len(), ends.len())?,
+        let mut reported = match keep.from {
+            Some(saved) => saved.reported(self.nodes.len(), ends.len())?,
             None => Vec::new(),
         };
         let numbers = Numbers {
@@ -303,9 +311,9 @@ impl Facility {
         };
         let times = [ends[ends.len() - 1], ends[0]];
         let own = |saved: &SavedStudy| saved.check(self, study, times, ends.len() - 1);
-        let mut saving = Saving::new(keep, u32::MAX, false, own)?;
+        let mut saving = SavePlan::new(keep, u32::MAX, false, own)?;
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
-        for &end in &ends[told.len()..] {
+        for &end in &ends[reported.len()..] {
             let mut stopped = false;
             loop {
                 let progress = run
@@ -321,13 +329,13 @@ impl Facility {
                 events = progress.events;
                 let ended = progress.stop != Some(Stop::Watcher);
                 if ended {
-                    told.push(run.outputs(end).await?);
+                    reported.push(run.outputs(end).await?);
                     // Short parts end before anybody is told.
-                    stopped |= told.len() < ends.len() && watch(&progress).flow().is_break();
+                    stopped |= reported.len() < ends.len() && watch(&progress).flow().is_break();
                 }
                 if keep.to.is_some() && (stopped || !ended) {
                     let saved = run.checkpoint().await?;
-                    let make = || SavedStudy::of_run(self, numbers, &told, &saved);
+                    let make = || SavedStudy::of_run(self, numbers, &reported, &saved);
                     if stopped { saving.last(make)?? } else { saving.save(make)? }
                 }
                 if stopped {
@@ -341,9 +349,9 @@ impl Facility {
         let mut written = Ok(());
         if keep.to.is_some() {
             let saved = run.checkpoint().await?;
-            written = saving.last(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
+            written = saving.last(|| SavedStudy::of_run(self, numbers, &reported, &saved))?;
         }
-        Ok(Told { told, events, fingerprint: run.fingerprint().await?, written })
+        Ok(LongRun { reported, events, fingerprint: run.fingerprint().await?, written })
     }
 
     /// The same with more room for those who wait, if it was too little, and there may be more.
@@ -391,7 +399,7 @@ impl Facility {
             let facility = self.clone().with_warm_up(Ticks::ZERO);
             match facility.parts_of_run(seed, number, end, parts, nodes, &mut look) {
                 Err(error) => *self = self.clone().with_more_room(error, most, number)?,
-                Ok(told) => return Ok(told),
+                Ok(reported) => return Ok(reported),
             }
         }
     }
@@ -406,23 +414,23 @@ impl Facility {
         look: &mut impl FnMut(usize, &[[u32; 4]]),
     ) -> Result<Vec<Vec<f64>>, SimulationError> {
         let mut simulation = CpuSimulation::of_replica(self, seed, Replica { point: 0, number })?;
-        let (mut told, mut areas, mut at) =
+        let (mut reported, mut areas, mut at) =
             (vec![Vec::new(); nodes.len()], vec![0; nodes.len()], Ticks::ZERO);
         let rows = self.memory_rows() as usize;
         let classes = self.network.classes.len();
         for part in 0..parts {
             let next = part_end(Ticks::ZERO, end, part as u64 + 1, parts as u64);
             simulation.run(Until::time(next))?;
-            for ((&node, told), before) in nodes.iter().zip(&mut told).zip(&mut areas) {
+            for ((&node, reported), before) in nodes.iter().zip(&mut reported).zip(&mut areas) {
                 let memory = &simulation.memory()[node * rows..][..rows];
                 let area: u128 = (0..classes).map(|class| present_of(memory, class).area(next.get())).sum();
-                told.push(real(area - *before) / real(u128::from(next.get() - at.get())));
+                reported.push(real(area - *before) / real(u128::from(next.get() - at.get())));
                 *before = area;
             }
             look(part, simulation.memory());
             at = next;
         }
-        Ok(told)
+        Ok(reported)
     }
 }
 

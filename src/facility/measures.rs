@@ -9,8 +9,8 @@ use crate::time::Ticks;
 
 use super::distribution::whole;
 use super::nodes::{Kind, Node, Pair};
-use super::scale::Scale;
-use super::sums::{Seen, real};
+use super::scale::TimeScale;
+use super::sums::{Observed, real};
 use super::theory;
 use super::{Discipline, Facility};
 
@@ -244,8 +244,8 @@ impl Facility {
 
     /// Whether any way takes time.
     pub(super) fn takes_time(&self) -> bool {
-        let mut ways = self.nodes.iter().flat_map(|node| &node.pairs).flat_map(Pair::all_ways);
-        ways.any(|way| way.travel.is_some())
+        let mut routes = self.nodes.iter().flat_map(|node| &node.pairs).flat_map(Pair::all_routes);
+        routes.any(|route| route.travel.is_some())
     }
 
     pub(super) fn details(&self) -> bool {
@@ -254,7 +254,7 @@ impl Facility {
     }
 
     /// What a run, or a part of one, adds to a column.
-    pub(super) fn part(&self, column: &Measured, seen: &Seen<'_>) -> Part {
+    pub(super) fn part(&self, column: &Measured, seen: &Observed<'_>) -> Part {
         let sum = || seen.sum(column.node.expect("it is of a node"), column.class);
         let share = |part: u64, all: u64| Part::ratio(real(part.into()), real(all.into()));
         match column.measure {
@@ -271,7 +271,7 @@ impl Facility {
 
     /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there
     /// was nothing to observe.
-    fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
+    fn value(&self, column: &Measured, seen: &Observed<'_>) -> f64 {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;
         let Some(number) = column.node else {
@@ -324,18 +324,18 @@ impl Facility {
     /// The area under the number of customers in the network. Those that were parted count once, at
     /// their outermost fork: whoever is at a fork is not there himself but by his siblings, at
     /// stations or at forks or on their way, but for those that came back.
-    fn customers(&self, seen: &Seen<'_>) -> u128 {
-        let (mut all, mut siblings) = (seen.travelling(), 0_u128);
+    fn customers(&self, seen: &Observed<'_>) -> u128 {
+        let (mut all, mut tasks) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
             all += seen.sum(number, None).present.0;
             if node.kind == Kind::Fork {
                 all += seen.servers(number);
                 for (class, pair) in node.pairs.iter().enumerate() {
-                    siblings += pair.siblings.len() as u128 * seen.sum(number, Some(class)).present.0;
+                    tasks += pair.tasks.len() as u128 * seen.sum(number, Some(class)).present.0;
                 }
             }
         }
-        all.saturating_sub(siblings)
+        all.saturating_sub(tasks)
     }
 
     /// Whether a column is a share of servers, and a schedule gives the station none between two
@@ -350,7 +350,7 @@ impl Facility {
     }
 
     /// What a column is of, for people.
-    pub(super) fn told_of(&self, column: &Measured) -> String {
+    pub(super) fn reported_of(&self, column: &Measured) -> String {
         let node = column.node.map_or("(network)", |node| &self.nodes[node].name);
         let class = column.class.filter(|_| self.network.classes.len() > 1);
         let class = class.map_or_else(String::new, |class| format!(" of `{}`", self.network.classes[class]));
@@ -359,7 +359,7 @@ impl Facility {
 
     /// The ticks of a piece of a calendar.
     fn piece(&self, lasts: f64) -> u128 {
-        let scale = Scale::new(self.resolution, self.network.until);
+        let scale = TimeScale::new(self.resolution, self.network.until);
         whole(lasts, scale).map_or(0, |ticks| ticks.get().into())
     }
 
@@ -382,7 +382,7 @@ impl Facility {
         (until(to) - until(from)) / real(u128::from(to.get() - from.get()))
     }
 
-    pub(super) fn theory(&self, column: &Measured, known: &theory::Known) -> Option<f64> {
+    pub(super) fn theory(&self, column: &Measured, known: &theory::KnownFormula) -> Option<f64> {
         let Some(node) = column.node else {
             // (Siblings are parts of customers.)
             if self.nodes.iter().any(|node| node.kind == Kind::Fork) {
@@ -410,6 +410,6 @@ impl Facility {
 
 /// Whether a source sends anybody to a node.
 fn sends(source: &Node, node: usize) -> bool {
-    let ways = source.pairs.iter().flat_map(|pair| &pair.ways);
-    matches!(source.kind, Kind::Source { .. }) && ways.into_iter().any(|way| way.node == node)
+    let routes = source.pairs.iter().flat_map(|pair| &pair.routes);
+    matches!(source.kind, Kind::Source { .. }) && routes.into_iter().any(|route| route.node == node)
 }

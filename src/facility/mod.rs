@@ -7,14 +7,14 @@
 //! confidence interval, beside what theory says where it is exact.
 //!
 //! ```
-//! use eventhorizon::facility::{Distribution, Measure, Network, Place, Source, Station, Study};
+//! use eventhorizon::facility::{Distribution, Measure, Network, Backend, Source, Station, Study};
 //!
 //! let network = Network::new("M/M/1")
 //!     .source("arrivals", Source::new(Distribution::Exponential(1.25), "server"))
 //!     .station("server", Station::new(Distribution::Exponential(1.0), "out"))
 //!     .sink("out");
 //! // 16 replications until the time 2,000; the first 200 do not count.
-//! let report = network.compile()?.study(&Study::new(16, 2000.0, 200.0), Place::Cpu, |_, _| {})?;
+//! let report = network.compile()?.study(&Study::new(16, 2000.0, 200.0), Backend::Cpu, |_, _| {})?;
 //! println!("{report}");
 //! let busy = report.row("server", Some("customer"), Measure::Utilisation).ok_or("it is measured")?;
 //! assert_eq!(busy.theory, Some(0.8));
@@ -127,10 +127,9 @@
 //!
 //! [`FelSimulation`] simulates closed networks as Park and Fishwick do: by one event list without
 //! order for all facilities, with time intervals that make it faster and wrong by as much as
-//! [`FelTwin`] says. It stands alone, for comparison (`fel.rs` and its folder).
+//! [`FelReference`] says. It stands alone, for comparison (`fel.rs` and its folder).
 
 mod check;
-mod course;
 mod distribution;
 mod error;
 mod fel;
@@ -153,15 +152,15 @@ mod scale;
 mod study;
 mod sums;
 mod theory;
+mod timeline;
 mod trace;
 mod traffic;
 
-pub use course::{Course, Times};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
-pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
+pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelSimulation};
 pub use measures::{Measure, QUANTILES};
 pub use model::{
     ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, TimeSums,
@@ -172,12 +171,13 @@ pub use network::{
 pub use plan::Study;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
-pub use saved::{Keep, SavedStudy};
-pub use study::Place;
+pub use saved::{SavedStudy, StudyAutosave};
+pub use study::Backend;
+pub use timeline::{Timeline, Times};
 pub use trace::{Follow, Outcome, Visit, write_visits};
 
 /// The siblings that a customer may be parted into at a fork.
-pub const MAX_SIBLINGS: usize = 64;
+pub const MAX_FORK_TASKS: usize = 64;
 
 shared! {
     "facility/network.wgsl":

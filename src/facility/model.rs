@@ -6,11 +6,11 @@ mod laws;
 mod level;
 mod lines;
 mod records;
+mod reference;
+mod routes;
 mod sharing;
 mod streams;
 mod tables;
-mod twin;
-mod ways;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -95,7 +95,7 @@ shared! {
 }
 const NODE_WORDS: usize = 4 * NODE_ROWS;
 const PAIR_WORDS: usize = 4 * PAIR_ROWS;
-const WAY_WORDS: usize = 4 * WAY_ROWS;
+const ROUTE_WORDS: usize = 4 * WAY_ROWS;
 
 /// A network that was checked, as a model of the engine: an LP for each node, in the order of
 /// [`Network::names`]. Its lookahead is the shortest time of travel from a node to another, if all
@@ -341,7 +341,7 @@ struct Customer {
 }
 
 type Payload = [u32; 6];
-type Here<'c> = Context<'c, Payload>;
+type NetworkContext<'c> = Context<'c, Payload>;
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> Payload {
     // High words first: events of one time are in the order of their words.

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::network::{Network, WhenFull};
-use super::nodes::{Kind, Node, Pair, Way, unsupported};
-use super::{Discipline, Distribution, FacilityError, Link, MAX_SIBLINGS, Route};
+use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
+use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// The most lines that the shortest is chosen of.
 const MOST_LINES: usize = 64;
@@ -77,7 +77,7 @@ impl<'n> Names<'n> {
     }
 
     /// The ways of each class.
-    fn ways(&self, node: &str, route: &Route) -> Result<Vec<Vec<Way>>, FacilityError> {
+    fn routes(&self, node: &str, route: &Route) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         let links = match route {
             Route::Links(links) => links,
             Route::InTurn { in_turn: nodes } | Route::Shortest { shortest: nodes } => {
@@ -95,12 +95,12 @@ impl<'n> Names<'n> {
                 }
                 #[expect(clippy::cast_precision_loss, reason = "a probability")]
                 let share = 1.0 / nodes.len() as f64;
-                let ways = nodes.iter().map(|to| {
+                let routes = nodes.iter().map(|to| {
                     let travel = self.travel_to(to);
-                    Ok(Way { probability: share, node: self.node(node, to)?, class: 0, travel })
+                    Ok(ResolvedRoute { probability: share, node: self.node(node, to)?, class: 0, travel })
                 });
-                let ways = ways.collect::<Result<Vec<_>, FacilityError>>()?;
-                let of = |class| ways.iter().map(|way| Way { class, ..*way }).collect();
+                let routes = routes.collect::<Result<Vec<_>, FacilityError>>()?;
+                let of = |class| routes.iter().map(|route| ResolvedRoute { class, ..*route }).collect();
                 return Ok((0..self.classes.len()).map(of).collect());
             }
         };
@@ -114,9 +114,9 @@ impl<'n> Names<'n> {
                 let class = self.classes[number].clone();
                 return Err(FacilityError::Probabilities { node: node.to_owned(), class, sum });
             }
-            let way = |link: &&Link| self.way(node, link, number, link.probability.unwrap_or(1.0 - sum));
-            let ways = links.iter().map(way).collect::<Result<Vec<_>, FacilityError>>()?;
-            Ok(ways.into_iter().filter(|way| way.probability > 0.0).collect())
+            let route = |link: &&Link| self.route(node, link, number, link.probability.unwrap_or(1.0 - sum));
+            let routes = links.iter().map(route).collect::<Result<Vec<_>, FacilityError>>()?;
+            Ok(routes.into_iter().filter(|route| route.probability > 0.0).collect())
         };
         self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
     }
@@ -134,8 +134,14 @@ impl<'n> Names<'n> {
         Ok(self.classes.iter().map(of).collect())
     }
 
-    fn way(&self, from: &str, link: &Link, class: usize, probability: f64) -> Result<Way, FacilityError> {
-        Ok(Way {
+    fn route(
+        &self,
+        from: &str,
+        link: &Link,
+        class: usize,
+        probability: f64,
+    ) -> Result<ResolvedRoute, FacilityError> {
+        Ok(ResolvedRoute {
             probability,
             node: self.node(from, &link.node)?,
             class: link.becomes.as_ref().map_or(Ok(class), |class| self.class(from, class))?,
@@ -144,17 +150,17 @@ impl<'n> Names<'n> {
     }
 
     /// Where the siblings of each class go.
-    fn siblings(&self, node: &str, links: &[Link]) -> Result<Vec<Vec<Way>>, FacilityError> {
+    fn tasks(&self, node: &str, links: &[Link]) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         if let Some(probability) = links.iter().find_map(|link| link.probability) {
             let remedy = "leave it out: a sibling goes along each".to_owned();
             return Err(setting(node, "the probability of a sibling", probability, remedy));
         }
         let of = |(class, links): (usize, Vec<&Link>)| {
-            if links.len() > MAX_SIBLINGS {
-                let remedy = format!("a customer may be parted into {MAX_SIBLINGS} at the most");
+            if links.len() > MAX_FORK_TASKS {
+                let remedy = format!("a customer may be parted into {MAX_FORK_TASKS} at the most");
                 return Err(setting(node, "the number of siblings", links.len(), remedy));
             }
-            links.into_iter().map(|link| self.way(node, link, class, 1.0)).collect()
+            links.into_iter().map(|link| self.route(node, link, class, 1.0)).collect()
         };
         self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
     }
@@ -171,10 +177,10 @@ impl<'n> Names<'n> {
                 return Err(setting(name, "the batch", source.batch, format!("choose 1 to {MOST_BATCH}")));
             }
             let kind = Kind::Source { interarrival: source.interarrival, class, batch: source.batch };
-            let ways = self.ways(name, &source.to)?.into_iter().enumerate();
+            let routes = self.routes(name, &source.to)?.into_iter().enumerate();
             // Of a source, only its own class has ways.
-            let ways = ways.map(|(number, ways)| if number == class { ways } else { Vec::new() });
-            let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
+            let routes = routes.map(|(number, routes)| if number == class { routes } else { Vec::new() });
+            let pairs = routes.map(|routes| Pair { routes, ..Pair::default() }).collect();
             let mut node = Node::new(name, kind, Some(&source.to), pairs);
             for piece in &source.rates {
                 if !(0.0..=1.0).contains(&piece.factor) {
@@ -274,13 +280,13 @@ impl<'n> Names<'n> {
             nodes.push(Node::new(name, kind, Some(&delay.to), pairs));
         }
         for (name, router) in &network.routers {
-            let ways = self.ways(name, &router.to)?.into_iter();
-            let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
+            let routes = self.routes(name, &router.to)?.into_iter();
+            let pairs = routes.map(|routes| Pair { routes, ..Pair::default() }).collect();
             nodes.push(Node::new(name, Kind::Router, Some(&router.to), pairs));
         }
         for (name, fork) in &network.forks {
-            let ways = self.ways(name, &fork.to)?.into_iter().zip(self.siblings(name, &fork.siblings)?);
-            let pairs = ways.map(|(ways, siblings)| Pair { ways, siblings, ..Pair::default() }).collect();
+            let routes = self.routes(name, &fork.to)?.into_iter().zip(self.tasks(name, &fork.tasks)?);
+            let pairs = routes.map(|(routes, tasks)| Pair { routes, tasks, ..Pair::default() }).collect();
             nodes.push(Node::new(name, Kind::Fork, Some(&fork.to), pairs));
         }
         for name in network.sinks.keys() {
@@ -306,13 +312,13 @@ impl<'n> Names<'n> {
                 format!("at most {MOST_POPULATION} customers of a class begin at a node; spread them");
             return Err(setting(name, "the population", large, remedy));
         }
-        let ways = self.ways(name, to)?;
-        let parts = service.into_iter().zip(patience).zip(populations).zip(ways);
-        let pair = |(((service, patience), population), ways): (((_, _), Option<u32>), _)| Pair {
+        let routes = self.routes(name, to)?;
+        let parts = service.into_iter().zip(patience).zip(populations).zip(routes);
+        let pair = |(((service, patience), population), routes): (((_, _), Option<u32>), _)| Pair {
             service,
             patience,
             population: population.unwrap_or(0),
-            ways,
+            routes,
             ..Pair::default()
         };
         Ok(parts.map(pair).collect())

@@ -272,11 +272,11 @@ pub struct Router {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// Where siblings go, one along each link, at most [`MAX_SIBLINGS`](super::MAX_SIBLINGS) of a
+    /// Where siblings go, one along each link, at most [`MAX_FORK_TASKS`](super::MAX_FORK_TASKS) of a
     /// customer. Links that name a class take the place of those that name none. They have no
     /// probability.
     #[serde(deserialize_with = "links")]
-    pub siblings: Vec<Link>,
+    pub tasks: Vec<Link>,
     /// Where customers go that have been joined.
     pub to: Route,
 }
@@ -568,8 +568,8 @@ impl Station {
 
 impl Fork {
     /// A sibling to each of several nodes; customers that have been joined go `to`.
-    pub fn new<L: Into<Link>>(siblings: impl IntoIterator<Item = L>, to: impl Into<Route>) -> Self {
-        Self { siblings: siblings.into_iter().map(Into::into).collect(), to: to.into() }
+    pub fn new<L: Into<Link>>(tasks: impl IntoIterator<Item = L>, to: impl Into<Route>) -> Self {
+        Self { tasks: tasks.into_iter().map(Into::into).collect(), to: to.into() }
     }
 }
 

@@ -73,7 +73,7 @@ impl Node {
     }
 
     pub(super) fn most_ways(&self) -> usize {
-        self.pairs.iter().map(|pair| pair.ways.len()).max().unwrap_or(0)
+        self.pairs.iter().map(|pair| pair.routes.len()).max().unwrap_or(0)
     }
 
     /// Whether whoever comes of a class goes on from here, and nobody is lost.
@@ -90,7 +90,7 @@ impl Node {
     /// class, or to the shortest line. What comes of each class then depends on the order in which
     /// they come, and the traffic equations, which share each class out evenly, do not say it.
     pub(super) fn mixes(&self) -> bool {
-        let mut coming = self.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
+        let mut coming = self.pairs.iter().filter(|pair| pair.comes && pair.routes.len() > 1);
         match self.choice {
             Choice::Chance => false,
             Choice::InTurn => coming.next().is_some() && coming.next().is_some(),
@@ -107,8 +107,8 @@ impl Node {
 
     /// Whether any of its ways leads to a node that blocks.
     pub(super) fn holds(&self, nodes: &[Node]) -> bool {
-        let ways = self.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.ways);
-        ways.into_iter().any(|way| nodes[way.node].blocks)
+        let routes = self.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.routes);
+        routes.into_iter().any(|route| nodes[route.node].blocks)
     }
 }
 
@@ -118,9 +118,9 @@ pub(super) struct Pair {
     pub(super) service: Option<Distribution>,
     pub(super) patience: Option<Distribution>,
     pub(super) population: u32,
-    pub(super) ways: Vec<Way>,
+    pub(super) routes: Vec<ResolvedRoute>,
     /// Of a fork: where siblings go, one along each.
-    pub(super) siblings: Vec<Way>,
+    pub(super) tasks: Vec<ResolvedRoute>,
     /// Whether customers of the class come here at all, and whether any of them came from a source.
     pub(super) comes: bool,
     pub(super) from_outside: bool,
@@ -130,13 +130,13 @@ pub(super) struct Pair {
 
 impl Pair {
     /// The ways of customers, and of siblings.
-    pub(super) fn all_ways(&self) -> impl Iterator<Item = &Way> {
-        self.ways.iter().chain(&self.siblings)
+    pub(super) fn all_routes(&self) -> impl Iterator<Item = &ResolvedRoute> {
+        self.routes.iter().chain(&self.tasks)
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Way {
+pub(super) struct ResolvedRoute {
     pub(super) probability: f64,
     pub(super) node: usize,
     pub(super) class: usize,
@@ -144,7 +144,7 @@ pub(super) struct Way {
     pub(super) travel: Option<Distribution>,
 }
 
-impl Way {
+impl ResolvedRoute {
     /// The mean of that time.
     pub(super) fn mean_travel(&self) -> f64 {
         self.travel.map_or(0.0, |travel| travel.mean())

@@ -3,13 +3,13 @@
 //! at the same node may go on in several ways.
 
 use super::FacilityError;
-use super::nodes::{Kind, Node, Way};
+use super::nodes::{Kind, Node, ResolvedRoute};
 
 /// Chains of forks, one within the other, that are told apart.
 const MOST_CHAINS: usize = 256;
 
 /// A class of customers at a node.
-pub(super) struct Place {
+pub(super) struct ClassAtNode {
     pub(super) node: usize,
     pub(super) class: usize,
     /// Its chain: 0 for customers, else for siblings.
@@ -19,16 +19,16 @@ pub(super) struct Place {
 
 /// Where they go from there.
 pub(super) struct Step {
-    pub(super) way: Way,
+    pub(super) route: ResolvedRoute,
     /// The place, or none if they are joined.
     pub(super) to: Option<usize>,
     /// Whether a sibling goes along it.
-    pub(super) sibling: bool,
+    pub(super) task: bool,
 }
 
 /// All places that customers come to from some of them.
-pub(super) struct Places {
-    pub(super) all: Vec<Place>,
+pub(super) struct ClassesAtNodes {
+    pub(super) all: Vec<ClassAtNode>,
     /// The fork that made the siblings of a chain, and the chain of who was forked. The first is of
     /// customers, and has none.
     chains: Vec<(usize, usize)>,
@@ -37,7 +37,7 @@ pub(super) struct Places {
     classes: usize,
 }
 
-impl Places {
+impl ClassesAtNodes {
     /// Those to which customers come who are at the beginning at a node, as a class.
     ///
     /// # Errors
@@ -51,19 +51,19 @@ impl Places {
         }
         let mut next = 0;
         while next < places.all.len() {
-            let Place { node, class, chain, .. } = places.all[next];
+            let ClassAtNode { node, class, chain, .. } = places.all[next];
             places.stays(nodes, next)?;
             let pair = &nodes[node].pairs[class];
             let mut steps = Vec::new();
-            for way in &pair.ways {
-                let to = places.along(nodes, way, chain);
-                steps.push(Step { way: *way, to, sibling: false });
+            for route in &pair.routes {
+                let to = places.along(nodes, route, chain);
+                steps.push(Step { route: *route, to, task: false });
             }
-            if !pair.siblings.is_empty() {
+            if !pair.tasks.is_empty() {
                 let chain = places.within(nodes, node, chain)?;
-                for way in &pair.siblings {
-                    let to = places.along(nodes, way, chain);
-                    steps.push(Step { way: *way, to, sibling: true });
+                for route in &pair.tasks {
+                    let to = places.along(nodes, route, chain);
+                    steps.push(Step { route: *route, to, task: true });
                 }
             }
             places.all[next].steps = steps;
@@ -74,8 +74,8 @@ impl Places {
     }
 
     /// The most siblings that a customer is at once.
-    pub(super) fn siblings(&self, nodes: &[Node]) -> u32 {
-        let made = |fork: usize| nodes[fork].pairs.iter().map(|pair| pair.siblings.len()).max().unwrap_or(0);
+    pub(super) fn tasks(&self, nodes: &[Node]) -> u32 {
+        let made = |fork: usize| nodes[fork].pairs.iter().map(|pair| pair.tasks.len()).max().unwrap_or(0);
         let mut most = vec![1_u32; self.chains.len()];
         // An outer chain comes before those within.
         for (chain, &(fork, outer)) in self.chains.iter().enumerate().skip(1) {
@@ -89,15 +89,15 @@ impl Places {
         known.resize(nodes.len() * self.classes, 0);
         let place = &mut known[node * self.classes + class];
         if *place == 0 {
-            self.all.push(Place { node, class, chain, steps: Vec::new() });
+            self.all.push(ClassAtNode { node, class, chain, steps: Vec::new() });
             *place = self.all.len();
         }
         *place - 1
     }
 
-    fn along(&mut self, nodes: &[Node], way: &Way, chain: usize) -> Option<usize> {
-        let joined = chain > 0 && self.chains[chain].0 == way.node;
-        (!joined).then(|| self.find(nodes, way.node, way.class, chain))
+    fn along(&mut self, nodes: &[Node], route: &ResolvedRoute, chain: usize) -> Option<usize> {
+        let joined = chain > 0 && self.chains[chain].0 == route.node;
+        (!joined).then(|| self.find(nodes, route.node, route.class, chain))
     }
 
     /// The chain of the siblings that a fork makes of those of another.
@@ -139,7 +139,7 @@ impl Places {
 
     /// Siblings do not leave the network: who was parted would wait for them for ever.
     fn stays(&self, nodes: &[Node], place: usize) -> Result<(), FacilityError> {
-        let Place { node: number, class, chain, .. } = self.all[place];
+        let ClassAtNode { node: number, class, chain, .. } = self.all[place];
         if chain == 0 {
             return Ok(());
         }
@@ -160,14 +160,14 @@ impl Places {
 
     /// Those that can leave: the network, or as siblings to be joined.
     pub(super) fn leave(&self, nodes: &[Node]) -> Vec<bool> {
-        let out = |place: &Place| {
+        let out = |place: &ClassAtNode| {
             let node = &nodes[place.node];
             node.kind == Kind::Sink || node.pairs[place.class].patience.is_some()
         };
         let mut leaves: Vec<bool> = self.all.iter().map(out).collect();
         let mut comes = vec![Vec::new(); self.all.len()];
         for (from, place) in self.all.iter().enumerate() {
-            for step in place.steps.iter().filter(|step| !step.sibling) {
+            for step in place.steps.iter().filter(|step| !step.task) {
                 match step.to {
                     Some(to) => comes[to].push(from),
                     None => leaves[from] = true,

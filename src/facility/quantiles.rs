@@ -197,12 +197,12 @@ impl Facility {
             let Some(mean) = time(found.place) else {
                 warnings.push(format!(
                     "{} is not told: it is longer than its histogram reaches, 2^26 of the shortest mean service or more",
-                    self.told_of(column)
+                    self.reported_of(column)
                 ));
                 continue;
             };
             if found.few {
-                few.push(self.told_of(column));
+                few.push(self.reported_of(column));
             }
             row.mean = Some(mean);
             row.resolution = self.bin_width(mean);

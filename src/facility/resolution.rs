@@ -89,7 +89,7 @@ impl Times {
         }
         network.routers.iter().for_each(|(node, router)| route(&mut times, node, &router.to));
         for (node, fork) in &network.forks {
-            route(&mut times, node, &Route::Links(fork.siblings.clone()));
+            route(&mut times, node, &Route::Links(fork.tasks.clone()));
             route(&mut times, node, &fork.to);
         }
         let ends =
@@ -130,7 +130,7 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
         .constants
         .iter()
         .filter(|constant| matters(constant.units) && !resolution.is_exact(constant.units));
-    let told = named(rounded, |constant| {
+    let reported = named(rounded, |constant| {
         let ticks = resolution.ticks(constant.units).ok()?;
         Some(format!("{}, {} -> {}", constant.what, constant.units, resolution.units(ticks)))
     });
@@ -139,14 +139,14 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
         None => "no resolution makes all times exact: give them fewer digits",
     };
     let mut warnings = Vec::new();
-    if let Some(told) = told {
-        warnings.push(format!("times are rounded to ticks of 1/{per_unit}: {told}; {remedy}"));
+    if let Some(reported) = reported {
+        warnings.push(format!("times are rounded to ticks of 1/{per_unit}: {reported}; {remedy}"));
     }
     let short = times.drawn.iter().filter(|drawn| drawn.units > 0.0 && !resolution.is_fine(drawn.units));
-    let told = named(short, |drawn| Some(format!("{}, {}", drawn.what, drawn.units)));
-    if let Some(told) = told {
+    let reported = named(short, |drawn| Some(format!("{}, {}", drawn.what, drawn.units)));
+    if let Some(reported) = reported {
         warnings.push(format!(
-            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {told}; \
+            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {reported}; \
              choose a smaller unit of time, \
              or leave `ticks_per_unit` out"
         ));
@@ -173,10 +173,10 @@ fn named<'t>(
     times: impl Iterator<Item = &'t Constant>,
     words: impl Fn(&Constant) -> Option<String>,
 ) -> Option<String> {
-    let mut told: Vec<String> = times.filter_map(words).collect();
-    let others = told.len().saturating_sub(MOST_NAMED);
-    told.truncate(MOST_NAMED);
-    let mut text = told.join("; ");
+    let mut reported: Vec<String> = times.filter_map(words).collect();
+    let others = reported.len().saturating_sub(MOST_NAMED);
+    reported.truncate(MOST_NAMED);
+    let mut text = reported.join("; ");
     if others > 0 {
         let _ = write!(text, "; and {others} more");
     }

@@ -49,7 +49,7 @@ pub(super) struct Numbers {
 
 /// A study of a network as far as it came: what the replications told that have ended; or one long
 /// run, and what it told at the ends of batches. It is the same, byte for byte, wherever it was
-/// made, and goes on anywhere ([`Keep::from`]), to the results and the fingerprint of a study that
+/// made, and goes on anywhere ([`StudyAutosave::from`]), to the results and the fingerprint of a study that
 /// nobody interrupted.
 ///
 /// Seed, times, details and batches are those of the study. Replications, the rule that stops them,
@@ -64,7 +64,7 @@ pub struct SavedStudy {
 
 /// Whether and where a study is saved, and what it goes on from.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Keep<'a> {
+pub struct StudyAutosave<'a> {
     /// Goes on with a study that was saved, instead of from the start.
     pub from: Option<&'a SavedStudy>,
     /// Saves the study where it ends or is stopped, and at intervals between two replications or
@@ -98,14 +98,14 @@ impl SavedStudy {
     pub(super) fn of_run(
         facility: &Facility,
         numbers: Numbers,
-        told: &[Vec<FacilityOutput>],
+        reported: &[Vec<FacilityOutput>],
         run: &Checkpoint,
     ) -> Result<Self, FacilityError> {
         Self::write(facility, numbers, |file| {
             file.section(|_| {});
             file.section(|_| {});
             file.section(|bytes| {
-                told.iter().for_each(|rows| bytes.extend(bytemuck::cast_slice::<_, u8>(rows)))
+                reported.iter().for_each(|rows| bytes.extend(bytemuck::cast_slice::<_, u8>(rows)))
             });
             file.section(|bytes| bytes.extend(run.as_bytes()));
             file.section(|_| {});
@@ -223,7 +223,7 @@ impl SavedStudy {
         }
         let number = |number: u64| number.to_string();
         let time = |ticks: u64| facility.resolution().units(Ticks::new(ticks)).to_string();
-        let details = |told: u64| if told == 1 { "quantiles" } else { "no quantiles" }.to_owned();
+        let details = |reported: u64| if reported == 1 { "quantiles" } else { "no quantiles" }.to_owned();
         let made = |batches: u64| match batches {
             0 => "replications".to_owned(),
             batches => format!("{batches} batches of one run"),
@@ -277,7 +277,7 @@ impl SavedStudy {
     }
 
     /// What the nodes of a long run told, at the ends of batches that it came to.
-    pub(super) fn told(
+    pub(super) fn reported(
         &self,
         nodes: usize,
         ends: usize,
@@ -317,7 +317,7 @@ fn text(facility: &Facility) -> String {
 
 /// When a study is saved, and how many replications are made until then, or until somebody is told
 /// how far it is.
-pub(super) struct Saving<'a> {
+pub(super) struct SavePlan<'a> {
     to: Option<Autosave<'a>>,
     saved: Instant,
     /// Whether the last save failed.
@@ -337,14 +337,14 @@ const FIRST_ON_HOST: u32 = 32;
 /// How often the host tells how far it is. (A device does so by itself.)
 const TELL: Duration = Duration::from_millis(200);
 
-impl<'a> Saving<'a> {
+impl<'a> SavePlan<'a> {
     pub(super) fn new(
-        keep: Keep<'a>,
+        keep: StudyAutosave<'a>,
         most: u32,
         on_host: bool,
         own: impl FnOnce(&SavedStudy) -> Result<(), CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        let Keep { from, to } = keep;
+        let StudyAutosave { from, to } = keep;
         if let Some(autosave) = to {
             autosave.claim(|path| {
                 let there = SavedStudy::load(path)?;
@@ -353,8 +353,8 @@ impl<'a> Saving<'a> {
                 CheckpointError::unless_ahead(saved, now, what)
             })?;
         }
-        let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
-        let pace = to.map_or(tell, |autosave| autosave.every.min(tell));
+        let (print_report, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
+        let pace = to.map_or(print_report, |autosave| autosave.every.min(print_report));
         let part = if pace < Duration::MAX { most.min(first) } else { most };
         Ok(Self { to, saved: Instant::now(), failing: false, pace, part, most })
     }

@@ -7,13 +7,13 @@ pub(super) const LONGEST: u64 = 1 << 62;
 
 /// How times of a description become ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(super) struct TimeScale {
     pub(super) resolution: Resolution,
     /// The end of runs, in units, beyond which a time need not fit; infinite where it is not known.
     until: f64,
 }
 
-impl Scale {
+impl TimeScale {
     pub(super) fn new(resolution: Resolution, until: Option<f64>) -> Self {
         let fits = |until: &f64| resolution.ticks(*until).is_ok_and(|ticks| ticks.get() <= LONGEST);
         Self { resolution, until: until.filter(fits).unwrap_or(f64::INFINITY) }

@@ -8,7 +8,8 @@ use web_time::Instant;
 
 use crate::gpu::{Gpu, Verdict};
 use crate::pdes::{
-    CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Ran, Replica, Results, SimulationError, Until,
+    CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Replica, Results, RunResult, SimulationError,
+    Until,
 };
 use crate::random::mix;
 use crate::statistics::{
@@ -21,18 +22,18 @@ use super::check::{UNTIL, observed};
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::quantiles::Histograms;
-use super::saved::{Numbers, Saving, no_shares, source};
+use super::saved::{Numbers, SavePlan, no_shares, source};
 use super::scale::LONGEST;
-use super::sums::Seen;
+use super::sums::Observed;
 use super::theory;
 use super::{
-    ClassOutput, Facility, FacilityError, FacilityOutput, Keep, LENGTHS, Length, Report, Row, SavedStudy,
-    Study,
+    ClassOutput, Facility, FacilityError, FacilityOutput, LENGTHS, Length, Report, Row, SavedStudy, Study,
+    StudyAutosave,
 };
 
 /// Where a network is run. The results are the same bits.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'g> {
+pub enum Backend<'g> {
     /// On the host, one replication on every core.
     Cpu,
     /// On a device. (Of the options, [`EngineOptions::outputs`] is the library's business.)
@@ -44,7 +45,7 @@ pub enum Place<'g> {
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
 
 /// What a replication gave, by node.
-fn rows_of(ran: &Ran<FacilityOutput>) -> &[FacilityOutput] {
+fn rows_of(ran: &RunResult<FacilityOutput>) -> &[FacilityOutput] {
     ran.outputs.as_ref().map_or(&[], |outputs| outputs.rows())
 }
 
@@ -52,18 +53,20 @@ fn rows_of(ran: &Ran<FacilityOutput>) -> &[FacilityOutput] {
 pub(super) const MORE: u32 = 4;
 
 /// Where replications are made, with room for those who wait.
-enum Maker<'g> {
+enum Runner<'g> {
     Cpu(Box<CpuEngine<Facility>>),
     Gpu(&'g Gpu, Box<Engine<Facility>>),
 }
 
-impl<'g> Maker<'g> {
-    fn new(place: Place<'g>, facility: &Facility) -> Self {
+impl<'g> Runner<'g> {
+    fn new(place: Backend<'g>, facility: &Facility) -> Self {
         let (model, [first, rows]) = (facility.clone(), facility.histogram_rows());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
         match place {
-            Place::Cpu => Self::Cpu(Box::new(CpuEngine::new(build).with_outputs().with_memory(first, rows))),
-            Place::Gpu(gpu, options) => {
+            Backend::Cpu => {
+                Self::Cpu(Box::new(CpuEngine::new(build).with_outputs().with_memory(first, rows)))
+            }
+            Backend::Gpu(gpu, options) => {
                 let options = EngineOptions { outputs: true, memory: [first, rows], ..options };
                 Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)))
             }
@@ -100,7 +103,7 @@ impl Facility {
     pub fn study<V: Verdict>(
         &self,
         study: &Study,
-        place: Place<'_>,
+        place: Backend<'_>,
         watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
         pollster::block_on(self.study_async(study, place, watch))
@@ -122,34 +125,34 @@ impl Facility {
     /// and where nothing can be written there. A save that fails later ends nothing: see
     /// [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn study_kept<V: Verdict>(
+    pub fn study_saving<V: Verdict>(
         &self,
         study: &Study,
-        place: Place<'_>,
-        keep: Keep<'_>,
+        place: Backend<'_>,
+        keep: StudyAutosave<'_>,
         watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
         pollster::block_on(self.replicate(study, place, keep, watch))
     }
 
-    /// [`Facility::study`] without blocking, but for [`Place::Cpu`].
+    /// [`Facility::study`] without blocking, but for [`Backend::Cpu`].
     ///
     /// # Errors
     /// As [`Facility::study`].
     pub async fn study_async<V: Verdict>(
         &self,
         study: &Study,
-        place: Place<'_>,
+        place: Backend<'_>,
         watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
-        self.replicate(study, place, Keep::default(), watch).await
+        self.replicate(study, place, StudyAutosave::default(), watch).await
     }
 
     async fn replicate<V: Verdict>(
         &self,
         study: &Study,
-        place: Place<'_>,
-        keep: Keep<'_>,
+        place: Backend<'_>,
+        keep: StudyAutosave<'_>,
         mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
@@ -179,11 +182,11 @@ impl Facility {
             let room = u32::try_from(now.room).expect("it was looked through");
             facility = facility.with_room(room.min(study.room));
         }
-        let mut maker = Maker::new(place, &facility);
+        let mut maker = Runner::new(place, &facility);
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = Saving::new(keep, most, matches!(place, Place::Cpu), own)?;
+        let mut saving = SavePlan::new(keep, most, matches!(place, Backend::Cpu), own)?;
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
         let mut done = whole(now.done);
         let mut mapping = None;
@@ -238,7 +241,7 @@ impl Facility {
                     }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
-                    maker = Maker::new(place, &facility);
+                    maker = Runner::new(place, &facility);
                     continue;
                 }
                 let runs: Vec<_> = results.runs.iter().flatten().flatten().collect();
@@ -246,7 +249,7 @@ impl Facility {
                     let rows = rows_of(ran);
                     facility.verify(rows, replication, until)?;
                     facility.deadlock(rows, study.seed, replication, until)?;
-                    let seen = Seen::new(rows, None, warm_up, [warm_up, until]);
+                    let seen = Observed::new(rows, None, warm_up, [warm_up, until]);
                     Ok(columns.iter().filter(pooled).map(|column| facility.part(column, &seen)).collect())
                 });
                 let values: Vec<Result<Vec<Part>, FacilityError>> = values.collect();
@@ -257,14 +260,14 @@ impl Facility {
                         column.parts.push(part);
                     }
                     histograms.add(&ran.memory);
-                    for (node, told) in rows.iter().enumerate() {
+                    for (node, reported) in rows.iter().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
                         let span = (until.get() - warm_up.get()) as f64;
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
                         let share =
                             |(values, &ticks): (&mut Vec<f64>, &u64)| values.push(ticks as f64 / span);
                         if let Some(values) = lengths.get_mut(node) {
-                            values.iter_mut().zip(&told.lengths).for_each(share);
+                            values.iter_mut().zip(&reported.lengths).for_each(share);
                         }
                     }
                     now.customers = now.customers.wrapping_add(served(&facility, rows));
@@ -292,7 +295,7 @@ impl Facility {
         let written = saving.last(make)?;
         let mut warnings = self.rounding_until(study.until);
         for column in columns.iter().filter(|column| facility.unserved(column, warm_up, until)) {
-            let what = facility.told_of(column);
+            let what = facility.reported_of(column);
             warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
         }
         let known = theory::known(&facility);
@@ -302,8 +305,8 @@ impl Facility {
         let mut results = results.collect::<Result<Vec<_>, FacilityError>>()?;
         warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut results));
         let (engine, adapter, mapping) = match &maker {
-            Maker::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
-            Maker::Gpu(gpu, _) => (
+            Runner::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
+            Runner::Gpu(gpu, _) => (
                 "gpu",
                 gpu.info().name.clone(),
                 mapping.map_or_else(String::new, |mapping| mapping.to_string()),
@@ -427,8 +430,9 @@ impl Facility {
             })
             .collect();
         let may = |stuck: &[bool], node: usize| {
-            let ways = self.nodes[node].pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.ways);
-            ways.into_iter().any(|way| self.nodes[way.node].blocks && stuck[way.node])
+            let routes =
+                self.nodes[node].pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.routes);
+            routes.into_iter().any(|route| self.nodes[route.node].blocks && stuck[route.node])
         };
         shrink(&mut stuck, may);
         if !stuck.contains(&true) {
@@ -482,10 +486,10 @@ impl Facility {
         let (mut sent, mut came) = (0_u64, 0_u64);
         let age = until.get() - self.params_warm_up().get();
         for (node, row) in self.nodes.iter().zip(rows) {
-            for (number, (class, told)) in self.network.classes.iter().zip(&row.classes).enumerate() {
+            for (number, (class, reported)) in self.network.classes.iter().zip(&row.classes).enumerate() {
                 // Of who was parted, too, though he waits for siblings only.
                 if matches!(node.kind, Kind::Station { .. } | Kind::Fork) {
-                    little(told, age).map_err(|(times, area)| FacilityError::Little {
+                    little(reported, age).map_err(|(times, area)| FacilityError::Little {
                         node: node.name.clone(),
                         class: class.clone(),
                         replication,
@@ -494,20 +498,20 @@ impl Facility {
                     })?;
                 }
                 // Who is on his way has been sent, and has not come.
-                came = came.wrapping_add(told.begun).wrapping_sub(told.ended);
+                came = came.wrapping_add(reported.begun).wrapping_sub(reported.ended);
                 match node.kind {
-                    Kind::Source { .. } => sent = sent.wrapping_add(told.served()),
-                    Kind::Sink => came = came.wrapping_add(told.arrivals),
+                    Kind::Source { .. } => sent = sent.wrapping_add(reported.served()),
+                    Kind::Sink => came = came.wrapping_add(reported.arrivals),
                     Kind::Fork => {
-                        let siblings = node.pairs[number].siblings.len() as u64;
+                        let tasks = node.pairs[number].tasks.len() as u64;
                         sent = sent
-                            .wrapping_add(told.served())
-                            .wrapping_add(siblings.wrapping_mul(told.arrivals));
-                        came = came.wrapping_add(told.arrivals).wrapping_add(told.joined);
+                            .wrapping_add(reported.served())
+                            .wrapping_add(tasks.wrapping_mul(reported.arrivals));
+                        came = came.wrapping_add(reported.arrivals).wrapping_add(reported.joined);
                     }
                     Kind::Router | Kind::Station { .. } => {
-                        sent = sent.wrapping_add(told.served());
-                        came = came.wrapping_add(told.arrivals);
+                        sent = sent.wrapping_add(reported.served());
+                        came = came.wrapping_add(reported.arrivals);
                     }
                 }
             }
@@ -542,18 +546,18 @@ const KIND: u32 = 0x6661_6369;
 /// Little's law for the customers of a class at a station: the times that those who left were there
 /// after the warm-up, of which the sum of sojourns tells those who were served, and the ages of
 /// those present are the area under their number, modulo 2^64. Else both of them.
-fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
+fn little(reported: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
     let word = |sum: u128| sum as u64;
-    let area = told.present.area(age);
-    let present = u128::from(told.present.level()) * u128::from(age);
-    let ages = word(present).wrapping_sub(told.came);
-    let times = word(told.sojourn.sum()).wrapping_sub(told.apart).wrapping_add(ages);
+    let area = reported.present.area(age);
+    let present = u128::from(reported.present.level()) * u128::from(age);
+    let ages = word(present).wrapping_sub(reported.came);
+    let times = word(reported.sojourn.sum()).wrapping_sub(reported.apart).wrapping_add(ages);
     // Nobody is there for longer than statistics go on, there are no fewer than none, and no more
     // of them are served than are there.
-    let possible = u128::from(told.came) <= present
-        && told.present.level() <= u32::MAX / 2
-        && told.busy.level() <= told.present.level();
+    let possible = u128::from(reported.came) <= present
+        && reported.present.level() <= u32::MAX / 2
+        && reported.busy.level() <= reported.present.level();
     if word(area) == times && possible { Ok(()) } else { Err((times, area)) }
 }
 

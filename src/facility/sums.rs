@@ -14,7 +14,7 @@ pub(super) fn real(sum: u128) -> f64 {
 }
 
 /// What was seen of a run, or of a part of it.
-pub(super) struct Seen<'r> {
+pub(super) struct Observed<'r> {
     /// What each node told at the end.
     pub(super) rows: &'r [FacilityOutput],
     /// And at the beginning, if that is not where statistics begin.
@@ -27,7 +27,7 @@ pub(super) struct Seen<'r> {
     pub(super) span: f64,
 }
 
-impl<'r> Seen<'r> {
+impl<'r> Observed<'r> {
     pub(super) fn new(
         rows: &'r [FacilityOutput],
         before: Option<&'r [FacilityOutput]>,
@@ -39,11 +39,11 @@ impl<'r> Seen<'r> {
 
     /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one,
     /// with how long statistics went on until then.
-    fn difference<T: Sub<Output = T>>(&self, tell: impl Fn(&[FacilityOutput], u64) -> T) -> T {
+    fn difference<T: Sub<Output = T>>(&self, print_report: impl Fn(&[FacilityOutput], u64) -> T) -> T {
         let age = |time: Ticks| time.get() - self.warm_up.get();
-        let now = tell(self.rows, age(self.to));
+        let now = print_report(self.rows, age(self.to));
         match self.before {
-            Some(before) => now - tell(before, age(self.from)),
+            Some(before) => now - print_report(before, age(self.from)),
             None => now,
         }
     }
@@ -172,18 +172,18 @@ pub(super) struct Sum {
 impl Sum {
     fn of(classes: &[ClassOutput], class: Option<usize>, age: u64) -> Self {
         let mut sum = Self::default();
-        for (_, told) in
+        for (_, reported) in
             classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number))
         {
-            sum.sojourn = sum.sojourn + told.sojourn.into();
-            sum.wait = sum.wait + told.wait.into();
-            sum.present.0 += told.present.area(age);
-            sum.busy.0 += told.busy.area(age);
-            sum.arrivals += told.arrivals;
-            sum.served += told.served();
-            sum.lost += told.lost;
-            sum.reneged += told.reneged;
-            sum.balked += told.balked;
+            sum.sojourn = sum.sojourn + reported.sojourn.into();
+            sum.wait = sum.wait + reported.wait.into();
+            sum.present.0 += reported.present.area(age);
+            sum.busy.0 += reported.busy.area(age);
+            sum.arrivals += reported.arrivals;
+            sum.served += reported.served();
+            sum.lost += reported.lost;
+            sum.reneged += reported.reneged;
+            sum.balked += reported.balked;
         }
         sum
     }

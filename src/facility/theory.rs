@@ -10,7 +10,7 @@ use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Cl
 use super::nodes::{Choice, Kind, Node, Pair};
 use super::traffic::{mixes, work};
 use super::{Discipline, Distribution, Facility, Measure};
-pub(super) use visits::Known;
+pub(super) use visits::KnownFormula;
 use visits::{mean_travel, shared, visits};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node
@@ -69,9 +69,9 @@ impl<'n> Queue<'n> {
 }
 
 /// All that is known of a network.
-pub(super) fn known(facility: &Facility) -> Known {
+pub(super) fn known(facility: &Facility) -> KnownFormula {
     let nodes = &facility.nodes;
-    let mut known = Known::new();
+    let mut known = KnownFormula::new();
     let sources = nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
     if sources {
         open(nodes, &mut known);
@@ -89,7 +89,7 @@ pub(super) fn known(facility: &Facility) -> Known {
     known
 }
 
-fn open(nodes: &[Node], known: &mut Known) {
+fn open(nodes: &[Node], known: &mut KnownFormula) {
     let poisson = |node: &Node| {
         node.choice == Choice::Chance
             && node.calendar.is_empty()
@@ -135,7 +135,7 @@ fn open(nodes: &[Node], known: &mut Known) {
         }
     }
     if conserved {
-        fork::siblings(nodes, &before, known, &poisson);
+        fork::tasks(nodes, &before, known, &poisson);
     }
     // Little's law for the whole: those in it over those who come.
     let sinks: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Sink).collect();
@@ -154,7 +154,7 @@ fn open(nodes: &[Node], known: &mut Known) {
 
 /// How many customers are on their way from one node to another, where it is known how many go
 /// along the ways that take time.
-pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
+pub(super) fn travelling(nodes: &[Node], known: &KnownFormula) -> Option<f64> {
     let mut all = 0.0;
     for (number, node) in nodes.iter().enumerate() {
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
@@ -168,7 +168,7 @@ pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
 }
 
 /// What comes to a node and goes on, where nobody is lost.
-fn rates(number: usize, node: &Node, known: &mut Known) {
+fn rates(number: usize, node: &Node, known: &mut KnownFormula) {
     let comes: Vec<_> = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes).collect();
     let all: f64 = comes.iter().map(|(_, pair)| pair.rate).sum();
     // Equations that were too many to solve say nothing.
@@ -190,11 +190,11 @@ fn rates(number: usize, node: &Node, known: &mut Known) {
 }
 
 /// A station to which Poisson processes come.
-fn alone(queue: &Queue<'_>, known: &mut Known) {
+fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
     let rate = queue.rate();
     let service = queue.shared(|pair| pair.service);
     let patience = queue.shared(|pair| pair.patience);
-    let mut told = |class: Option<usize>, measure: Measure, value: f64| {
+    let mut emit = |class: Option<usize>, measure: Measure, value: f64| {
         if value.is_finite() {
             known.insert((queue.number, class, measure), value);
         }
@@ -204,11 +204,11 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         for &(class, pair, rate) in &queue.classes {
             let mean = pair.service.map_or(f64::NAN, |service| service.mean());
             all += rate * mean;
-            told(Some(class), Measure::Number, rate * mean);
-            told(Some(class), Measure::Sojourn, mean);
+            emit(Some(class), Measure::Number, rate * mean);
+            emit(Some(class), Measure::Sojourn, mean);
         }
-        told(None, Measure::Number, all);
-        told(None, Measure::Sojourn, all / rate);
+        emit(None, Measure::Number, all);
+        emit(None, Measure::Sojourn, all / rate);
         return;
     };
     // Of each class, who waits so long and is lost with such a probability.
@@ -227,7 +227,7 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
     if servers == 1 && queue.capacity.is_none() && queue.patient() {
         let load: f64 = queue.classes.iter().map(|&(_, pair, rate)| rate * mean(pair)).sum();
         if load < 1.0 {
-            told(None, Measure::Empty, 1.0 - load);
+            emit(None, Measure::Empty, 1.0 - load);
         }
     }
     if servers > MOST_SERVERS {
@@ -238,10 +238,10 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
             let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
             let served = 1.0 - theory.blocking();
             for &(class, _, rate) in &queue.classes {
-                told(Some(class), Measure::Loss, theory.blocking());
+                emit(Some(class), Measure::Loss, theory.blocking());
                 by_class.push((class, rate * served, theory.time_in_queue(), service));
             }
-            told(None, Measure::Loss, theory.blocking());
+            emit(None, Measure::Loss, theory.blocking());
         }
         (Some(service), None, Discipline::Fifo) if patience.is_some() => {
             let Some(patience) = patience else { return };
@@ -251,13 +251,13 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 queue.classes.iter().map(|&(class, _, part)| (Some(class), part / rate)).chain([(None, 1.0)])
             {
                 let (class, share) = class;
-                told(class, Measure::Reneged, theory.abandonment());
-                told(class, Measure::Throughput, share * rate * (1.0 - theory.abandonment()));
-                told(class, Measure::Utilisation, share * theory.utilisation());
-                told(class, Measure::Number, share * theory.number_in_system());
-                told(class, Measure::Queue, share * theory.number_waiting());
-                told(class, Measure::Wait, theory.time_in_queue_of_served());
-                told(class, Measure::Sojourn, theory.time_in_queue_of_served() + service);
+                emit(class, Measure::Reneged, theory.abandonment());
+                emit(class, Measure::Throughput, share * rate * (1.0 - theory.abandonment()));
+                emit(class, Measure::Utilisation, share * theory.utilisation());
+                emit(class, Measure::Number, share * theory.number_in_system());
+                emit(class, Measure::Queue, share * theory.number_waiting());
+                emit(class, Measure::Wait, theory.time_in_queue_of_served());
+                emit(class, Measure::Sojourn, theory.time_in_queue_of_served() + service);
             }
             return;
         }
@@ -268,11 +268,11 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 // The time in M/M/1 is exponential.
                 let load = rate * service;
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
-                    told(class, Measure::SojournDeviation, wait + service);
-                    told(class, Measure::WaitDeviation, wait * (2.0 / load - 1.0).sqrt());
+                    emit(class, Measure::SojournDeviation, wait + service);
+                    emit(class, Measure::WaitDeviation, wait * (2.0 / load - 1.0).sqrt());
                     for percent in super::QUANTILES {
                         let of = Measure::SojournQuantile(u8::try_from(percent).expect("below 100"));
-                        told(class, of, -(wait + service) * (1.0 - f64::from(percent) / 100.0).ln());
+                        emit(class, of, -(wait + service) * (1.0 - f64::from(percent) / 100.0).ln());
                     }
                 }
             }
@@ -284,8 +284,8 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 // Who waits does so for an exponential time.
                 let deviation = wait * (2.0 / theory.delay() - 1.0).sqrt();
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
-                    told(class, Measure::WaitDeviation, deviation);
-                    told(class, Measure::SojournDeviation, deviation.hypot(service));
+                    emit(class, Measure::WaitDeviation, deviation);
+                    emit(class, Measure::SojournDeviation, deviation.hypot(service));
                 }
             }
             by_class.extend(queue.classes.iter().map(|&(class, _, rate)| (class, rate, wait, service)));
@@ -304,19 +304,19 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 return;
             }
             for &(class, pair, rate) in &queue.classes {
-                told(Some(class), Measure::Sojourn, mean(pair) / (1.0 - load));
-                told(Some(class), Measure::Number, rate * mean(pair) / (1.0 - load));
+                emit(Some(class), Measure::Sojourn, mean(pair) / (1.0 - load));
+                emit(Some(class), Measure::Number, rate * mean(pair) / (1.0 - load));
             }
-            told(None, Measure::Utilisation, load);
-            told(None, Measure::Number, load / (1.0 - load));
-            told(None, Measure::Sojourn, load / (1.0 - load) / rate);
+            emit(None, Measure::Utilisation, load);
+            emit(None, Measure::Number, load / (1.0 - load));
+            emit(None, Measure::Sojourn, load / (1.0 - load) / rate);
         }
         (Some(service), None, Discipline::Sharing) => {
             // However exponential services are shared, as many leave in a time.
             let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
-            told(None, Measure::Utilisation, theory.utilisation());
-            told(None, Measure::Number, theory.number_in_system());
-            told(None, Measure::Sojourn, theory.time_in_system());
+            emit(None, Measure::Utilisation, theory.utilisation());
+            emit(None, Measure::Number, theory.number_in_system());
+            emit(None, Measure::Sojourn, theory.time_in_system());
         }
         (_, None, Discipline::Preemptive) if queue.patient() && mg1.is_some() => {
             let mut all = 0.0;
@@ -325,11 +325,11 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                     return;
                 };
                 all += rate * time;
-                told(Some(class), Measure::Sojourn, time);
-                told(Some(class), Measure::Number, rate * time);
+                emit(Some(class), Measure::Sojourn, time);
+                emit(Some(class), Measure::Number, rate * time);
             }
-            told(None, Measure::Sojourn, all / rate);
-            told(None, Measure::Number, all);
+            emit(None, Measure::Sojourn, all / rate);
+            emit(None, Measure::Number, all);
         }
         _ => {}
     }
@@ -338,26 +338,26 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
     }
     let (mut served, mut waiting, mut busy) = (0.0, 0.0, 0.0);
     for (class, rate, wait, service) in by_class {
-        told(Some(class), Measure::Throughput, rate);
-        told(Some(class), Measure::Utilisation, rate * service / f64::from(servers));
-        told(Some(class), Measure::Wait, wait);
-        told(Some(class), Measure::Sojourn, wait + service);
-        told(Some(class), Measure::Queue, rate * wait);
-        told(Some(class), Measure::Number, rate * (wait + service));
+        emit(Some(class), Measure::Throughput, rate);
+        emit(Some(class), Measure::Utilisation, rate * service / f64::from(servers));
+        emit(Some(class), Measure::Wait, wait);
+        emit(Some(class), Measure::Sojourn, wait + service);
+        emit(Some(class), Measure::Queue, rate * wait);
+        emit(Some(class), Measure::Number, rate * (wait + service));
         served += rate;
         waiting += rate * wait;
         busy += rate * service;
     }
-    told(None, Measure::Throughput, served);
-    told(None, Measure::Utilisation, busy / f64::from(servers));
-    told(None, Measure::Wait, waiting / served);
-    told(None, Measure::Sojourn, (waiting + busy) / served);
-    told(None, Measure::Queue, waiting);
-    told(None, Measure::Number, waiting + busy);
+    emit(None, Measure::Throughput, served);
+    emit(None, Measure::Utilisation, busy / f64::from(servers));
+    emit(None, Measure::Wait, waiting / served);
+    emit(None, Measure::Sojourn, (waiting + busy) / served);
+    emit(None, Measure::Queue, waiting);
+    emit(None, Measure::Number, waiting + busy);
 }
 
 /// A closed network in product form, of one class.
-fn closed(nodes: &[Node], known: &mut Known) {
+fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let mut kinds = Vec::new();
     for node in nodes {
         let Kind::Station { servers, capacity: None, discipline } = node.kind else { return };
@@ -428,17 +428,17 @@ fn closed(nodes: &[Node], known: &mut Known) {
     {
         let rate = throughput * visits;
         for class in [None, Some(0)] {
-            let mut told = |measure, value| known.insert((number, class, measure), value);
-            told(Measure::Throughput, rate);
-            told(Measure::Number, here);
-            told(Measure::Sojourn, here / rate);
+            let mut emit = |measure, value| known.insert((number, class, measure), value);
+            emit(Measure::Throughput, rate);
+            emit(Measure::Number, here);
+            emit(Measure::Sojourn, here / rate);
             if let Some(servers) = servers {
-                told(Measure::Utilisation, rate * service / f64::from(servers));
+                emit(Measure::Utilisation, rate * service / f64::from(servers));
                 if matches!(nodes[number].kind, Kind::Station { discipline: Discipline::Sharing, .. }) {
                     continue;
                 }
-                told(Measure::Queue, here - rate * service);
-                told(Measure::Wait, here / rate - service);
+                emit(Measure::Queue, here - rate * service);
+                emit(Measure::Wait, here / rate - service);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::long::Run;
 use super::model::{BALKED, BEGAN, LEFT, LOST, RENEGED};
 use super::nodes::Kind;
 use super::study::MORE;
-use super::{Facility, FacilityError, Place, Study};
+use super::{Backend, Facility, FacilityError, Study};
 
 /// Customers that are followed, at the most: they are told apart by 16 bits.
 const MOST: u32 = u16::MAX as u32;
@@ -111,12 +111,12 @@ impl Facility {
         &self,
         study: &Study,
         follow: Follow,
-        place: Place<'_>,
+        place: Backend<'_>,
     ) -> Result<Vec<Visit>, FacilityError> {
         pollster::block_on(self.trace_async(study, follow, place))
     }
 
-    /// [`Facility::trace`] without blocking, but for [`Place::Cpu`].
+    /// [`Facility::trace`] without blocking, but for [`Backend::Cpu`].
     ///
     /// # Errors
     /// As [`Facility::trace`].
@@ -124,7 +124,7 @@ impl Facility {
         &self,
         study: &Study,
         follow: Follow,
-        place: Place<'_>,
+        place: Backend<'_>,
     ) -> Result<Vec<Visit>, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         let setting = |what, value: String, remedy: &str| FacilityError::Setting {
@@ -209,7 +209,7 @@ impl Facility {
         &self,
         seed: u64,
         until: Ticks,
-        place: Place<'_>,
+        place: Backend<'_>,
     ) -> Result<Vec<[u32; 4]>, SimulationError> {
         let mut run = Run::begin(self, seed, place, None).await?;
         run.to(until, &mut |_| ControlFlow::Continue(())).await?;

@@ -1,7 +1,7 @@
 //! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
 
-use super::nodes::{Choice, Kind, Node, Pair, Way};
-use super::places::Places;
+use super::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
+use super::places::ClassesAtNodes;
 use super::{Discipline, Distribution, FacilityError};
 
 /// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are
@@ -10,7 +10,7 @@ const MOST_PAIRS: usize = 1500;
 
 /// Finds who comes where, and that everybody who comes is served and has a way on. Tells where
 /// those come who are from outside.
-pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, FacilityError> {
+pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<ClassesAtNodes, FacilityError> {
     let (mut outside, mut inside) = (Vec::new(), Vec::new());
     for (number, node) in nodes.iter().enumerate() {
         match node.kind {
@@ -21,8 +21,8 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, F
             }
         }
     }
-    let outside = Places::from(nodes, &outside)?;
-    for place in Places::from(nodes, &inside)?.all.iter().chain(&outside.all) {
+    let outside = ClassesAtNodes::from(nodes, &outside)?;
+    for place in ClassesAtNodes::from(nodes, &inside)?.all.iter().chain(&outside.all) {
         nodes[place.node].pairs[place.class].comes = true;
     }
     for place in &outside.all {
@@ -43,7 +43,7 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, F
                 let what = if servers.is_some() { "service" } else { "time" };
                 return Err(FacilityError::NoTime { node: name, class: class.clone(), what });
             }
-            if pair.ways.is_empty() || node.kind == Kind::Fork && pair.siblings.is_empty() {
+            if pair.routes.is_empty() || node.kind == Kind::Fork && pair.tasks.is_empty() {
                 return Err(FacilityError::NoWay { node: name, class: class.clone() });
             }
         }
@@ -57,7 +57,11 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, F
 }
 
 /// That whoever comes from outside can leave. (Those whose patience ends leave, too.)
-pub(super) fn leave(nodes: &[Node], outside: &Places, classes: &[String]) -> Result<(), FacilityError> {
+pub(super) fn leave(
+    nodes: &[Node],
+    outside: &ClassesAtNodes,
+    classes: &[String],
+) -> Result<(), FacilityError> {
     match outside.all.iter().zip(outside.leave(nodes)).find(|(_, leaves)| !leaves) {
         None => Ok(()),
         Some((place, _)) => Err(FacilityError::NoWayOut {
@@ -68,7 +72,7 @@ pub(super) fn leave(nodes: &[Node], outside: &Places, classes: &[String]) -> Res
 }
 
 /// Finds how many come from outside.
-pub(super) fn traffic(nodes: &mut [Node], outside: &Places) -> Result<(), FacilityError> {
+pub(super) fn traffic(nodes: &mut [Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
     let pairs = nodes.iter_mut().flat_map(|node| &mut node.pairs).filter(|pair| pair.from_outside);
     pairs.for_each(|pair| pair.rate = f64::NAN);
     let rates = rates(nodes, outside, |_, _, _| true)?;
@@ -85,8 +89,8 @@ pub(super) fn traffic(nodes: &mut [Node], outside: &Places) -> Result<(), Facili
 /// ways of a node and a class that count. By node and class; of forks, those who are parted.
 fn rates(
     nodes: &[Node],
-    outside: &Places,
-    counts: impl Fn(&Node, usize, &Way) -> bool,
+    outside: &ClassesAtNodes,
+    counts: impl Fn(&Node, usize, &ResolvedRoute) -> bool,
 ) -> Result<Vec<Vec<f64>>, FacilityError> {
     let size = outside.all.len();
     if size > MOST_PAIRS {
@@ -101,9 +105,9 @@ fn rates(
             let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
             rows[number][size] = share * f64::from(batch) / interarrival.mean();
         }
-        for step in place.steps.iter().filter(|step| counts(node, place.class, &step.way)) {
+        for step in place.steps.iter().filter(|step| counts(node, place.class, &step.route)) {
             if let Some(to) = step.to {
-                rows[to][number] -= step.way.probability;
+                rows[to][number] -= step.route.probability;
             }
         }
     }
@@ -158,7 +162,7 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
 /// not looked into). Behind a node that mixes classes it is not known who comes, and a station that
 /// blocks does not get those who are lost at its door: of both only that is counted which surely
 /// comes, from stations that lose nobody. If it is too much, a line before them grows.
-pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityError> {
+pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
     // At a load of exactly 1 a line grows by chance only, so it is bounded where nothing varies.
     let most = if nodes.iter().all(is_fixed) { 1.0 + 1e-12 } else { 1.0 };
     let unstable = |node: String, load: f64| {
@@ -166,8 +170,8 @@ pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityErr
     };
     let behind = behind_mixing(nodes);
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
-        rates(nodes, outside, |node, class, way| {
-            let lost = matches!(node.kind, Kind::Source { .. }) && nodes[way.node].blocks;
+        rates(nodes, outside, |node, class, route| {
+            let lost = matches!(node.kind, Kind::Source { .. }) && nodes[route.node].blocks;
             node.keeps(class) && !node.mixes() && !lost
         })?
     } else {
@@ -210,8 +214,9 @@ fn is_fixed(node: &Node) -> bool {
         _ => true,
     };
     let of_pair = |pair: &Pair| {
-        let certain = node.choice != Choice::Chance || pair.ways.len() <= 1;
-        let mut times = pair.service.iter().chain(pair.all_ways().filter_map(|way| way.travel.as_ref()));
+        let certain = node.choice != Choice::Chance || pair.routes.len() <= 1;
+        let mut times =
+            pair.service.iter().chain(pair.all_routes().filter_map(|route| route.travel.as_ref()));
         certain && times.all(constant)
     };
     let plain = node.calendar.is_empty() && node.breakdown.is_none() && node.balking.is_empty();
@@ -223,9 +228,9 @@ fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
     let mut behind = vec![false; nodes.len()];
     let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
     while let Some(number) = next.pop() {
-        for way in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(Pair::all_ways) {
-            if !std::mem::replace(&mut behind[way.node], true) {
-                next.push(way.node);
+        for route in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(Pair::all_routes) {
+            if !std::mem::replace(&mut behind[route.node], true) {
+                next.push(route.node);
             }
         }
     }
@@ -248,8 +253,14 @@ fn sure_work(node: &Node, rates: &[f64]) -> f64 {
 /// mean service, so that of one class it is the rate over the sum of the rates of service.
 fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(String, f64)> {
     let node = &nodes[number];
-    let lines: Vec<usize> =
-        node.pairs.iter().find(|pair| !pair.ways.is_empty())?.ways.iter().map(|way| way.node).collect();
+    let lines: Vec<usize> = node
+        .pairs
+        .iter()
+        .find(|pair| !pair.routes.is_empty())?
+        .routes
+        .iter()
+        .map(|route| route.node)
+        .collect();
     let coming: Vec<(usize, f64)> = (0..node.pairs.len())
         .filter(|&class| node.pairs[class].from_outside && node.keeps(class))
         .map(|class| (class, sure[number][class]))

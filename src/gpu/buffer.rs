@@ -281,10 +281,10 @@ impl Download {
     pub(crate) fn poll(&mut self, gpu: &Gpu) -> Result<Option<Vec<u8>>, GpuError> {
         if self.mapped.is_none() {
             let mapped = Arc::new(OnceLock::new());
-            let told = Arc::clone(&mapped);
+            let reported = Arc::clone(&mapped);
             gpu.catch("a readback", |_| {
                 self.staging.map_async(wgpu::MapMode::Read, ..map_bytes(self.bytes), move |result| {
-                    let _ = told.set(result);
+                    let _ = reported.set(result);
                 });
             })?;
             self.mapped = Some(mapped);
@@ -340,11 +340,11 @@ impl Download {
         let _ = submission;
         #[cfg(not(target_arch = "wasm32"))]
         gpu.wait(submission)?;
-        let told = receiver.await;
+        let reported = receiver.await;
         // What was refused before explains why there is nothing to read.
         gpu.settle().await?;
-        let told = told.map_err(|error| gpu.failure("a readback", &error))?;
-        told.map_err(|error| gpu.failure("a readback", &error))?;
+        let reported = reported.map_err(|error| gpu.failure("a readback", &error))?;
+        reported.map_err(|error| gpu.failure("a readback", &error))?;
         let taken = {
             let view = self.staging.get_mapped_range(..mapped);
             let view = view.map_err(|error| gpu.failure("a readback", &error))?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::compilations::{Compilations, HOST_WAIT};
 #[cfg(target_arch = "wasm32")]
-use super::later::Later;
+use super::pending_answers::PendingAnswers;
 use super::recipe::Built;
 use super::staging::Staging;
 #[cfg(not(target_arch = "wasm32"))]
@@ -28,7 +28,7 @@ pub struct Gpu {
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
     #[cfg(target_arch = "wasm32")]
-    later: Later,
+    later: PendingAnswers,
     built: Arc<Built>,
     staging: Arc<Staging>,
     #[cfg(not(target_arch = "wasm32"))]
@@ -159,7 +159,7 @@ impl Gpu {
             queue,
             lost: Arc::default(),
             #[cfg(target_arch = "wasm32")]
-            later: Later::default(),
+            later: PendingAnswers::default(),
             built: Arc::default(),
             staging: Arc::default(),
             #[cfg(not(target_arch = "wasm32"))]
@@ -229,7 +229,7 @@ impl Gpu {
     }
 
     /// Whether it is a program on the processor, such as lavapipe.
-    pub(crate) fn on_processor(&self) -> bool {
+    pub(crate) fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
 

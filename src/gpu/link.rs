@@ -20,12 +20,12 @@ use std::fmt::Write as _;
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::joined::{Joined, Origin};
+use super::linked_text::{LinkedText, Origin};
 use super::{LinkError, Source, depth, names, words};
 use crate::text::{around, cut, quoted};
 
 /// A place in a file that was joined.
-pub(super) struct Marked {
+pub(super) struct SourceLocation {
     pub(super) file: String,
     pub(super) line: u32,
     pub(super) column: u32,
@@ -57,7 +57,7 @@ impl Program {
     /// # Errors
     /// [`LinkError`], with file and line of the piece that is at fault.
     pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
-        let Joined { mut text, files, parts, lines, features, .. } = Joined::of(sources)?;
+        let LinkedText { mut text, files, parts, lines, features, .. } = LinkedText::of(sources)?;
         let (module, used) = (naga::Module::default(), Vec::new());
         let (by_rows, deep) = (None, false);
         let name = name.to_owned();
@@ -261,14 +261,14 @@ impl Program {
     /// The error of something that a user's file may not do.
     pub(super) fn forbidden(&self, span: naga::Span, what: String, remedy: String) -> LinkError {
         let (place, report) = self.mark(span, "").unzip();
-        let here = || Marked { file: self.name().to_owned(), line: 1, column: 1, library: false };
-        let Marked { file, line, column, .. } = place.unwrap_or_else(here);
+        let here = || SourceLocation { file: self.name().to_owned(), line: 1, column: 1, library: false };
+        let SourceLocation { file, line, column, .. } = place.unwrap_or_else(here);
         let (what, report) = (self.restored(what), report.unwrap_or_default());
         LinkError::Forbidden { file, line, column, what, remedy, report }
     }
 
     /// File, line and column of a place in the joined text, and the line with a mark.
-    pub(super) fn mark(&self, span: naga::Span, label: &str) -> Option<(Marked, String)> {
+    pub(super) fn mark(&self, span: naga::Span, label: &str) -> Option<(SourceLocation, String)> {
         if !span.is_defined() {
             return None;
         }
@@ -284,7 +284,7 @@ impl Program {
         let mark = format!("{}{} {}", " ".repeat(indent), "^".repeat(marks), quoted(label));
         let _ = writeln!(marked, "      | {}", mark.trim_end());
         let (file, column) = (file.to_owned(), at.line_position);
-        Some((Marked { file, line, column, library }, marked))
+        Some((SourceLocation { file, line, column, library }, marked))
     }
 
     /// A message with the names that users gave.
@@ -323,9 +323,9 @@ impl Program {
         // What has no place, such as a type that is too large, is hardly the library's.
         let here = || {
             let users = self.files.iter().find(|file| !file.is_library()).map_or(&*self.name, Source::name);
-            Marked { file: users.to_owned(), line: 1, column: 1, library: false }
+            SourceLocation { file: users.to_owned(), line: 1, column: 1, library: false }
         };
-        let Marked { file, line, column, library } = place.unwrap_or_else(here);
+        let SourceLocation { file, line, column, library } = place.unwrap_or_else(here);
         let message = match message.split('`').nth(1).and_then(crate::shaders::importable) {
             Some(path) if !library && message.starts_with("no definition in scope") => {
                 format!("{message} (it comes with a line `// import: {path}`)")

@@ -18,14 +18,14 @@ mod depth;
 mod device;
 mod error;
 mod idle;
-mod joined;
 mod kernel;
-#[cfg(target_arch = "wasm32")]
-mod later;
 mod layout;
 mod link;
+mod linked_text;
 mod names;
 mod pace;
+#[cfg(target_arch = "wasm32")]
+mod pending_answers;
 mod plan;
 mod recipe;
 mod size;

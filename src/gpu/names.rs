@@ -42,14 +42,14 @@ fn is_built_in(name: &str) -> bool {
 }
 
 /// A file's part of a joined text.
-pub(super) struct Part {
+pub(super) struct FilePart {
     range: Range<usize>,
     library: bool,
     /// Where it declares names at module scope, and whether of types.
     pub(super) declared: Vec<(bool, Range<usize>)>,
 }
 
-impl Part {
+impl FilePart {
     /// The part from a place of a text to its end.
     pub(super) fn new(text: &str, begin: usize, library: bool) -> Self {
         let declared = declared(&text[begin..]);
@@ -84,7 +84,7 @@ impl Renamed {
 /// # Errors
 /// The place of the first type in a user's file that has the name of one of WGSL's: signatures
 /// would mean other things.
-pub(super) fn separate(text: &mut String, parts: &[Part]) -> Result<Renamed, Range<usize>> {
+pub(super) fn separate(text: &mut String, parts: &[FilePart]) -> Result<Renamed, Range<usize>> {
     if parts.iter().all(|part| part.library) || parts.iter().all(|part| !part.library) {
         return Ok(Renamed::default());
     }

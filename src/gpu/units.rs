@@ -114,7 +114,7 @@ impl<'m> Body<'m> {
 }
 
 /// A function of a user's.
-struct Own<'m> {
+struct UserFunction<'m> {
     handle: Handle<Function>,
     function: &'m Function,
     body: Body<'m>,
@@ -125,7 +125,7 @@ struct Own<'m> {
 struct Units<'m> {
     program: &'m Program,
     params: Option<Handle<naga::GlobalVariable>>,
-    own: Vec<Own<'m>>,
+    own: Vec<UserFunction<'m>>,
     /// What arguments of users' functions are, with the call of the library that says so.
     arguments: HashMap<(Handle<Function>, u32), (FieldUnit, &'static str)>,
 }
@@ -210,7 +210,7 @@ impl<'m> Units<'m> {
             if !units.is_own(handle) {
                 continue;
             }
-            let own = Own::of(handle, function);
+            let own = UserFunction::of(handle, function);
             // Functions stand behind those that they call.
             let mut known = Vec::new();
             units.takes(&own, |root, unit, call, _| {
@@ -262,7 +262,7 @@ impl<'m> Units<'m> {
     }
 
     /// Calls `found` for each value that a call takes as a time or as a probability.
-    fn takes(&self, own: &Own<'m>, mut found: impl FnMut(Root, FieldUnit, &'static str, Span)) {
+    fn takes(&self, own: &UserFunction<'m>, mut found: impl FnMut(Root, FieldUnit, &'static str, Span)) {
         for call in &own.body.calls {
             for (number, &argument) in (0..).zip(call.arguments) {
                 let taken = match self.arguments.get(&(call.function, number)) {
@@ -278,7 +278,7 @@ impl<'m> Units<'m> {
     }
 
     /// Where a value comes from: through variables, choices, and pairs of a low word and zero.
-    fn roots(&self, own: &Own<'m>, expression: Handle<Expression>) -> Vec<Root> {
+    fn roots(&self, own: &UserFunction<'m>, expression: Handle<Expression>) -> Vec<Root> {
         let (mut roots, mut seen, mut left) = (Vec::new(), HashSet::new(), vec![expression]);
         while let Some(expression) = left.pop() {
             if seen.len() == MOST_SEEN {
@@ -320,7 +320,7 @@ impl<'m> Units<'m> {
         roots
     }
 
-    fn is_params(&self, own: &Own<'m>, expression: Handle<Expression>) -> bool {
+    fn is_params(&self, own: &UserFunction<'m>, expression: Handle<Expression>) -> bool {
         match own.function.expressions[expression] {
             Expression::GlobalVariable(variable) => Some(variable) == self.params,
             _ => false,
@@ -328,7 +328,7 @@ impl<'m> Units<'m> {
     }
 
     /// What a time is called that a value is, if it is one.
-    fn time_of(&self, own: &Own<'m>, root: Root) -> Option<String> {
+    fn time_of(&self, own: &UserFunction<'m>, root: Root) -> Option<String> {
         match root {
             Root::Call(function) if !self.is_own(function) => {
                 let name = self.name(function);
@@ -346,7 +346,7 @@ impl<'m> Units<'m> {
     }
 
     /// Whether it is a value of two words, as far as its root says.
-    fn is_pair(&self, own: &Own<'m>, expression: Handle<Expression>) -> bool {
+    fn is_pair(&self, own: &UserFunction<'m>, expression: Handle<Expression>) -> bool {
         let module = self.program.module();
         let pair = |ty: Handle<naga::Type>| is_pair(&module.types[ty].inner);
         self.roots(own, expression).into_iter().any(|root| match root {
@@ -359,7 +359,7 @@ impl<'m> Units<'m> {
     }
 }
 
-impl<'m> Own<'m> {
+impl<'m> UserFunction<'m> {
     fn of(handle: Handle<Function>, function: &'m Function) -> Self {
         let body = Body::of(function);
         let mut variables: HashMap<_, Vec<_>> = HashMap::new();

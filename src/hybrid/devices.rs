@@ -12,7 +12,7 @@
 //! # A window
 //!
 //! ```text
-//!   host     what the others told: the earliest time, what they sent ──┐                        ┌── what goes to the others: 20 or 36 bytes an event
+//!   host     what the others reported: the earliest time, what they sent ──┐                        ┌── what goes to the others: 20 or 36 bytes an event
 //!                                                                      │ write                  │ read
 //!   device   arrive (a dispatch for what all the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
 //! ```
@@ -48,11 +48,11 @@ use bytemuck::{Pod, Zeroable};
 use web_time::{Duration, Instant};
 
 use super::simulation::agreed;
-use super::transport::Alone;
+use super::transport::SingleRank;
 use super::{HybridError, Transport};
 use crate::gpu::{Gpu, SLICE, Verdict};
 use crate::pdes::checkpoint::compared;
-use crate::pdes::part::{PartOf, Told, range};
+use crate::pdes::part::{PartOf, PartReport, range};
 use crate::pdes::{
     Checkpoint, Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError,
     Stop, Until,
@@ -116,13 +116,13 @@ pub struct GpuPart<M: Model> {
     /// that goes on here.
     events: u64,
     /// What was known when all parts copied their memory last.
-    saved: Option<Saved>,
+    saved: Option<PartSnapshot>,
     over: bool,
 }
 
 /// Where all parts go back to when one of them has too little room.
 #[derive(Debug, Clone)]
-struct Saved {
+struct PartSnapshot {
     heads: Vec<Head>,
     /// What had come by then, and was in no memory of the device.
     arrived: Vec<Vec<u8>>,
@@ -204,8 +204,8 @@ impl<M: Model> GpuPart<M> {
         let events = before.filter(|_| place.0 == 0).map_or(0, |before| before.events);
         let mut this =
             Self { transport, part, lps, heads, arrived, windows, events, saved: None, over: true };
-        let told = this.part.begun(HEAD);
-        this.exchange(told, GO)?;
+        let reported = this.part.begun(HEAD);
+        this.exchange(reported, GO)?;
         this.over = false;
         Ok(this)
     }
@@ -215,7 +215,7 @@ impl<M: Model> GpuPart<M> {
     /// # Errors
     /// As [`GpuPart::on`].
     pub fn alone(gpu: &Gpu, model: &M, options: Options) -> Result<Self, HybridError> {
-        Self::on(Box::new(Alone), gpu, model, options)
+        Self::on(Box::new(SingleRank), gpu, model, options)
     }
 
     /// Runs to the end that `until` names.
@@ -246,7 +246,7 @@ impl<M: Model> GpuPart<M> {
             &mut *self.transport,
             &[("the end in time", until.time.get()), ("the end in events", until.events)],
         )?;
-        if self.part.looks() && until.events != Until::EMPTY.events {
+        if self.part.is_speculative() && until.events != Until::EMPTY.events {
             // A window of another length would end it elsewhere.
             let problem = "ends by a number of events with `Sync::Yawns` alone: choose that, or end by time";
             return Err(HybridError::Simulation(SimulationError::Parts { problem }));
@@ -256,12 +256,12 @@ impl<M: Model> GpuPart<M> {
         // To here at the earliest: where runs end by a number of events depends on where others
         // ended.
         self.saved = None;
-        let (mut told, mut state) = (Instant::now(), GO);
+        let (mut reported, mut state) = (Instant::now(), GO);
         let mut watch = |progress: &Progress| {
             // Once is enough: the window that tells the others may be made again.
-            if state == GO && told.elapsed() >= SLICE {
+            if state == GO && reported.elapsed() >= SLICE {
                 state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
-                told = Instant::now();
+                reported = Instant::now();
             }
             state
         };
@@ -294,17 +294,17 @@ impl<M: Model> GpuPart<M> {
             if save {
                 let (heads, arrived) = (self.heads.clone(), self.arrived.clone());
                 let (windows, events, at) = (self.windows, self.events, Instant::now());
-                self.saved = Some(Saved { heads, arrived, windows, events, at });
+                self.saved = Some(PartSnapshot { heads, arrived, windows, events, at });
             }
             // Of two dispatches, the first sends nothing and executes nothing.
-            if self.part.looks() {
+            if self.part.is_speculative() {
                 self.step(0, until.time, GO, save)?;
                 parity = 1;
             }
             self.windows += 1;
             let state = watch(&Progress { windows: self.windows, ..progress });
             self.step(parity, until.time, state, save && parity == 0)?;
-            parity = if self.part.looks() { 0 } else { 1 - parity };
+            parity = if self.part.is_speculative() { 0 } else { 1 - parity };
         };
         // What the last window sent is taken in, and the memory is what it is between calls of a
         // run alone. No window goes on from here.
@@ -413,30 +413,34 @@ impl<M: Model> GpuPart<M> {
         // What arrives is not known to have room.
         let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
-        let mut told = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
-        if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
-            told.events = 0; // it is a bound of those to come
+        let mut reported = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
+        if let (Ok(reported), true) = (&mut reported, self.part.is_speculative() && parity == 0) {
+            reported.events = 0; // it is a bound of those to come
         }
-        self.exchange(told, state)
+        self.exchange(reported, state)
     }
 
     /// All parts hear of each other.
-    fn exchange(&mut self, told: Result<Told, SimulationError>, state: u32) -> Result<(), HybridError> {
+    fn exchange(
+        &mut self,
+        reported: Result<PartReport, SimulationError>,
+        state: u32,
+    ) -> Result<(), HybridError> {
         let own = self.transport.rank() as usize;
         let ranks = self.heads.len();
         let mut head = Head { state: FAILED, failure: u32::MAX, ..Head::zeroed() };
-        let (mut mails, failed) = match told {
-            Ok(told) => {
-                self.events += told.events;
+        let (mut mails, failed) = match reported {
+            Ok(reported) => {
+                self.events += reported.events;
                 head = Head {
-                    earliest: told.earliest.get(),
+                    earliest: reported.earliest.get(),
                     events: self.events,
-                    failure: told.failure,
-                    needed: told.needed,
+                    failure: reported.failure,
+                    needed: reported.needed,
                     state,
                     due: self.saved.as_ref().is_some_and(|saved| saved.at.elapsed() > EVERY).into(),
                 };
-                (told.mails, None)
+                (reported.mails, None)
             }
             Err(error) => {
                 let words = [&[0; HEAD], error.to_string().as_bytes()].concat();
@@ -491,8 +495,8 @@ fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -
 
 /// Checks that all ranks tell the same numbers.
 pub(super) fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]) -> Result<(), HybridError> {
-    let told = given.iter().flat_map(|(_, number)| number.to_le_bytes()).collect();
-    let all = transport.gather(told)?;
+    let reported = given.iter().flat_map(|(_, number)| number.to_le_bytes()).collect();
+    let all = transport.gather(reported)?;
     for (rank, bytes) in (0..).zip(&all) {
         if bytes.len() != all[0].len() {
             let reason = "it tells more or fewer numbers than the first rank".to_owned();

@@ -89,14 +89,14 @@ pub(super) struct Cell<E: Entity> {
     /// The messages that it waits for.
     pub(super) filter: Option<Filter<E>>,
     /// What ended the wait.
-    pub(super) came: Option<Came<E>>,
+    pub(super) came: Option<Incoming<E>>,
     /// Whether it began to wait while it waited.
     pub(super) twice: bool,
 }
 
 pub(super) type Filter<E> = Box<dyn Fn(&<E as Entity>::Message) -> bool + Send>;
 
-pub(super) enum Came<E: Entity> {
+pub(super) enum Incoming<E: Entity> {
     Time,
     Message(E::Message),
 }
@@ -112,11 +112,11 @@ pub(super) struct Spawned<E: Entity> {
 pub(super) struct Call<E: Entity> {
     pub(super) handler: usize,
     pub(super) call: Box<dyn Any + Send>,
-    pub(super) answered: Answered<E>,
+    pub(super) answered: Continuation<E>,
 }
 
 /// What is done with the answer.
-pub(super) type Answered<E> = Box<dyn FnOnce(&mut E, Box<dyn Any + Send>, &mut Context<E>) + Send>;
+pub(super) type Continuation<E> = Box<dyn FnOnce(&mut E, Box<dyn Any + Send>, &mut Context<E>) + Send>;
 
 /// What an entity may use while it handles an event.
 pub struct Context<E: Entity> {
@@ -210,7 +210,7 @@ impl<E: Entity> Context<E> {
         call: H::Call,
         answered: impl FnOnce(&mut E, H::Answer, &mut Self) + Send + 'static,
     ) {
-        let answered: Answered<E> = Box::new(move |entity, answer, context| {
+        let answered: Continuation<E> = Box::new(move |entity, answer, context| {
             let answer = answer.downcast().expect("a handler answers with what its type says");
             answered(entity, *answer, context);
         });

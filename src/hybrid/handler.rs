@@ -16,7 +16,7 @@ use web_time::Instant;
 use super::HybridError;
 use super::error::panic_message;
 use crate::gpu::Gpu;
-use balance::{Balance, Place};
+use balance::{Balance, HandlerBackend};
 pub use placement::Placement;
 pub use wgsl::WgslHandler;
 #[doc(hidden)]
@@ -56,7 +56,7 @@ pub trait Handler: Send + Sync + 'static {
 pub struct Handlers {
     devices: Vec<Gpu>,
     placement: Placement,
-    list: Vec<Box<dyn Registered>>,
+    list: Vec<Box<dyn RegisteredHandler>>,
 }
 
 /// One of them, as [`Context::call`](super::Context::call) wants it.
@@ -87,7 +87,7 @@ impl<H> std::fmt::Debug for Handle<H> {
 
 /// How many calls of a handler ran where, and how long that took in all.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Used {
+pub struct HandlerUsage {
     /// The handler.
     pub name: String,
     /// Calls on devices, and seconds.
@@ -108,13 +108,13 @@ impl Handlers {
 
     /// Adds one.
     pub fn add<H: Handler>(&mut self, handler: H) -> Handle<H> {
-        let used = Used { name: handler.name().to_owned(), ..Used::default() };
-        self.list.push(Box::new(Kept { handler, balance: Balance::default(), used }));
+        let used = HandlerUsage { name: handler.name().to_owned(), ..HandlerUsage::default() };
+        self.list.push(Box::new(HandlerMemory { handler, balance: Balance::default(), used }));
         Handle { number: self.list.len() - 1, handler: PhantomData }
     }
 
     /// What ran where, handler by handler.
-    pub fn used(&self) -> Vec<Used> {
+    pub fn used(&self) -> Vec<HandlerUsage> {
         self.list.iter().map(|handler| handler.used().clone()).collect()
     }
 
@@ -141,7 +141,7 @@ impl std::fmt::Debug for Handlers {
     }
 }
 
-trait Registered: Send {
+trait RegisteredHandler: Send {
     fn run(
         &mut self,
         devices: &[Gpu],
@@ -150,16 +150,16 @@ trait Registered: Send {
         cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError>;
 
-    fn used(&self) -> &Used;
+    fn used(&self) -> &HandlerUsage;
 }
 
-struct Kept<H> {
+struct HandlerMemory<H> {
     handler: H,
     balance: Balance,
-    used: Used,
+    used: HandlerUsage,
 }
 
-impl<H: Handler> Registered for Kept<H> {
+impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
     fn run(
         &mut self,
         devices: &[Gpu],
@@ -193,15 +193,15 @@ impl<H: Handler> Registered for Kept<H> {
         };
         let mut begun = Instant::now();
         let mut answered = match place {
-            Place::Cpu => guarded(&on_cpu, calls.len()).map(|(answers, _)| answers),
-            Place::One => {
+            HandlerBackend::Cpu => guarded(&on_cpu, calls.len()).map(|(answers, _)| answers),
+            HandlerBackend::One => {
                 let answered = guarded(&|| handler.on_gpu(&devices[0], &calls), calls.len());
                 answered.map(|(answers, _)| {
                     self.balance.record_device(0, calls.len(), None);
                     answers
                 })
             }
-            Place::All => {
+            HandlerBackend::All => {
                 let shares = self.balance.shares(calls.len(), devices.len());
                 let mut rest = &calls[..];
                 let parts: Vec<_> = devices
@@ -215,12 +215,12 @@ impl<H: Handler> Registered for Kept<H> {
                         }
                     })
                     .collect();
-                let told = at_once(parts);
+                let reported = at_once(parts);
                 // The first by number, if several fail.
-                let told: Result<Vec<_>, _> = told.into_iter().collect();
-                told.map(|told| {
+                let reported: Result<Vec<_>, _> = reported.into_iter().collect();
+                reported.map(|reported| {
                     let mut answers = Vec::with_capacity(calls.len());
-                    for (device, (these, seconds)) in told.into_iter().enumerate() {
+                    for (device, (these, seconds)) in reported.into_iter().enumerate() {
                         self.balance.record_device(device, these.len(), warm.then_some(seconds));
                         answers.extend(these);
                     }
@@ -231,22 +231,22 @@ impl<H: Handler> Registered for Kept<H> {
         if placement == Placement::Auto && matches!(answered, Err(HybridError::Cut { .. })) {
             // The driver ends its loops, and would again.
             self.balance.cut = true;
-            (place, begun) = (Place::Cpu, Instant::now());
+            (place, begun) = (HandlerBackend::Cpu, Instant::now());
             answered = guarded(&on_cpu, calls.len()).map(|(answers, _)| answers);
         }
         let answers = answered?;
         let seconds = begun.elapsed().as_secs_f64();
-        if warm || place == Place::Cpu {
+        if warm || place == HandlerBackend::Cpu {
             self.balance.record(place, calls.len(), seconds);
         }
-        let used = if place == Place::Cpu { &mut self.used.cpu } else { &mut self.used.gpu };
+        let used = if place == HandlerBackend::Cpu { &mut self.used.cpu } else { &mut self.used.gpu };
         used.0 += calls.len() as u64;
         used.1 += seconds;
         self.used.devices = self.balance.devices.iter().map(|device| device.calls).collect();
         Ok(answers.into_iter().map(|answer| Box::new(answer) as Box<dyn Any + Send>).collect())
     }
 
-    fn used(&self) -> &Used {
+    fn used(&self) -> &HandlerUsage {
         &self.used
     }
 }

@@ -34,7 +34,7 @@ where
         options: super::Options,
     ) -> Result<super::Simulation<Self>, super::HybridError> {
         let model = Arc::new(model);
-        let transport = transport.unwrap_or_else(|| Box::new(super::transport::Alone));
+        let transport = transport.unwrap_or_else(|| Box::new(super::transport::SingleRank));
         let rows = model.memory_rows() as usize;
         let make = |_| Self {
             model: Arc::clone(&model),

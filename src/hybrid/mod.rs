@@ -147,10 +147,10 @@ pub use entity::{Context, Entity, Message, ProcessId};
 pub use error::{Fault, FaultKind, HybridError};
 #[doc(hidden)]
 pub use handler::kernels;
-pub use handler::{Handle, Handler, Handlers, Placement, Used, WgslHandler};
+pub use handler::{Handle, Handler, HandlerUsage, Handlers, Placement, WgslHandler};
 pub use lp::Lp;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use process::Process;
-pub use simulation::{Options, Simulation, Spread};
+pub use simulation::{EntityPlacement, Options, Simulation};
 pub use transport::{LocalRank, Transport, in_process};

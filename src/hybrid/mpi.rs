@@ -50,9 +50,9 @@ pub struct MpiRank {
     /// Whether a rank was found gone or silent: then nothing is sent any more, or waited for.
     alone: bool,
     /// The last words that came.
-    last: BTreeMap<u32, Last>,
+    last: BTreeMap<u32, RankStatus>,
     /// What was sent and may not have arrived.
-    flying: Vec<Flight>,
+    flying: Vec<PendingRequest>,
     /// None once it is given up.
     universe: Option<Universe>,
 }
@@ -85,7 +85,9 @@ impl MpiRank {
 
     fn post(&mut self, to: u32, tag: Tag, bytes: Vec<u8>) {
         let process = self.world.process_at_rank(signed(to));
-        self.flying.push(Flight::of(bytes, |bytes| process.immediate_send_with_tag(StaticScope, bytes, tag)));
+        self.flying.push(PendingRequest::of(bytes, |bytes| {
+            process.immediate_send_with_tag(StaticScope, bytes, tag)
+        }));
     }
 
     /// Forgets what has arrived.
@@ -95,12 +97,12 @@ impl MpiRank {
     }
 
     /// What a rank has sent with a tag, if it has begun to arrive.
-    fn begun(&self, from: u32, tag: Tag) -> Option<Flight> {
+    fn begun(&self, from: u32, tag: Tag) -> Option<PendingRequest> {
         let process = self.world.process_at_rank(signed(from));
         let (message, status) = process.immediate_matched_probe_with_tag(tag)?;
         let length = status.count(<u8 as Equivalence>::equivalent_datatype());
         let bytes = vec![0_u8; usize::try_from(length).expect("MPI counts from 0")];
-        Some(Flight::into(bytes, |bytes| message.immediate_matched_receive_into(StaticScope, bytes)))
+        Some(PendingRequest::into(bytes, |bytes| message.immediate_matched_receive_into(StaticScope, bytes)))
     }
 
     /// The next message of another rank.
@@ -108,7 +110,7 @@ impl MpiRank {
         let begun = Instant::now();
         let mut flight = None;
         loop {
-            flight = match flight.or_else(|| self.begun(from, DATA)).map(Flight::test) {
+            flight = match flight.or_else(|| self.begun(from, DATA)).map(PendingRequest::test) {
                 Some(Ok(bytes)) => return Ok(bytes),
                 Some(Err(flight)) => Some(flight),
                 None => None,
@@ -132,7 +134,7 @@ impl MpiRank {
             }
             if begun.elapsed() > patience {
                 (self.culprit, self.alone) = (from, true);
-                flight.into_iter().for_each(Flight::give_up);
+                flight.into_iter().for_each(PendingRequest::give_up);
                 return Err(HybridError::Silent { rank: from, seconds: patience.as_secs() });
             }
             std::thread::yield_now();
@@ -156,14 +158,14 @@ impl MpiRank {
         };
         let culprit = bytes.get(1..5).and_then(|bytes| bytes.try_into().ok());
         let last =
-            Last { sick: bytes.first() != Some(&0), culprit: culprit.map_or(from, u32::from_le_bytes) };
+            RankStatus { sick: bytes.first() != Some(&0), culprit: culprit.map_or(from, u32::from_le_bytes) };
         self.last.insert(from, last);
         true
     }
 }
 
 /// The last word of a rank: whether something was wrong, and with whom.
-struct Last {
+struct RankStatus {
     sick: bool,
     culprit: u32,
 }
@@ -226,7 +228,7 @@ impl Drop for MpiRank {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.flying.drain(..).for_each(Flight::give_up);
+        self.flying.drain(..).for_each(PendingRequest::give_up);
         if sick {
             std::mem::forget(self.universe.take());
         }
@@ -243,12 +245,12 @@ impl std::fmt::Debug for MpiRank {
 }
 
 /// A request of MPI with the bytes that it reads or writes, which live as long as MPI may use them.
-struct Flight {
+struct PendingRequest {
     request: Request<'static, [u8], StaticScope>,
     bytes: *mut [u8],
 }
 
-impl Flight {
+impl PendingRequest {
     fn of(bytes: Vec<u8>, begin: impl FnOnce(&'static [u8]) -> Request<'static, [u8], StaticScope>) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice());
         // SAFETY: it comes from a box, which is freed in `test` alone, when the request has ended.

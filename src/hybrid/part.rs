@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Digest;
-use super::entity::{Answered, Body, Context, Entity, Event, Spawned};
+use super::entity::{Body, Context, Continuation, Entity, Event, Spawned};
 use super::error::{Fault, FaultKind, Full, panic_message};
 use super::pending::{Pending, room};
 use crate::random::Stream;
@@ -77,11 +77,11 @@ struct Suspended<E: Entity> {
     slot: u32,
     now: Ticks,
     stream: Stream,
-    answered: Vec<Answered<E>>,
+    answered: Vec<Continuation<E>>,
     /// What it has left of the window.
     rest: BinaryHeap<Reverse<Event<E::Message>>>,
     /// How often it was called at this time.
-    stands: u32,
+    stalled: u32,
 }
 
 pub(super) struct Part<E: Entity> {
@@ -131,7 +131,7 @@ struct Processes<E: Entity> {
 }
 
 /// Why an entity is done with its events, or not yet.
-enum Turn {
+enum StepEnd {
     Done,
     Waits,
 }
@@ -225,27 +225,27 @@ impl<E: Entity> Part<E> {
             (self.at, self.now) = (entity.slot, entity.now);
             context.processes = self.processes[entity.slot as usize].as_ref().map_or(0, |some| some.given);
             // A call with the answer of another is one more at this time.
-            let stands = entity.stands + 1;
+            let stalled = entity.stalled + 1;
             let handed = self.guarded(shared, |part| {
-                if stands > PATIENCE {
-                    return Err(FaultKind::Stuck { events: stands });
+                if stalled > PATIENCE {
+                    return Err(FaultKind::Stuck { events: stalled });
                 }
                 for (answered, answer) in entity.answered.into_iter().zip(answers) {
                     part.with_entity(|entity, context| answered(entity, answer, context))?;
                 }
-                part.close(shared, end, entity.now, stands)
+                part.close(shared, end, entity.now, stalled)
             });
             match handed {
-                Some(Turn::Done) => self.turn(shared, end, entity.slot, stands),
-                Some(Turn::Waits) | None => {}
+                Some(StepEnd::Done) => self.turn(shared, end, entity.slot, stalled),
+                Some(StepEnd::Waits) | None => {}
             }
         }
     }
 
     /// Executes the events of one entity up to `end`, or to one that waits for answers.
-    fn turn(&mut self, shared: &Shared, end: Ticks, slot: u32, stands: u32) {
+    fn turn(&mut self, shared: &Shared, end: Ticks, slot: u32, stalled: u32) {
         let turn = self.guarded(shared, |part| {
-            let mut stands = stands;
+            let mut stalled = stalled;
             loop {
                 let theirs = part.batch.last().filter(|event| event.slot == slot);
                 let own = part.own.peek().map(|Reverse(event)| event);
@@ -253,15 +253,15 @@ impl<E: Entity> Part<E> {
                     (Some(theirs), Some(own)) if own <= theirs => part.own.pop().map(|Reverse(event)| event),
                     (None, Some(_)) => part.own.pop().map(|Reverse(event)| event),
                     (Some(_), _) => part.batch.pop(),
-                    (None, None) => return Ok(Turn::Done),
+                    (None, None) => return Ok(StepEnd::Done),
                 };
-                let Some(event) = event else { return Ok(Turn::Done) };
-                stands = if event.time == part.now && part.at == slot { stands + 1 } else { 0 };
-                if stands > PATIENCE {
-                    return Err(FaultKind::Stuck { events: stands });
+                let Some(event) = event else { return Ok(StepEnd::Done) };
+                stalled = if event.time == part.now && part.at == slot { stalled + 1 } else { 0 };
+                if stalled > PATIENCE {
+                    return Err(FaultKind::Stuck { events: stalled });
                 }
-                if let Turn::Waits = part.execute(shared, end, event, stands)? {
-                    return Ok(Turn::Waits);
+                if let StepEnd::Waits = part.execute(shared, end, event, stalled)? {
+                    return Ok(StepEnd::Waits);
                 }
             }
         });
@@ -321,8 +321,8 @@ impl<E: Entity> Part<E> {
         shared: &Shared,
         end: Ticks,
         event: Event<E::Message>,
-        stands: u32,
-    ) -> Result<Turn, FaultKind> {
+        stalled: u32,
+    ) -> Result<StepEnd, FaultKind> {
         let Event { slot, time, body } = event;
         match body {
             Body::Message(message) => {
@@ -343,13 +343,13 @@ impl<E: Entity> Part<E> {
                     processes.running.iter().position(here)
                 });
                 // It was stopped, or a message came first: nothing happens.
-                let Some(index) = waiter else { return Ok(Turn::Done) };
+                let Some(index) = waiter else { return Ok(StepEnd::Done) };
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash_wake(slot, time, number));
                 self.count(shared, slot, time);
                 self.resume(slot, index, None)?;
             }
         }
-        self.close(shared, end, time, stands)
+        self.close(shared, end, time, stalled)
     }
 
     fn count(&mut self, shared: &Shared, slot: u32, time: Ticks) {
@@ -384,7 +384,7 @@ impl<E: Entity> Part<E> {
     }
 
     /// After a call of the entity at hand: takes what it left in the context.
-    fn close(&mut self, shared: &Shared, end: Ticks, now: Ticks, stands: u32) -> Result<Turn, FaultKind> {
+    fn close(&mut self, shared: &Shared, end: Ticks, now: Ticks, stalled: u32) -> Result<StepEnd, FaultKind> {
         let slot = self.at;
         let name = self.names[slot as usize];
         self.processes(slot)?;
@@ -443,7 +443,7 @@ impl<E: Entity> Part<E> {
             }
         }
         if context.calls.is_empty() {
-            return Ok(Turn::Done);
+            return Ok(StepEnd::Done);
         }
         let mut answered = Vec::with_capacity(context.calls.len());
         for call in context.calls.drain(..) {
@@ -455,8 +455,8 @@ impl<E: Entity> Part<E> {
             rest.extend(self.batch.pop().map(Reverse));
         }
         let stream = context.stream.clone();
-        self.suspended.push(Suspended { slot, now, stream, answered, rest, stands });
-        Ok(Turn::Waits)
+        self.suspended.push(Suspended { slot, now, stream, answered, rest, stalled });
+        Ok(StepEnd::Waits)
     }
 
     /// Begins and ends processes of the entity at hand.

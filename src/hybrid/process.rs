@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::entity::{Came, Cell, Context, Entity, Filter, ProcessId, Spawned};
+use super::entity::{Cell, Context, Entity, Filter, Incoming, ProcessId, Spawned};
 use super::error::FaultKind;
 use crate::time::Ticks;
 
@@ -70,8 +70,8 @@ impl<E: Entity> Process<E> {
     /// it, the one that was spawned first gets it.
     pub async fn receive(&self, filter: impl Fn(&E::Message) -> bool + Send + 'static) -> E::Message {
         match self.wait_for(None, Some(Box::new(filter))).await {
-            Came::Message(message) => message,
-            Came::Time => unreachable!("it waits for no time"),
+            Incoming::Message(message) => message,
+            Incoming::Time => unreachable!("it waits for no time"),
         }
     }
 
@@ -83,12 +83,12 @@ impl<E: Entity> Process<E> {
         filter: impl Fn(&E::Message) -> bool + Send + 'static,
     ) -> Option<E::Message> {
         match self.wait_for(Some(span), Some(Box::new(filter))).await {
-            Came::Message(message) => Some(message),
-            Came::Time => None,
+            Incoming::Message(message) => Some(message),
+            Incoming::Time => None,
         }
     }
 
-    async fn wait_for(&self, span: Option<Ticks>, filter: Option<Filter<E>>) -> Came<E> {
+    async fn wait_for(&self, span: Option<Ticks>, filter: Option<Filter<E>>) -> Incoming<E> {
         let mut asked = Some((span, filter));
         poll_fn(|_| {
             let mut cell = lock(&self.cell);
@@ -160,7 +160,7 @@ impl<E: Entity> Spawned<E> {
     /// What it waited for has come: `None` stands for the time.
     pub(super) fn ends_wait(&self, message: Option<E::Message>) {
         let mut cell = lock(&self.cell);
-        cell.came = Some(message.map_or(Came::Time, Came::Message));
+        cell.came = Some(message.map_or(Incoming::Time, Incoming::Message));
         // Until it runs, it waits for nothing else.
         (cell.until, cell.filter) = (None, None);
     }

@@ -11,11 +11,11 @@ use web_time::Instant;
 use super::HybridError;
 use super::entity::{Entity, Event};
 use super::error::{Fault, Full};
-use super::handler::{Handlers, Used};
+use super::handler::{HandlerUsage, Handlers};
 use super::part::{Address, Mail, Part, Shared};
-use super::transport::{Alone, Transport};
+use super::transport::{SingleRank, Transport};
 use crate::gpu::{SLICE, Verdict};
-use crate::pdes::checkpoint::{Apart, Course, Identity};
+use crate::pdes::checkpoint::{Identity, RunHistory, Skew};
 use crate::pdes::{Fingerprint, Progress, Replica, Stop, Until};
 use crate::random::mix;
 use crate::statistics::fits_host;
@@ -30,7 +30,7 @@ const MOST_PARTS: usize = 1024;
 /// Which entities lie on which rank. It changes the speed only.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub enum Spread {
+pub enum EntityPlacement {
     /// The first entities on the first rank, and so on, as many on each: where neighbours by name
     /// talk to each other.
     #[default]
@@ -41,7 +41,7 @@ pub enum Spread {
     Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
 }
 
-impl std::fmt::Debug for Spread {
+impl std::fmt::Debug for EntityPlacement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Block => "Block",
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Spread {
     }
 }
 
-impl Spread {
+impl EntityPlacement {
     fn rank(&self, name: u32, entities: u32, ranks: u32) -> Result<u32, HybridError> {
         let (name64, ranks64) = (u64::from(name), u64::from(ranks));
         let rank = match self {
@@ -78,7 +78,7 @@ pub struct Options {
     /// Threads of this rank; by default as many as rayon has. It changes the speed only.
     pub threads: Option<usize>,
     /// Which entities lie on which rank.
-    pub spread: Spread,
+    pub spread: EntityPlacement,
     /// What events may call.
     pub handlers: Handlers,
 }
@@ -105,7 +105,7 @@ pub struct Simulation<E: Entity> {
     /// Seed and replica.
     seed: (u64, Replica),
     /// What runs came to.
-    course: Course,
+    course: RunHistory,
     /// Of what model of `pdes` it is a run, if of any.
     identity: Option<Identity>,
 }
@@ -138,7 +138,7 @@ impl<E: Entity> Simulation<E> {
         make: impl FnMut(u32) -> E,
         options: Options,
     ) -> Result<Self, HybridError> {
-        Self::on(Box::new(Alone), entities, lookahead, make, options)
+        Self::on(Box::new(SingleRank), entities, lookahead, make, options)
     }
 
     /// The same as one rank of several: only its own entities are made. All ranks are given the
@@ -184,7 +184,7 @@ impl<E: Entity> Simulation<E> {
             late: None,
             rounds: (Ticks::ZERO, 0),
             seed: (options.seed, options.replica),
-            course: Course::BEGUN,
+            course: RunHistory::BEGUN,
             identity: None,
         })
     }
@@ -279,7 +279,7 @@ impl<E: Entity> Simulation<E> {
             return Err(HybridError::Over);
         }
         self.course.heads(Until::time(until));
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         let mut going = ControlFlow::Continue(());
         loop {
             let mine = self.parts.iter().map(Part::first).min().unwrap_or(Ticks::NEVER);
@@ -301,7 +301,7 @@ impl<E: Entity> Simulation<E> {
             };
             if let Some(stop) = stop {
                 let events = self.sum(self.events)?;
-                self.course.ended(Some(stop), Until::time(until), Apart::Cell);
+                self.course.ended(Some(stop), Until::time(until), Skew::Cell);
                 return Ok(Progress { now, events, windows: self.windows, stop: Some(stop) });
             }
             self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
@@ -318,10 +318,10 @@ impl<E: Entity> Simulation<E> {
             let window = self.window(Some(end));
             self.end_window(window)?;
             self.over = false;
-            if told.elapsed() >= SLICE {
+            if reported.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                 going = watch(&progress).flow();
-                told = Instant::now();
+                reported = Instant::now();
             }
         }
     }
@@ -354,11 +354,11 @@ impl<E: Entity> Simulation<E> {
             let mut answers = std::collections::BTreeMap::new();
             let handlers = &mut self.handlers;
             for (handler, calls) in calls {
-                let told = match &self.pool {
+                let reported = match &self.pool {
                     None => handlers.run(handler, calls, false),
                     Some(pool) => pool.install(|| handlers.run(handler, calls, true)),
                 };
-                answers.insert(handler, told?.into_iter());
+                answers.insert(handler, reported?.into_iter());
             }
             let mut order = order.into_iter();
             let mut next = || {
@@ -411,19 +411,19 @@ impl<E: Entity> Simulation<E> {
         };
         let [worst, ..] = self.transport.least([fault, 0, 0])?;
         if worst < 2 {
-            let told = match &window {
+            let reported = match &window {
                 Err(error) => Err(error.to_string()),
                 Ok(fault) => Ok(fault),
             };
-            let told = postcard::to_stdvec(&told).map_err(|error| unwritten(&error))?;
-            let gathered = self.transport.gather(told)?;
+            let reported = postcard::to_stdvec(&reported).map_err(|error| unwritten(&error))?;
+            let gathered = self.transport.gather(reported)?;
             let own = self.transport.rank();
             let mut faults = Vec::new();
-            for (rank, told) in (0..).zip(gathered) {
+            for (rank, reported) in (0..).zip(gathered) {
                 if rank == own {
                     continue;
                 }
-                match read::<Result<Option<Fault>, String>>(rank, &told)? {
+                match read::<Result<Option<Fault>, String>>(rank, &reported)? {
                     Ok(fault) => faults.extend(fault),
                     Err(message) if window.is_ok() => return Err(HybridError::Rank { rank, message }),
                     Err(_) => {}
@@ -517,7 +517,7 @@ impl<E: Entity> Simulation<E> {
     }
 
     /// What handlers did on this rank.
-    pub fn used(&self) -> Vec<Used> {
+    pub fn used(&self) -> Vec<HandlerUsage> {
         self.handlers.used()
     }
 
@@ -559,8 +559,8 @@ pub(super) fn agreed<T>(
     if transport.ranks() == 1 {
         return made;
     }
-    let told = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
-    let all = transport.gather(told.into_bytes())?;
+    let reported = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let all = transport.gather(reported.into_bytes())?;
     let made = made?;
     match (0..).zip(all).find(|(rank, text)| *rank != transport.rank() && !text.is_empty()) {
         Some((rank, text)) => {

@@ -92,9 +92,9 @@ pub trait Transport {
 
 /// The only rank.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Alone;
+pub(super) struct SingleRank;
 
-impl Transport for Alone {
+impl Transport for SingleRank {
     fn rank(&self) -> u32 {
         0
     }

@@ -5,9 +5,9 @@
 //! not depend on what was assumed, nor does its order. Where the device has no room for what was
 //! assumed, it is forgotten (`Kernels::forget_if_failed`).
 
+use super::call_size::{CallKind, CallSize, CandidateSource};
 use super::kernels::Kernels;
-use super::look::Look;
-use super::room::{Alike, Room, Way};
+use super::sample_decision::SampleDecision;
 use super::set::Columns;
 use super::source::Source;
 use super::{Algorithm, MatchingError, grid, sweep};
@@ -17,7 +17,7 @@ use crate::gpu::{Gpu, tune};
 /// the other algorithms.
 pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
-    let free = match (gpu.on_processor(), subscriptions.dims) {
+    let free = match (gpu.is_software(), subscriptions.dims) {
         (true, _) => FREE_TESTS_ON_PROCESSOR,
         (false, 1) => FREE_TESTS_1D,
         (false, _) => FREE_TESTS,
@@ -48,29 +48,33 @@ pub(super) async fn matches(
     algorithm: Algorithm,
 ) -> Result<(u64, Source), MatchingError> {
     let counts = sides.map(|side| side.count);
-    let alike = Alike { algorithm, dims: sides[0].dims, sizes: counts.map(u32::ilog2) };
-    let mut look = Look::new(kernels, sides, algorithm)?;
+    let alike = CallKind { algorithm, dims: sides[0].dims, sizes: counts.map(u32::ilog2) };
+    let mut look = SampleDecision::new(kernels, sides, algorithm)?;
     let mut room = match kernels.took.last(alike) {
-        Some(last) if look.has_part() || last.way == look.way => {
-            look.way = last.way;
+        Some(last) if look.has_part() || last.source == look.source => {
+            look.source = last.source;
             last.for_counts(counts)
         }
         _ => {
             look.alone(kernels).await?;
-            Room::guess(look.way, counts)
+            CallSize::guess(look.source, counts)
         }
     };
     loop {
-        let found = match look.way {
-            Way::Sort { dim } => sweep::matches(kernels, sides, dim, &mut look, &mut room).await?,
-            Way::Grid { cells } => grid::matches(kernels, sides, cells, &mut look, &mut room).await?,
+        let found = match look.source {
+            CandidateSource::Sort { dim } => {
+                sweep::matches(kernels, sides, dim, &mut look, &mut room).await?
+            }
+            CandidateSource::Grid { cells } => {
+                grid::matches(kernels, sides, cells, &mut look, &mut room).await?
+            }
         };
         if let Some(found) = found {
             kernels.took.keep(alike, room);
             return Ok(found);
         }
         // Another way is right, and it is known now.
-        room = Room::guess(look.way, counts);
+        room = CallSize::guess(look.source, counts);
     }
 }
 
@@ -79,7 +83,7 @@ mod tests {
     use super::*;
     use crate::gpu::CALLS;
     use crate::matching::limits::{TILE, UNIT};
-    use crate::matching::work::{Memory, Placed};
+    use crate::matching::work::{Memory, PlacedWork};
     use crate::matching::{Matcher, Region, Regions};
 
     /// Two sides of a set of squares of that size, by chance.
@@ -108,7 +112,7 @@ mod tests {
     fn calls_that_are_alike_wait_once() {
         let matcher = Matcher::new(&Gpu::for_test());
         // More than brute force serves.
-        let regions = if matcher.gpu().on_processor() { 5_000 } else { 13_000 };
+        let regions = if matcher.gpu().is_software() { 5_000 } else { 13_000 };
         // A grid where squares are large, and sweeps where they are small.
         for (size, expected) in [(40_000, Algorithm::Grid { cells: None }), (2_000, Algorithm::Sort)] {
             let [s, u] = sides(&matcher, regions, size);
@@ -128,9 +132,9 @@ mod tests {
     }
 
     /// Presets what the last call with sets like these by sorting took.
-    fn took(kernels: &Kernels, count: u32, tasks: u32) -> Alike {
-        let alike = Alike { algorithm: Algorithm::Sort, dims: 2, sizes: [count.ilog2(); 2] };
-        let mut room = Room::guess(Way::Sort { dim: 0 }, [count; 2]);
+    fn took(kernels: &Kernels, count: u32, tasks: u32) -> CallKind {
+        let alike = CallKind { algorithm: Algorithm::Sort, dims: 2, sizes: [count.ilog2(); 2] };
+        let mut room = CallSize::guess(CandidateSource::Sort { dim: 0 }, [count; 2]);
         room.tasks = tasks;
         kernels.took.keep(alike, room);
         alike
@@ -170,7 +174,7 @@ mod tests {
         let found = matches(kernels, [&all, &all], Algorithm::Sort);
         let (total, source) = pollster::block_on(found).unwrap();
         assert_eq!(total, 3_800 * 3_800);
-        let Source::Placed(Placed { memory: Memory::Sweep(memory), .. }) = source else {
+        let Source::PlacedWork(PlacedWork { memory: Memory::Sweep(memory), .. }) = source else {
             panic!("not a sweep")
         };
         assert!(memory.1.is_at_once((3_800u32 * 3_800).div_ceil(TILE)));

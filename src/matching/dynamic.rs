@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::changes::Changes;
 use super::index::Index;
-use super::moves::{Found, Moves, Rows, Times, Way};
+use super::moves::{Moves, PairQuery, Rows, StepOutput, Times};
 use super::region::{Coordinate, Region};
 use super::scratch::{self, PairLists, with_filled};
 use super::set::{Columns, check, keys};
@@ -211,7 +211,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
 
     /// Finds the changes of a step; `filled` is how many regions of each side were not empty before
     /// it.
-    async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<Found, MatchingError> {
+    async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<StepOutput, MatchingError> {
         let regions = u64::from(self.subscriptions.columns.count) + u64::from(self.updates.columns.count);
         let most = |rows: u32| u64::from(rows) * u64::from(self.moves.tuning.most_of) >= regions;
         if self.not_yet > 0 {
@@ -235,8 +235,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let many = |rows: u32| u64::from(rows) * u64::from(MANY_OF) > regions;
         if !many(rows.rows) || !many(share_of(self.far, rows.rows)) {
             let most_each = if many(rows.rows) { NODES_EACH } else { u32::MAX };
-            let way = Way { times: Times::Both, rebuild: due, most_each };
-            if let Some(found) = moves.find(kernels, index, sides, rows, way).await? {
+            let query = PairQuery { times: Times::Both, rebuild: due, most_each };
+            if let Some(found) = moves.find(kernels, index, sides, rows, query).await? {
                 self.tests = found.tests + if due { 0 } else { before };
                 self.far = share(found.far, rows.rows);
                 return Ok(found);
@@ -244,10 +244,10 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             // The trees have grown in vain.
             rebuild = true;
         }
-        let mut both = Found::default();
+        let mut both = StepOutput::default();
         for (times, rebuild) in [(Times::Before, rebuild), (Times::After, true)] {
-            let way = Way { times, rebuild, most_each: u32::MAX };
-            let found = moves.find(kernels, index, sides, rows, way).await?;
+            let query = PairQuery { times, rebuild, most_each: u32::MAX };
+            let found = moves.find(kernels, index, sides, rows, query).await?;
             let found = found.expect("any number of nodes is fine");
             both.changes.append(found.changes);
             both.far += found.far;
@@ -264,7 +264,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         &mut self,
         rows: &mut Rows,
         filled: [u32; 2],
-    ) -> Result<Option<Found>, MatchingError> {
+    ) -> Result<Option<StepOutput>, MatchingError> {
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
         let before = with_filled(sides, filled);
@@ -274,17 +274,17 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         // ended they are rubbish in any case.
         let tests = std::mem::replace(&mut self.tests, u64::MAX);
         let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
-        let told = async {
+        let reported = async {
             let matches = self.matcher.matches(sides[0], sides[1], Algorithm::Auto).await?;
             lists.advance(kernels, &matches, far).await
         };
-        let Some((changes, far)) = scratch::possible(told.await)?.flatten() else {
+        let Some((changes, far)) = scratch::possible(reported.await)?.flatten() else {
             self.moves.take_back(kernels.gpu(), rows)?;
             self.tests = tests;
             return Ok(None);
         };
         self.far = share(far, rows.rows);
-        Ok(Some(Found { changes, tests: 0, far }))
+        Ok(Some(StepOutput { changes, tests: 0, far }))
     }
 
     /// The states of regions have 31 bits for the number of a step.
@@ -473,7 +473,7 @@ mod tests {
     #[test]
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
-        let ways: [fn(&mut Moves); 4] = [
+        let sources: [fn(&mut Moves); 4] = [
             // As where very many move: few invocations for each query, queries by slots, and the
             // device sorts.
             |moves| {
@@ -494,13 +494,13 @@ mod tests {
                     (u32::MAX, 1 << 10, 1);
             },
         ];
-        for way in ways {
+        for query in sources {
             for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
-                alternate::<1>(&matcher, sizes, way);
-                alternate::<2>(&matcher, sizes, way);
-                alternate::<3>(&matcher, sizes, way);
+                alternate::<1>(&matcher, sizes, query);
+                alternate::<2>(&matcher, sizes, query);
+                alternate::<3>(&matcher, sizes, query);
             }
-            alternate::<2>(&matcher, [513, 0], way);
+            alternate::<2>(&matcher, [513, 0], query);
         }
         // More changes than the last step let expect: the device sorts them when that is seen.
         alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);

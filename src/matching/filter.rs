@@ -1,10 +1,10 @@
 //! Candidates that are tested: those of a sweep in several dimensions, or of a grid.
 
-use super::kernels::{Kernels, Wanted, wide};
+use super::call_size::{CallSize, room};
+use super::kernels::{Kernels, ReadbackRange, wide};
 use super::limits::{MAX_TASKS, TILE, UNIT};
 use super::prepared::{Filter, Origin, Ranges};
-use super::room::{Room, room};
-use super::work::{Memory, Placed, TaskParams, Window, Work};
+use super::work::{Memory, PlacedWork, TaskParams, Window, Work};
 use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
 
@@ -47,8 +47,8 @@ impl Filter {
     }
 
     /// How many candidates match, when the plans have run.
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted::wide(&self.offsets, self.tasks)
+    pub(super) fn wanted(&self) -> ReadbackRange<'_> {
+        ReadbackRange::wide(&self.offsets, self.tasks)
     }
 
     /// So many tasks of it, as work that can be counted and written.
@@ -95,7 +95,7 @@ pub(super) async fn count(
     origin: Origin,
     candidates: u64,
     done: Option<(Filter, u64)>,
-    known: &mut Room,
+    known: &mut CallSize,
 ) -> Result<Counted, MatchingError> {
     let needed = candidates.div_ceil(TILE.into());
     let tasks = u32::try_from(needed)
@@ -122,6 +122,6 @@ impl Counted {
 }
 
 /// Matches that were counted, with the memory that they lie in.
-pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, Placed) {
-    (total, Placed { work, offsets, memory })
+pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, PlacedWork) {
+    (total, PlacedWork { work, offsets, memory })
 }

@@ -1,9 +1,9 @@
 //! Grid-based matching: regions that share a cell are tested.
 
-use super::kernels::{Kernels, Wanted, apart, wide};
-use super::look::Look;
+use super::call_size::{CallSize, room};
+use super::kernels::{Kernels, ReadbackRange, apart, wide};
 use super::prepared::{Filter, GridRun, GridShape, Ordered, Origin, Ranges};
-use super::room::{Room, room};
+use super::sample_decision::SampleDecision;
 use super::set::Columns;
 use super::source::Source;
 use super::work::Memory;
@@ -215,8 +215,8 @@ pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
     cells: Option<u32>,
-    look: &mut Look,
-    room: &mut Room,
+    look: &mut SampleDecision,
+    room: &mut CallSize,
 ) -> Result<Option<(u64, Source)>, MatchingError> {
     let dims = sides[0].dims;
     let limit = 1 << cell_bits(dims);
@@ -237,8 +237,9 @@ pub(super) async fn matches(
         let gathering = run.gathering(kernels, sides)?;
         let looked = look.part();
         let mut wanted: Vec<_> = looked.iter().map(|(_, wanted)| *wanted).collect();
-        wanted.push(Wanted { from: run.laid.raw(), first: JOINS, words: 1 });
-        wanted.extend([counts[0], counts[0] + counts[1]].map(|place| Wanted::wide(&run.places, place)));
+        wanted.push(ReadbackRange { from: run.laid.raw(), first: JOINS, words: 1 });
+        wanted
+            .extend([counts[0], counts[0] + counts[1]].map(|place| ReadbackRange::wide(&run.places, place)));
         wanted.push(run.ranges.wanted());
         wanted.extend(run.filter.as_ref().map(Filter::wanted));
         let mut all: Vec<_> = looked.iter().map(|(plan, _)| *plan).collect();
@@ -248,7 +249,7 @@ pub(super) async fn matches(
         // A few regions may meet very many cells.
         let apart = apart(counts) || apart(room.entries);
         let mut read = kernels.run_tests(&all, apart, &wanted, tasks).await?.into_iter();
-        if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
+        if looked && !read.next().is_none_or(|hits| look.reported(&hits)) {
             return Ok(None);
         }
         let mut next = || read.next().unwrap_or_default();
@@ -281,7 +282,7 @@ pub(super) async fn matches(
             }
         };
         let (total, placed) = filter::found(source, memory);
-        return Ok(Some((total, Source::Placed(placed))));
+        return Ok(Some((total, Source::PlacedWork(placed))));
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Service<const D: usize> {
     matcher: Option<Matcher>,
     /// The upper bound of each dimension.
     dimensions: [u32; D],
-    regions: BTreeMap<RegionHandle, Use<D>>,
+    regions: BTreeMap<RegionHandle, RegionUse<D>>,
     objects: Vec<Object>,
     /// Bounds that wait for the commit.
     modified: BTreeMap<RegionHandle, Region<u32, D>>,
@@ -108,7 +108,7 @@ impl<const D: usize> Moving<D> {
 }
 
 #[derive(Debug)]
-struct Use<const D: usize> {
+struct RegionUse<const D: usize> {
     row: u32,
     bounds: Region<u32, D>,
     subscribers: BTreeSet<(Federate, u32)>,
@@ -166,7 +166,7 @@ impl<const D: usize> Service<D> {
             u32::try_from(self.rows.len() - 1).expect("fewer than 2^32 regions")
         });
         self.rows[row as usize] = Some(handle);
-        let usage = Use { row, bounds, subscribers: BTreeSet::new(), objects: BTreeSet::new() };
+        let usage = RegionUse { row, bounds, subscribers: BTreeSet::new(), objects: BTreeSet::new() };
         self.regions.insert(handle, usage);
         Ok(handle)
     }
@@ -341,13 +341,13 @@ impl<const D: usize> Service<D> {
         Ok(Region::new(ranges.map(|range| range.0), ranges.map(|range| range.1)))
     }
 
-    fn region(&mut self, region: RegionHandle) -> Result<&mut Use<D>, MatchingError> {
+    fn region(&mut self, region: RegionHandle) -> Result<&mut RegionUse<D>, MatchingError> {
         let unknown = MatchingError::UnknownHandle { kind: "region", handle: region.0 };
         self.regions.get_mut(&region).ok_or(unknown)
     }
 
     /// The region that a row holds.
-    fn region_in(&self, row: u32) -> Option<&Use<D>> {
+    fn region_in(&self, row: u32) -> Option<&RegionUse<D>> {
         self.regions.get(self.rows[row as usize].as_ref()?)
     }
 
@@ -375,7 +375,7 @@ impl<const D: usize> Service<D> {
         let (mut subscriptions, mut updates) = (Vec::new(), Vec::new());
         for &row in &self.changed {
             let usage = self.region_in(row);
-            let bounds = |used: bool, usage: &Use<D>| if used { usage.bounds } else { nowhere };
+            let bounds = |used: bool, usage: &RegionUse<D>| if used { usage.bounds } else { nowhere };
             let subscribed = usage.map_or(nowhere, |usage| bounds(!usage.subscribers.is_empty(), usage));
             let associated = usage.map_or(nowhere, |usage| bounds(!usage.objects.is_empty(), usage));
             subscriptions.push((row, subscribed));

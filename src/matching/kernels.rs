@@ -8,10 +8,10 @@ use bytemuck::Pod;
 use web_time::Instant;
 
 use super::MatchingError;
+use super::call_size::CallSizes;
 use super::limits::{GROUP_SIZE, MAX_COUNT, UNIT};
-use super::memory::{Lent, Pool, Slot};
+use super::memory::{Pool, PooledBuffer, Slot};
 use super::prepared::{GridRun, Ranking};
-use super::room::Took;
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
@@ -20,20 +20,20 @@ const SMALL: usize = 64;
 
 /// Words that the host wants of what a submission leaves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ReadbackRange<'a> {
     pub(super) from: &'a wgpu::Buffer,
     pub(super) first: u64,
     pub(super) words: u64,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ReadbackRange<'a> {
     /// One number of 64 bits.
     pub(super) fn wide(from: &'a Buffer<u64>, index: u32) -> Self {
         Self { from: from.raw(), first: 2 * u64::from(index), words: 2 }
     }
 }
 
-/// The number that [`Wanted::wide`] brings.
+/// The number that [`ReadbackRange::wide`] brings.
 pub(super) fn wide(words: &[u32]) -> u64 {
     u64::from(words[0]) | u64::from(words[1]) << 32
 }
@@ -53,7 +53,7 @@ pub(super) struct Kernels {
     counts: Mutex<Vec<(u32, Count)>>,
     /// The last matching by a grid.
     pub(super) grid: Slot<GridRun>,
-    pub(super) took: Took,
+    pub(super) took: CallSizes,
     /// The last count by ranks, but for where its bounds come from.
     pub(super) ranking: Mutex<Option<Ranking>>,
     /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs
@@ -75,7 +75,7 @@ impl Kernels {
             uniforms: Mutex::default(),
             counts: Mutex::default(),
             grid: Slot::default(),
-            took: Took::default(),
+            took: CallSizes::default(),
             ranking: Mutex::default(),
             page_pace: pace(),
             test_pace: pace(),
@@ -120,19 +120,24 @@ impl Kernels {
         self.took.clear();
     }
 
-    /// Words for a call: see [`Lent`].
-    pub(super) fn lend(&self, label: &str, len: u64) -> Result<Lent<u32>, MatchingError> {
+    /// Words for a call: see [`PooledBuffer`].
+    pub(super) fn lend(&self, label: &str, len: u64) -> Result<PooledBuffer<u32>, MatchingError> {
         self.lend_from(&self.words, label, len)
     }
 
     /// The same of 64 bits each.
-    pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<Lent<u64>, MatchingError> {
+    pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<PooledBuffer<u64>, MatchingError> {
         self.lend_from(&self.wide, label, len)
     }
 
-    fn lend_from<T: Pod>(&self, pool: &Pool<T>, label: &str, len: u64) -> Result<Lent<T>, MatchingError> {
-        let lent = Lent::new(&self.gpu, pool, label, len);
-        if self.forget_if_failed(&lent) { Lent::new(&self.gpu, pool, label, len) } else { lent }
+    fn lend_from<T: Pod>(
+        &self,
+        pool: &Pool<T>,
+        label: &str,
+        len: u64,
+    ) -> Result<PooledBuffer<T>, MatchingError> {
+        let lent = PooledBuffer::new(&self.gpu, pool, label, len);
+        if self.forget_if_failed(&lent) { PooledBuffer::new(&self.gpu, pool, label, len) } else { lent }
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
@@ -254,7 +259,7 @@ impl Kernels {
         plan: &mut Plan,
         lengths: &Buffer<u32>,
         count: u32,
-    ) -> Result<Lent<u64>, MatchingError> {
+    ) -> Result<PooledBuffer<u64>, MatchingError> {
         let gpu = &self.gpu;
         let offsets = self.lend_wide("offsets", u64::from(count) + 1)?;
         let scan = {
@@ -277,9 +282,9 @@ impl Kernels {
         mut plan: Plan,
         lengths: &Buffer<u32>,
         count: u32,
-    ) -> Result<(Lent<u64>, u64), MatchingError> {
+    ) -> Result<(PooledBuffer<u64>, u64), MatchingError> {
         let offsets = self.add_offsets(&mut plan, lengths, count)?;
-        let read = self.run(&[&plan], false, &[Wanted::wide(&offsets, count)]).await?;
+        let read = self.run(&[&plan], false, &[ReadbackRange::wide(&offsets, count)]).await?;
         Ok((offsets, wide(&read[0])))
     }
 
@@ -297,7 +302,7 @@ impl Kernels {
         &self,
         plans: &[&Plan],
         apart: bool,
-        wanted: &[Wanted<'_>],
+        wanted: &[ReadbackRange<'_>],
         tasks: u32,
     ) -> Result<Vec<Vec<u32>>, MatchingError> {
         let start = Instant::now();
@@ -326,7 +331,7 @@ impl Kernels {
         &self,
         plans: &[&Plan],
         apart: bool,
-        wanted: &[Wanted<'_>],
+        wanted: &[ReadbackRange<'_>],
     ) -> Result<Vec<Vec<u32>>, MatchingError> {
         let gpu = &self.gpu;
         let mut encoder = gpu.encoder("matching");

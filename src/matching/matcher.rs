@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::call_size::CandidateSource;
 use super::kernels::Kernels;
-use super::room::Way;
 use super::set::{Columns, Regions};
 use super::source::Source;
-use super::{Algorithm, Coordinate, Counter, Matches, MatchingError, auto, brute, counter, look, tree};
+use super::{
+    Algorithm, Coordinate, Counter, Matches, MatchingError, auto, brute, counter, sample_decision, tree,
+};
 use crate::gpu::Gpu;
 
 /// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8
@@ -136,13 +138,13 @@ impl Matcher {
         if auto::brute_serves(self.gpu(), subscriptions, updates) {
             return Ok(Algorithm::Brute);
         }
-        let mut way = look::way(&self.kernels, [subscriptions, updates]).await;
-        if self.kernels.forget_if_failed(&way) {
-            way = look::way(&self.kernels, [subscriptions, updates]).await;
+        let mut source = sample_decision::source(&self.kernels, [subscriptions, updates]).await;
+        if self.kernels.forget_if_failed(&source) {
+            source = sample_decision::source(&self.kernels, [subscriptions, updates]).await;
         }
-        Ok(match way? {
-            Way::Sort { .. } => Algorithm::Sort,
-            Way::Grid { cells } => Algorithm::Grid { cells },
+        Ok(match source? {
+            CandidateSource::Sort { .. } => Algorithm::Sort,
+            CandidateSource::Grid { cells } => Algorithm::Grid { cells },
         })
     }
 
@@ -216,10 +218,10 @@ impl Matcher {
         match algorithm {
             Algorithm::Brute => {
                 let (placed, total) = brute::work(subscriptions, updates)?.count(kernels).await?;
-                Ok((total, Source::Placed(placed)))
+                Ok((total, Source::PlacedWork(placed)))
             }
             Algorithm::IntervalTree => {
-                let dim = look::best_dimension(kernels, sides).await?;
+                let dim = sample_decision::best_dimension(kernels, sides).await?;
                 let (total, tree) = tree::matches(kernels, subscriptions, updates, dim).await?;
                 Ok((total, Source::Tree(tree)))
             }

@@ -18,12 +18,12 @@ const KEPT: usize = 20;
 /// for the next call when it is dropped: that may have it at once, because what it submits runs
 /// later.
 #[derive(Debug)]
-pub(super) struct Lent<T: Pod> {
+pub(super) struct PooledBuffer<T: Pod> {
     buffer: Buffer<T>,
     home: Pool<T>,
 }
 
-impl<T: Pod> Lent<T> {
+impl<T: Pod> PooledBuffer<T> {
     pub(super) fn new(gpu: &Gpu, home: &Pool<T>, label: &str, len: u64) -> Result<Self, MatchingError> {
         let kept = {
             let mut kept = home.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ impl<T: Pod> Lent<T> {
     }
 }
 
-impl<T: Pod> Deref for Lent<T> {
+impl<T: Pod> Deref for PooledBuffer<T> {
     type Target = Buffer<T>;
 
     fn deref(&self) -> &Buffer<T> {
@@ -45,7 +45,7 @@ impl<T: Pod> Deref for Lent<T> {
     }
 }
 
-impl<T: Pod> Drop for Lent<T> {
+impl<T: Pod> Drop for PooledBuffer<T> {
     fn drop(&mut self) {
         let mut kept = self.home.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push(self.buffer.clone());
@@ -79,22 +79,22 @@ impl<T> Slot<T> {
         &self,
         serves: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> Result<T, E>,
-    ) -> Result<Held<T>, E> {
+    ) -> Result<SlotGuard<T>, E> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let kept = kept.filter(serves);
         let value = kept.map_or_else(make, Ok)?;
-        Ok(Held { value: Some(value), home: Arc::clone(&self.0) })
+        Ok(SlotGuard { value: Some(value), home: Arc::clone(&self.0) })
     }
 }
 
 /// A thing of a [`Slot`], which goes back there when it is dropped.
 #[derive(Debug)]
-pub(super) struct Held<T> {
+pub(super) struct SlotGuard<T> {
     value: Option<T>,
     home: Arc<Mutex<Option<T>>>,
 }
 
-impl<T> Deref for Held<T> {
+impl<T> Deref for SlotGuard<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -102,13 +102,13 @@ impl<T> Deref for Held<T> {
     }
 }
 
-impl<T> DerefMut for Held<T> {
+impl<T> DerefMut for SlotGuard<T> {
     fn deref_mut(&mut self) -> &mut T {
         self.value.as_mut().expect("taken when it is dropped")
     }
 }
 
-impl<T> Drop for Held<T> {
+impl<T> Drop for SlotGuard<T> {
     fn drop(&mut self) {
         let value = self.value.take();
         let older = std::mem::replace(&mut *self.home.lock().unwrap_or_else(PoisonError::into_inner), value);

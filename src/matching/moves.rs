@@ -4,7 +4,7 @@
 use super::MatchingError;
 use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
-use super::kernels::{Kernels, Wanted};
+use super::kernels::{Kernels, ReadbackRange};
 use super::limits::GROUP_SIZE;
 use super::programs;
 use super::scratch;
@@ -67,7 +67,7 @@ pub(super) enum Times {
 
 /// How a submission looks for pairs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct PairQuery {
     pub(super) times: Times,
     /// The trees are built again before.
     pub(super) rebuild: bool,
@@ -97,7 +97,7 @@ pub(super) struct Tuning {
 impl Tuning {
     fn new(gpu: &Gpu) -> Self {
         // A processor that plays a GPU sorts sooner as itself.
-        let slow = gpu.on_processor();
+        let slow = gpu.is_software();
         let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
         Self {
             most: MOST,
@@ -120,7 +120,7 @@ pub(super) struct Moves {
     pub(super) tuning: Tuning,
     /// Changes that are read with their count: some more than the last step had.
     expected: u32,
-    given: Given,
+    given: StepInput,
     counts: Buffer<u32>,
     found: Buffer<u64>,
     steps: Steps,
@@ -130,12 +130,12 @@ pub(super) struct Moves {
 
 /// What a step begins with: as in moves.wgsl.
 #[derive(Debug, Clone)]
-struct Given {
+struct StepInput {
     moves: Buffer<u32>,
     before: Buffer<u32>,
 }
 
-impl Given {
+impl StepInput {
     fn new(gpu: &Gpu, rows: u32, dims: u32) -> Result<Self, MatchingError> {
         let words = u64::from(rows) * u64::from(2 * dims);
         Ok(Self {
@@ -191,7 +191,7 @@ impl Rows {
 
 /// What a step found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StepOutput {
     pub(super) changes: Changes,
     /// Boxes that queries were compared with.
     pub(super) tests: u64,
@@ -203,7 +203,7 @@ pub(super) struct Found {
 impl Moves {
     pub(super) fn new(kernels: &Kernels, index: &Index, sides: [&Columns; 2]) -> Result<Self, MatchingError> {
         let room = [1 << 10, 1 << 14, 1 << 12];
-        let given = Given::new(kernels.gpu(), room[0], sides[0].dims)?;
+        let given = StepInput::new(kernels.gpu(), room[0], sides[0].dims)?;
         Self::with_room(kernels, index, sides, given, room)
     }
 
@@ -212,7 +212,7 @@ impl Moves {
         kernels: &Kernels,
         index: &Index,
         sides: [&Columns; 2],
-        given: Given,
+        given: StepInput,
         [rows, list, changes]: [u32; 3],
     ) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
@@ -288,7 +288,7 @@ impl Moves {
             let (tuning, expected) = (self.tuning, self.expected);
             let given = match room[0] == self.rows {
                 true => self.given.clone(),
-                false => Given::new(kernels.gpu(), room[0], sides[0].dims)?,
+                false => StepInput::new(kernels.gpu(), room[0], sides[0].dims)?,
             };
             *self = Self::with_room(kernels, index, sides, given, room)?;
             (self.tuning, self.expected) = (tuning, expected);
@@ -310,7 +310,7 @@ impl Moves {
         index: &Index,
         sides: [&Columns; 2],
         rows: &mut Rows,
-    ) -> Result<Wanted<'_>, MatchingError> {
+    ) -> Result<ReadbackRange<'_>, MatchingError> {
         let gpu = kernels.gpu();
         self.reserve(kernels, index, sides, [rows.rows, 0, 0])?;
         rows.words[..HEADER].copy_from_slice(&[rows.rows, rows.subscriptions, 0, 0, 0, 0, 0, 0]);
@@ -319,7 +319,7 @@ impl Moves {
         encoder.clear_buffer(self.counts.raw(), 0, None);
         record_each(&mut encoder, &self.steps.exchange, rows.rows);
         gpu.submit(encoder)?;
-        Ok(Wanted { from: self.counts.raw(), first: COUNTS as u64 - 1, words: 1 })
+        Ok(ReadbackRange { from: self.counts.raw(), first: COUNTS as u64 - 1, words: 1 })
     }
 
     /// Undoes [`Moves::exchange`].
@@ -340,9 +340,9 @@ impl Moves {
         index: &Index,
         sides: [&Columns; 2],
         rows: &mut Rows,
-        way: Way,
-    ) -> Result<Option<Found>, MatchingError> {
-        let Way { times, mut rebuild, most_each } = way;
+        query: PairQuery,
+    ) -> Result<Option<StepOutput>, MatchingError> {
+        let PairQuery { times, mut rebuild, most_each } = query;
         let gpu = kernels.gpu();
         // Of two that move the subscription reports the pair: where all subscriptions move, updates
         // have nothing to report.
@@ -354,7 +354,7 @@ impl Moves {
         // Queries mostly go into two nodes or so of a level.
         let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
         self.reserve(kernels, index, sides, room)?;
-        let mut all = Found::default();
+        let mut all = StepOutput::default();
         let regions = sides[0].count + sides[1].count;
         let by_slots = rows.rows >= regions.div_ceil(self.tuning.many_of);
         let numbers = match by_slots {
@@ -540,7 +540,7 @@ mod tests {
             &index,
             sides,
             &mut there,
-            Way { times: Times::Both, rebuild: false, most_each: u32::MAX },
+            PairQuery { times: Times::Both, rebuild: false, most_each: u32::MAX },
         );
         let there = pollster::block_on(there).unwrap().unwrap().changes;
         assert_eq!(there.began.len() + there.ended.len(), before.symmetric_difference(&after).count());
@@ -555,7 +555,7 @@ mod tests {
             &index,
             sides,
             &mut back,
-            Way { times: Times::Before, rebuild: true, most_each: u32::MAX },
+            PairQuery { times: Times::Before, rebuild: true, most_each: u32::MAX },
         );
         let ended = pollster::block_on(first).unwrap().unwrap().changes.ended;
         assert_eq!(ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
@@ -564,7 +564,7 @@ mod tests {
             &index,
             sides,
             &mut back,
-            Way { times: Times::After, rebuild: true, most_each: u32::MAX },
+            PairQuery { times: Times::After, rebuild: true, most_each: u32::MAX },
         );
         let began = pollster::block_on(second).unwrap().unwrap().changes.began;
         assert_eq!(began.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);

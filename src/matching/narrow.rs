@@ -42,7 +42,7 @@ pub fn narrow<T: Bound, const D: usize>(
 ) -> Result<Narrowed<D>, MatchingError> {
     check_all("subscriptions", subscriptions)?;
     check_all("updates", updates)?;
-    let scales: [Scale<T::Key>; D] = std::array::from_fn(|d| Scale::new(subscriptions, updates, d));
+    let scales: [BoundScale<T::Key>; D] = std::array::from_fn(|d| BoundScale::new(subscriptions, updates, d));
     let near = |regions: &[Region<T, D>]| {
         let near = |bounds: &[T; D]| std::array::from_fn(|d| scales[d].place(bounds[d].to_key()));
         regions.par_iter().map(|region| Region::new(near(&region.lo), near(&region.hi))).collect()
@@ -51,14 +51,14 @@ pub fn narrow<T: Bound, const D: usize>(
 }
 
 /// How the bounds of a dimension become 32-bit numbers.
-enum Scale<K> {
+enum BoundScale<K> {
     /// By their distance from the smallest.
     From(K),
     /// By their rank among these, which ascend.
     Ranks(Vec<K>),
 }
 
-impl<K: Key> Scale<K> {
+impl<K: Key> BoundScale<K> {
     fn new<T: Bound<Key = K>, const D: usize>(
         subscriptions: &[Region<T, D>],
         updates: &[Region<T, D>],

@@ -1,7 +1,7 @@
 //! What matchings are made of: buffers and plans, some of which are kept for the next call. Their
 //! methods are in ranges.rs, filter.rs, grid.rs and counter.rs.
 
-use super::memory::Lent;
+use super::memory::PooledBuffer;
 use super::region::Kind;
 use crate::gpu::{Buffer, Plan};
 
@@ -9,7 +9,7 @@ use crate::gpu::{Buffer, Plan};
 #[derive(Debug)]
 pub(super) struct Ordered {
     pub(super) count: u32,
-    pub(super) columns: Lent<u32>,
+    pub(super) columns: PooledBuffer<u32>,
 }
 
 /// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that
@@ -19,11 +19,11 @@ pub(super) struct Ranges {
     pub(super) subscriptions: Ordered,
     pub(super) updates: Ordered,
     pub(super) dims: u32,
-    pub(super) begins: Lent<u32>,
+    pub(super) begins: PooledBuffer<u32>,
     #[expect(dead_code, reason = "the plan writes to it, so nobody else may have it")]
-    pub(super) lengths: Lent<u32>,
+    pub(super) lengths: PooledBuffer<u32>,
     /// Where each range begins among all candidates; then their total.
-    pub(super) places: Lent<u64>,
+    pub(super) places: PooledBuffer<u64>,
     pub(super) count: u32,
 }
 
@@ -42,9 +42,9 @@ pub(super) enum Origin {
 pub(super) struct Filter {
     pub(super) origin: Origin,
     pub(super) tasks: u32,
-    pub(super) firsts: Lent<u32>,
-    pub(super) lengths: Lent<u32>,
-    pub(super) offsets: Lent<u64>,
+    pub(super) firsts: PooledBuffer<u32>,
+    pub(super) lengths: PooledBuffer<u32>,
+    pub(super) offsets: PooledBuffer<u64>,
     pub(super) finding: Plan,
     /// None where the tests take several submissions.
     pub(super) testing: Option<Plan>,
@@ -69,13 +69,13 @@ pub(super) struct GridShape {
 #[derive(Debug)]
 pub(super) struct GridRun {
     pub(super) shape: GridShape,
-    pub(super) bounds: Lent<u32>,
-    pub(super) laid: Lent<u32>,
-    pub(super) cells: Lent<u32>,
-    pub(super) lengths: Lent<u32>,
-    pub(super) places: Lent<u64>,
-    pub(super) keys: Lent<u32>,
-    pub(super) ids: Lent<u32>,
+    pub(super) bounds: PooledBuffer<u32>,
+    pub(super) laid: PooledBuffer<u32>,
+    pub(super) cells: PooledBuffer<u32>,
+    pub(super) lengths: PooledBuffer<u32>,
+    pub(super) places: PooledBuffer<u64>,
+    pub(super) keys: PooledBuffer<u32>,
+    pub(super) ids: PooledBuffer<u32>,
     /// From lengths to entries in order.
     pub(super) listing: Plan,
     /// From rows to ranges.

@@ -2,9 +2,9 @@
 
 use std::sync::PoisonError;
 
-use super::kernels::{Kernels, Wanted};
+use super::kernels::{Kernels, ReadbackRange};
 use super::limits::{TILE, UNIT};
-use super::memory::Lent;
+use super::memory::PooledBuffer;
 use super::prepared::{Ordered, Origin, Ranges};
 use super::set::Columns;
 use super::work::{TaskParams, Window, in_slices};
@@ -40,7 +40,7 @@ shared! {
 }
 
 /// Memory that a plan works in: it is held until the plan is submitted.
-pub(super) type Scratch = [Lent<u32>; 2];
+pub(super) type Scratch = [PooledBuffer<u32>; 2];
 
 /// Puts the non-empty regions of a set in the order of their lower bounds in dimension `dim`, by a
 /// plan.
@@ -121,8 +121,8 @@ impl Ranges {
     }
 
     /// How many candidates there are, when the plan has run.
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted::wide(&self.places, self.count)
+    pub(super) fn wanted(&self) -> ReadbackRange<'_> {
+        ReadbackRange::wide(&self.places, self.count)
     }
 
     pub(super) fn sides(&self) -> [u32; 2] {
@@ -148,7 +148,7 @@ impl Ranges {
         plan: &mut Plan,
         first: u64,
         tiles: u32,
-    ) -> Result<Lent<u32>, MatchingError> {
+    ) -> Result<PooledBuffer<u32>, MatchingError> {
         let firsts = kernels.lend("first ranges of tiles", u64::from(tiles) + 1)?;
         kernels.add_each(
             plan,

@@ -1,9 +1,9 @@
 //! A look at the sets before an algorithm is chosen.
 
 use super::MatchingError;
-use super::kernels::{Kernels, Wanted};
+use super::kernels::{Kernels, ReadbackRange};
 use super::limits::GROUP_SIZE;
-use super::memory::Lent;
+use super::memory::PooledBuffer;
 use super::programs;
 use super::set::Columns;
 use crate::gpu::Plan;
@@ -32,7 +32,7 @@ shared! {
 
 /// Pairs of evenly spread regions of both sides, which are tested in each dimension.
 pub(super) struct Sample {
-    hits: Lent<u32>,
+    hits: PooledBuffer<u32>,
     plan: Plan,
     dims: u32,
     /// All pairs for one of the sample.
@@ -78,8 +78,8 @@ impl Sample {
     }
 
     /// What they leave for [`Sample::overlaps`].
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted { from: self.hits.raw(), first: 0, words: HITS }
+    pub(super) fn wanted(&self) -> ReadbackRange<'_> {
+        ReadbackRange { from: self.hits.raw(), first: 0, words: HITS }
     }
 
     /// How many pairs overlap in each dimension, as estimated.

@@ -5,8 +5,8 @@
 //! in order, and what only one of the lists has is what changed.
 
 use super::changes::Changes;
-use super::kernels::{Kernels, Wanted};
-use super::memory::Lent;
+use super::kernels::{Kernels, ReadbackRange};
+use super::memory::PooledBuffer;
 use super::set::Columns;
 use super::{Algorithm, Matcher, Matches, MatchingError, programs};
 use crate::gpu::{Buffer, Download, GpuError, Plan};
@@ -156,7 +156,7 @@ impl PairLists {
         &mut self,
         kernels: &Kernels,
         matches: &Matches,
-        besides: Wanted<'_>,
+        besides: ReadbackRange<'_>,
     ) -> Result<Option<(Changes, u32)>, MatchingError> {
         let Some((now, mut plan)) = self.list(kernels, matches, true).await? else { return Ok(None) };
         let gpu = kernels.gpu();
@@ -172,7 +172,7 @@ impl PairLists {
         plan.clear("differences", flags.raw());
         kernels.add_each(&mut plan, &programs::find_differences(), all, &params, &flagged)?;
         let places = kernels.add_offsets(&mut plan, &flags, all)?;
-        let changes: Lent<u64> = kernels.lend_wide("changes", all.into())?;
+        let changes: PooledBuffer<u64> = kernels.lend_wide("changes", all.into())?;
         let put = [("marked", flags.raw()), ("places", places.raw()), ("changes", changes.raw())];
         kernels.add_each(
             &mut plan,

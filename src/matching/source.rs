@@ -4,7 +4,7 @@ use super::MatchingError;
 use super::kernels::Kernels;
 use super::prepared::Ranges;
 use super::tree::Tree;
-use super::work::{Placed, Window};
+use super::work::{PlacedWork, Window};
 use crate::gpu::Buffer;
 
 /// What can write any window of the output.
@@ -13,7 +13,7 @@ pub(super) enum Source {
     /// There is no pair.
     Nothing,
     /// Work whose tasks know their places.
-    Placed(Placed),
+    PlacedWork(PlacedWork),
     /// Ranges that hold nothing but matches.
     Ranges(Ranges),
     /// Walks through an interval tree.
@@ -30,7 +30,7 @@ impl Source {
     ) -> Result<(), MatchingError> {
         match self {
             Self::Nothing => Ok(()),
-            Self::Placed(placed) => placed.write(kernels, window, pairs).await,
+            Self::PlacedWork(placed) => placed.write(kernels, window, pairs).await,
             Self::Ranges(ranges) => ranges.write(kernels, window, pairs).await,
             Self::Tree(tree) => tree.write(kernels, window, pairs).await,
         }

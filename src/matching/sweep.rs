@@ -1,11 +1,11 @@
 //! Sort-based matching: regions ordered by their lower bounds, overlaps as ranges of the other
 //! side's order.
 
+use super::call_size::CallSize;
 use super::kernels::{self, Kernels, wide};
-use super::look::Look;
 use super::prepared::{Filter, Origin, Ranges};
 use super::ranges::{Scratch, order};
-use super::room::Room;
+use super::sample_decision::SampleDecision;
 use super::set::Columns;
 use super::source::Source;
 use super::work::Memory;
@@ -32,8 +32,8 @@ pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
     dim: u32,
-    look: &mut Look,
-    room: &mut Room,
+    look: &mut SampleDecision,
+    room: &mut CallSize,
 ) -> Result<Option<(u64, Source)>, MatchingError> {
     let (plans, ranges, scratch) = sweep(kernels, sides, dim)?;
     let (origin, several) = (Origin::Sweep { dim }, sides[0].dims > 1);
@@ -52,7 +52,7 @@ pub(super) async fn matches(
     let tested = filter.as_ref().map_or(0, |_| room.tasks);
     let mut read = kernels.run_tests(&all, apart, &wanted, tested).await?.into_iter();
     drop(scratch);
-    if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
+    if looked && !read.next().is_none_or(|hits| look.reported(&hits)) {
         return Ok(None);
     }
     let candidates = read.next().map_or(0, |words| wide(&words));
@@ -63,7 +63,7 @@ pub(super) async fn matches(
     let counted = filter::count(kernels, &ranges, origin, candidates, done, room).await?;
     let source = counted.source(&ranges);
     let (total, placed) = filter::found(source, Memory::Sweep(Box::new((ranges, counted.filter))));
-    Ok(Some((total, Source::Placed(placed))))
+    Ok(Some((total, Source::PlacedWork(placed))))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::kernels::Kernels;
 use super::limits::GROUP_SIZE;
-use super::memory::Lent;
+use super::memory::PooledBuffer;
 use super::prepared::Ordered;
 use super::ranges::order;
 use super::set::Columns;
@@ -52,7 +52,7 @@ pub(super) struct Tree {
     cursors: Buffer<u32>,
     found: Buffer<u32>,
     /// Where the matches of each update begin.
-    offsets: Option<Lent<u64>>,
+    offsets: Option<PooledBuffer<u64>>,
 }
 
 /// Builds the tree along dimension `dim`, and counts the matches of every update.

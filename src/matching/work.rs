@@ -12,7 +12,7 @@ use web_time::Instant;
 
 use super::MatchingError;
 use super::kernels::Kernels;
-use super::memory::{Held, Lent};
+use super::memory::{PooledBuffer, SlotGuard};
 use super::prepared::{Filter, GridRun, Ranges};
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
@@ -81,7 +81,7 @@ pub(super) struct Work {
 
 /// Work whose matches were counted: each task knows its place in the output.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedWork {
     pub(super) work: Work,
     pub(super) offsets: Buffer<u64>,
     /// What the buffers belong to: nobody else may have them as long.
@@ -93,18 +93,18 @@ pub(super) struct Placed {
 #[derive(Debug)]
 #[expect(dead_code, reason = "nobody reads it")]
 pub(super) enum Memory {
-    Offsets(Lent<u64>),
+    Offsets(PooledBuffer<u64>),
     Sweep(Box<(Ranges, Filter)>),
-    Grid(Box<Held<GridRun>>, Option<Box<Filter>>),
+    Grid(Box<SlotGuard<GridRun>>, Option<Box<Filter>>),
 }
 
 impl Work {
     /// Counts the matches of all tasks.
-    pub(super) async fn count(self, kernels: &Kernels) -> Result<(Placed, u64), MatchingError> {
+    pub(super) async fn count(self, kernels: &Kernels) -> Result<(PlacedWork, u64), MatchingError> {
         let lengths = Buffer::<u32>::storage(kernels.gpu(), "matches of tasks", u64::from(self.tasks))?;
         self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE).await?;
         let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks).await?;
-        Ok((Placed { work: self, offsets: offsets.clone(), memory: Memory::Offsets(offsets) }, total))
+        Ok((PlacedWork { work: self, offsets: offsets.clone(), memory: Memory::Offsets(offsets) }, total))
     }
 
     /// Runs all tasks, in submissions of some tens of milliseconds.
@@ -135,7 +135,7 @@ impl Work {
     }
 }
 
-impl Placed {
+impl PlacedWork {
     /// Writes the pairs of a window to the start of `pairs`.
     pub(super) async fn write(
         &self,

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::mean_ticks;
 use crate::gpu::Source;
 use crate::random::{Stream, exponential_tabled};
-use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
+use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
 use crate::time::{Resolution, TimeError};
 
 /// The largest mean in ticks: `MM1_LONGEST_MEAN`.
@@ -112,7 +112,7 @@ pub struct Mm1State {
     service: u64,
 }
 
-impl Twin for Mm1 {
+impl ReferenceModel for Mm1 {
     type State = Mm1State;
 
     fn start(&self, _: &Mm1Params, _: &mut Stream) -> Result<Mm1State, Fail> {

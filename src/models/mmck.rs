@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use super::mean_ticks;
 use crate::gpu::Source;
 use crate::random::{Stream, exponential_short};
-use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
+use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
 use crate::time::{Resolution, TimeError};
 
 /// `MMCK_MOST_SERVERS`
@@ -131,7 +131,7 @@ pub struct MmckState {
     starts: VecDeque<u64>,
 }
 
-impl Twin for Mmck {
+impl ReferenceModel for Mmck {
     type State = MmckState;
 
     fn start(&self, params: &MmckParams, _: &mut Stream) -> Result<MmckState, Fail> {

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
 use crate::random::Stream;
-use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
+use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
 
 /// The share of random points of the unit square that lie in the quarter of the unit circle.
 ///
@@ -55,7 +55,7 @@ pub struct PiState {
     inside: u32,
 }
 
-impl Twin for Pi {
+impl ReferenceModel for Pi {
     type State = PiState;
 
     fn start(&self, _: &PiParams, _: &mut Stream) -> Result<PiState, Fail> {

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
 use crate::random::Stream;
-use crate::replication::{Fail, Model, Twin};
+use crate::replication::{Fail, Model, ReferenceModel};
 
 const COLUMNS: u32 = 60;
 const ROWS: u32 = 50;
@@ -72,7 +72,7 @@ impl WalkState {
     }
 }
 
-impl Twin for Walk {
+impl ReferenceModel for Walk {
     type State = WalkState;
 
     fn start(&self, _: &WalkParams, stream: &mut Stream) -> Result<WalkState, Fail> {

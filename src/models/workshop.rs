@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
 use crate::random::{Stream, exponential_short};
-use crate::replication::{Fail, Model, Twin};
+use crate::replication::{Fail, Model, ReferenceModel};
 
 /// The largest mean of an operation in ticks.
 const LONGEST: u32 = 1 << 20;
@@ -106,7 +106,7 @@ fn job(unit: u32, stream: &mut Stream) -> u32 {
     }
 }
 
-impl Twin for Workshop {
+impl ReferenceModel for Workshop {
     type State = WorkshopState;
 
     fn start(&self, _: &WorkshopParams, _: &mut Stream) -> Result<WorkshopState, Fail> {

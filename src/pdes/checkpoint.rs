@@ -22,25 +22,25 @@ use crate::pdes::contract::model::Model;
 use crate::pdes::contract::replica::Replica;
 use crate::pdes::contract::until::{Pending, Progress, Stop, Until};
 pub use autosave::Autosave;
-pub(crate) use autosave::{Saves, reason};
+pub(crate) use autosave::{Checkpointed, reason};
 use file::{RUN, Sections, number, word};
-pub(crate) use identity::{Apart, Identity};
+pub(crate) use identity::{Identity, Skew};
 use sections::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
 /// Where LPs stand: a fork may break promises that the run itself keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
-    apart: Apart,
-    /// All that was executed is earlier, unless that is [`Apart::Level`].
+pub(crate) struct LpSkew {
+    skew: Skew,
+    /// All that was executed is earlier, unless that is [`Skew::Level`].
     before: Ticks,
 }
 
-impl Standing {
-    pub(super) const LEVEL: Self = Self { apart: Apart::Level, before: Ticks::ZERO };
+impl LpSkew {
+    pub(super) const LEVEL: Self = Self { skew: Skew::Level, before: Ticks::ZERO };
 
     /// A run that heads to `until` stood still somewhere.
-    pub(super) fn stood(self, apart: Apart, until: Until) -> Self {
-        Self { apart: self.apart.max(apart), before: self.before.max(until.time) }
+    pub(super) fn stood(self, skew: Skew, until: Until) -> Self {
+        Self { skew: self.skew.max(skew), before: self.before.max(until.time) }
     }
 
     /// A run came to its end.
@@ -49,25 +49,24 @@ impl Standing {
             Some(Stop::Empty) => Self::LEVEL,
             Some(Stop::Time) if until.time >= self.before => Self::LEVEL,
             Some(Stop::Time) => self,
-            _ => self.stood(Apart::Cell, until),
+            _ => self.stood(Skew::Cell, until),
         }
     }
 }
 
 /// What the runs of a simulation so far came to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Course {
+pub(crate) struct RunHistory {
     /// Where the last one was to end.
     pub(super) heading: Until,
     /// The latest time up to which any went.
     pub(super) done: Ticks,
     /// Where LPs stand.
-    pub(super) standing: Standing,
+    pub(super) lp_skew: LpSkew,
 }
 
-impl Course {
-    pub(crate) const BEGUN: Self =
-        Self { heading: Until::EMPTY, done: Ticks::ZERO, standing: Standing::LEVEL };
+impl RunHistory {
+    pub(crate) const BEGUN: Self = Self { heading: Until::EMPTY, done: Ticks::ZERO, lp_skew: LpSkew::LEVEL };
 
     /// A run begins that is to end there.
     pub(crate) fn heads(&mut self, until: Until) {
@@ -75,10 +74,10 @@ impl Course {
     }
 
     /// It came to its end; where it was stopped before, LPs stand so far apart.
-    pub(crate) fn ended(&mut self, stop: Option<Stop>, until: Until, apart: Apart) {
-        self.standing = match stop {
-            Some(Stop::Watcher) => self.standing.stood(apart, until),
-            stop => self.standing.ended(stop, until),
+    pub(crate) fn ended(&mut self, stop: Option<Stop>, until: Until, skew: Skew) {
+        self.lp_skew = match stop {
+            Some(Stop::Watcher) => self.lp_skew.stood(skew, until),
+            stop => self.lp_skew.ended(stop, until),
         };
         if stop == Some(Stop::Time) {
             self.done = self.done.max(until.time);
@@ -109,11 +108,11 @@ pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
 }
 
 /// What an engine tells of a run between two windows, but for what its LPs hold.
-pub(crate) struct Told<'a> {
+pub(crate) struct RunHeader<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) seed: u64,
     pub(crate) replica: Replica,
-    pub(crate) course: Course,
+    pub(crate) course: RunHistory,
     pub(crate) windows: u64,
     pub(crate) events: u64,
 }
@@ -231,11 +230,11 @@ impl Checkpoint {
     /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that
     /// lost something.
     pub(crate) fn new(
-        told: &Told<'_>,
+        reported: &RunHeader<'_>,
         parts: &[Contents],
         order: &[(usize, usize)],
     ) -> Result<Self, CheckpointError> {
-        let (identity, Course { heading, done, standing }) = (told.identity, told.course);
+        let (identity, RunHistory { heading, done, lp_skew }) = (reported.identity, reported.course);
         let numbers = Numbers {
             lps: identity.lps.into(),
             state_bytes: identity.state_bytes as u64,
@@ -244,14 +243,14 @@ impl Checkpoint {
             lookahead: identity.lookahead.get(),
             source: identity.source,
             data: identity.data,
-            seed: told.seed,
-            replica: [told.replica.point.into(), told.replica.number.into()],
-            windows: told.windows,
-            events: told.events,
+            seed: reported.seed,
+            replica: [reported.replica.point.into(), reported.replica.number.into()],
+            windows: reported.windows,
+            events: reported.events,
             digest: parts.iter().map(|part| part.digest).fold(0, u64::wrapping_add),
             done: done.get(),
             until: [heading.time.get(), heading.events],
-            standing: [standing.apart as u64, standing.before.get()],
+            lp_skew: [lp_skew.skew as u64, lp_skew.before.get()],
         };
         let mut file = writer(&numbers, identity);
         let memory = 16 * identity.memory_rows as usize;
@@ -275,16 +274,16 @@ impl Checkpoint {
     /// LP memory and events of the same sizes.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Apart`] where LPs had gone
+    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Skew`] where LPs had gone
     /// ahead of others on what these were going to send, which a fork may not do.
     pub fn fork<M: Model>(&self, model: &M, seed: u64, replica: Replica) -> Result<Self, CheckpointError> {
         let identity = Identity::of(model);
         self.check_layout(&identity)?;
         let shorter = identity.lookahead.get() < self.numbers.lookahead;
-        match self.standing().apart {
-            Apart::Level => {}
-            Apart::Cell if !shorter => {}
-            _ => return Err(CheckpointError::Apart),
+        match self.lp_skew().skew {
+            Skew::Level => {}
+            Skew::Cell if !shorter => {}
+            _ => return Err(CheckpointError::Skew),
         }
         let numbers = Numbers {
             lookahead: identity.lookahead.get(),
@@ -301,14 +300,14 @@ impl Checkpoint {
         Self::from_bytes(file.end())
     }
 
-    fn standing(&self) -> Standing {
-        let [apart, before] = self.numbers.standing;
-        let apart = match apart {
-            0 => Apart::Level,
-            1 => Apart::Cell,
-            _ => Apart::Further,
+    fn lp_skew(&self) -> LpSkew {
+        let [skew, before] = self.numbers.lp_skew;
+        let skew = match skew {
+            0 => Skew::Level,
+            1 => Skew::Cell,
+            _ => Skew::Further,
         };
-        Standing { apart, before: Ticks::new(before) }
+        LpSkew { skew, before: Ticks::new(before) }
     }
 
     /// The model's name.
@@ -402,8 +401,8 @@ impl Checkpoint {
     }
 
     /// What the run came to.
-    pub(crate) fn course(&self) -> Course {
-        Course { heading: self.until(), done: Ticks::new(self.numbers.done), standing: self.standing() }
+    pub(crate) fn course(&self) -> RunHistory {
+        RunHistory { heading: self.until(), done: Ticks::new(self.numbers.done), lp_skew: self.lp_skew() }
     }
 
     /// The part of the fingerprint that is of executed events.

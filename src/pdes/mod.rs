@@ -66,10 +66,10 @@ pub use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{kernels, output_kernels};
 pub use run::options::Options;
-pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
+pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Results, RunResult, UnknownMapping};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use run::simulation::part;
-pub use run::simulation::{Simulation, Telling};
+pub use run::simulation::{PendingProgress, Simulation};
 pub use sequential::engine::CpuSimulation;
 
 /// The guide's code compiles and runs.

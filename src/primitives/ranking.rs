@@ -155,6 +155,6 @@ impl Rank {
         let bytes = 4 * (Self::pool::<K>(group_size, room, subgroups.varying) + 2 * 256 + 2 + group_size / 4);
         let fits = bytes <= gpu.limits().max_compute_workgroup_storage_size;
         let rank = || Self::subgroup::<K>(group_size, subgroups.largest, room, subgroups.varying);
-        fits.then(|| Self { in_turns: !gpu.on_processor(), ..rank() })
+        fits.then(|| Self { in_turns: !gpu.is_software(), ..rank() })
     }
 }

@@ -25,7 +25,7 @@ pub struct Design {
     /// Whether the design is kept for comparison with the paper: it is linked on request only.
     pub paper: bool,
     /// What the library takes it for by default.
-    pub usual_for: &'static [Usual],
+    pub default_for: &'static [DefaultFor],
 }
 
 /// The slots that a queue takes, of the size of one event each: a function of its capacity.
@@ -42,7 +42,7 @@ pub struct Stride {
 /// What the library needs a queue design for where nobody chooses one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Usual {
+pub enum DefaultFor {
     /// Windows within an epoch: YAWNS.
     Epochs,
     /// Windows beyond an epoch, which look at an LP's events one after the other.
@@ -67,7 +67,7 @@ impl Design {
             short_fit_caches: false,
             stride: Stride { per_event: 1, besides: 1, multiple: 1 },
             paper: false,
-            usual_for: &[],
+            default_for: &[],
         }
     }
 
@@ -83,20 +83,20 @@ impl Design {
 const HEAP: Design = Design {
     stride: Stride { per_event: 1, besides: 1, multiple: 2 },
     // Looking at events in order visits all children of a node (notes/queues.md).
-    usual_for: &[Usual::Wide],
+    default_for: &[DefaultFor::Wide],
     ..Design::new("heap", "queue/heap.wgsl")
 };
 const HEAP_4: Design = Design {
     overrides: &[("HEAP_ARITY", 4)],
     stride: Stride { per_event: 1, besides: 3, multiple: 4 },
     // Half as many levels to sift through (notes/queues.md).
-    usual_for: &[Usual::Epochs, Usual::Searches],
+    default_for: &[DefaultFor::Epochs, DefaultFor::Searches],
     ..Design::new("heap-4", "queue/heap.wgsl")
 };
 const CALENDAR: Design = Design {
     file: None,
     stride: Stride { per_event: 0, besides: 0, multiple: 1 },
-    usual_for: &[Usual::Dense],
+    default_for: &[DefaultFor::Dense],
     ..Design::new("calendar", "")
 };
 const CB_SEQ: Design = Design::cb_seq("cb-seq", &[("CB_BACKWARD", 1)]);
@@ -250,13 +250,13 @@ impl QueueDesign {
     }
 
     /// The design that the library takes for something.
-    pub const fn usual_for(usual: Usual) -> Self {
+    pub const fn default_for(usual: DefaultFor) -> Self {
         let (mut design, table) = (0, TABLE);
         // Ends: each is in the table, which a test compares.
         loop {
             let mut number = 0;
-            while number < table[design].0.usual_for.len() {
-                if table[design].0.usual_for[number] as u8 == usual as u8 {
+            while number < table[design].0.default_for.len() {
+                if table[design].0.default_for[number] as u8 == usual as u8 {
                     return table[design];
                 }
                 number += 1;
@@ -303,7 +303,7 @@ impl QueueDesign {
     }
 
     /// Whether one invocation can serve a queue of it, as teams of replicas and searches need.
-    pub const fn serves_alone(self) -> bool {
+    pub const fn serves_one_invocation(self) -> bool {
         self.0.lanes == 1 && !self.is_calendar()
     }
 
@@ -369,12 +369,12 @@ mod tests {
 
     #[test]
     fn the_library_takes_designs_that_are_not_the_papers_alone() {
-        for usual in [Usual::Epochs, Usual::Wide, Usual::Dense, Usual::Searches] {
-            let takers = TABLE.into_iter().filter(|design| design.row().usual_for.contains(&usual));
-            assert_eq!(takers.collect::<Vec<_>>(), [QueueDesign::usual_for(usual)], "{usual:?}");
+        for usual in [DefaultFor::Epochs, DefaultFor::Wide, DefaultFor::Dense, DefaultFor::Searches] {
+            let takers = TABLE.into_iter().filter(|design| design.row().default_for.contains(&usual));
+            assert_eq!(takers.collect::<Vec<_>>(), [QueueDesign::default_for(usual)], "{usual:?}");
         }
         for design in TABLE {
-            assert_eq!(design.row().paper, design.row().usual_for.is_empty(), "{design}");
+            assert_eq!(design.row().paper, design.row().default_for.is_empty(), "{design}");
         }
     }
 }

@@ -41,7 +41,7 @@
 mod design;
 mod parallel_heap;
 
-pub use design::{Design, Lanes, QueueDesign, Stride, Traverse, UnknownQueue, Usual};
+pub use design::{DefaultFor, Design, Lanes, QueueDesign, Stride, Traverse, UnknownQueue};
 #[doc(hidden)]
 pub use parallel_heap::kernels;
 pub use parallel_heap::{HeapBatch, HeapItem, ParallelHeap, ParallelHeapError};

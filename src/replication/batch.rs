@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytemuck::Pod;
 use web_time::Instant;
 
-use super::look::{Drawn, Look};
-use super::results::Gathered;
+use super::results::CollectedResults;
+use super::speed_check::{DrawnSamples, SpeedCheck};
 use super::work::Work;
 use super::{AnalysisError, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, Submission, copy, values_of};
@@ -23,7 +23,7 @@ const SAMPLE: u32 = 64;
 
 /// What the kernels read besides a batch's own memory.
 #[derive(Debug, Clone)]
-pub(super) struct Given<P> {
+pub(super) struct BatchInputs<P> {
     pub(super) points: Buffer<P>,
     /// The table of [`exponential_tabled`](crate::random::exponential_tabled), for models that draw
     /// by it.
@@ -45,7 +45,7 @@ pub struct Batch<O> {
     work: Work,
     work_buffer: Buffer<Work>,
     /// What the buffer holds.
-    told: Work,
+    reported: Work,
     /// `JobSaved` by slot, in words.
     saved: Buffer<u32>,
     outcomes: Buffer<[u32; 2]>,
@@ -61,9 +61,9 @@ pub struct Batch<O> {
 }
 
 /// How far [`Batch::finish`] came.
-pub(super) enum Went {
+pub(super) enum SliceProgress {
     /// All have ended, and so long it took.
-    Ended(Duration),
+    ReplicationEnd(Duration),
     /// The watcher stopped it.
     Stopped,
     /// It is slower than the trial said, and can go on.
@@ -71,7 +71,7 @@ pub(super) enum Went {
 }
 
 /// A slice under way, with what comes back from it.
-pub(super) struct Flying {
+pub(super) struct SliceInFlight {
     back: Download,
     begun: Instant,
     submission: Submission,
@@ -80,7 +80,7 @@ pub(super) struct Flying {
 }
 
 /// What a slice tells.
-pub(super) struct Told {
+pub(super) struct SliceReport {
     /// Since it was submitted.
     pub(super) elapsed: Duration,
     /// Replications that have not ended.
@@ -91,7 +91,7 @@ pub(super) struct Told {
     pub(super) sample: Vec<u8>,
 }
 
-impl Flying {
+impl SliceInFlight {
     /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if all
     /// replications have ended and it was asked for them: else there are no bytes, or none that
     /// count.
@@ -99,28 +99,28 @@ impl Flying {
         self,
         gpu: &Gpu,
         take: impl FnOnce(&[u8]) -> R,
-    ) -> Result<(Told, Option<R>), ReplicationError> {
-        let told = self.back.finish_with(gpu, self.submission, |bytes| {
+    ) -> Result<(SliceReport, Option<R>), ReplicationError> {
+        let reported = self.back.finish_with(gpu, self.submission, |bytes| {
             let (words, rest) = bytes.split_at(8);
             let [running, cuts] = bytemuck::pod_read_unaligned::<[u32; 2]>(words);
             let (sample, results) = rest.split_at(self.sample);
             let (elapsed, sample) = (self.begun.elapsed(), sample.to_vec());
-            let told = Told { elapsed, running, cut: cuts > 0, sample };
-            (told, (running == 0 && cuts == 0).then(|| take(results)))
+            let reported = SliceReport { elapsed, running, cut: cuts > 0, sample };
+            (reported, (running == 0 && cuts == 0).then(|| take(results)))
         });
-        Ok(told.await?)
+        Ok(reported.await?)
     }
 }
 
 /// Gathers the results of one batch after the other. Those of the last may be on their way while
 /// the next is at work.
-pub(super) struct Gathering<O> {
-    gathered: Gathered<O>,
+pub(super) struct ResultCollector<O> {
+    gathered: CollectedResults<O>,
     behind: Option<(Download, Submission, u32)>,
 }
 
-impl<O: Pod + Send + Sync> Gathering<O> {
-    pub(super) fn new(gathered: Gathered<O>) -> Self {
+impl<O: Pod + Send + Sync> ResultCollector<O> {
+    pub(super) fn new(gathered: CollectedResults<O>) -> Self {
         Self { gathered, behind: None }
     }
 
@@ -134,7 +134,7 @@ impl<O: Pod + Send + Sync> Gathering<O> {
     }
 
     /// All of it.
-    pub(super) async fn done(mut self, gpu: &Gpu) -> Result<Gathered<O>, ReplicationError> {
+    pub(super) async fn done(mut self, gpu: &Gpu) -> Result<CollectedResults<O>, ReplicationError> {
         self.catch_up(gpu).await?;
         Ok(self.gathered)
     }
@@ -142,7 +142,7 @@ impl<O: Pod + Send + Sync> Gathering<O> {
 
 /// Copies outcomes and results of the next jobs, one after the other in `bytes`, to where they
 /// belong.
-fn fill<O: Pod + Send + Sync>(gathered: &mut Gathered<O>, jobs: u32, bytes: &[u8]) {
+fn fill<O: Pod + Send + Sync>(gathered: &mut CollectedResults<O>, jobs: u32, bytes: &[u8]) {
     let (outputs, outcomes) = gathered.next(jobs as usize);
     let (outputs, outcomes) =
         (bytemuck::cast_slice_mut::<_, u8>(outputs), bytemuck::cast_slice_mut::<_, u8>(outcomes));
@@ -158,7 +158,7 @@ impl<O: Pod> Batch<O> {
         kernel: &Kernel,
         shape: Shape,
         schema: &Schema,
-        given: &Given<P>,
+        given: &BatchInputs<P>,
         work: Work,
     ) -> Result<Self, ReplicationError> {
         let saved_bytes = u64::from(schema.saved_bytes);
@@ -179,7 +179,7 @@ impl<O: Pod> Batch<O> {
             served: None,
             work,
             work_buffer: Buffer::uniform(gpu, "replications: work", &work)?,
-            told: work,
+            reported: work,
             saved: Buffer::storage(gpu, "replications: states", jobs * saved_bytes / 4)?,
             outcomes,
             results: Buffer::storage(gpu, "replications: results", jobs * values as u64)?,
@@ -208,7 +208,7 @@ impl<O: Pod> Batch<O> {
         gpu: &Gpu,
         kernel: &Kernel,
         shape: Shape,
-        given: &Given<P>,
+        given: &BatchInputs<P>,
         work: Work,
     ) -> Result<(), ReplicationError> {
         self.work = work.at_most(self.room);
@@ -258,9 +258,9 @@ impl<O: Pod> Batch<O> {
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
         check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
-        if self.told != self.work {
+        if self.reported != self.work {
             self.work_buffer.write(gpu, 0, &[self.work])?;
-            self.told = self.work;
+            self.reported = self.work;
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl<O: Pod> Batch<O> {
         gpu: &Gpu,
         kernel: &Kernel,
         shape: Shape,
-        given: &Given<P>,
+        given: &BatchInputs<P>,
     ) -> Result<(), ReplicationError> {
         let workgroups = shape.workgroups(gpu, self.work.jobs());
         let serves = (kernel.clone(), workgroups, given.points.raw().clone());
@@ -314,7 +314,7 @@ impl<O: Pod> Batch<O> {
         steps: u32,
         sample: bool,
         results: bool,
-    ) -> Result<Flying, ReplicationError> {
+    ) -> Result<SliceInFlight, ReplicationError> {
         self.set_steps(gpu, steps)?;
         let mut encoder = gpu.encoder("replications");
         if !self.begun {
@@ -335,7 +335,7 @@ impl<O: Pod> Batch<O> {
         let back = Download::of(gpu, "replications: a slice", &mut encoder, &pieces)?;
         let begun = Instant::now();
         let submission = gpu.submit(encoder)?;
-        Ok(Flying { back, begun, submission, sample: sampled })
+        Ok(SliceInFlight { back, begun, submission, sample: sampled })
     }
 
     /// The buffers that hold outcomes and results, and how much of them counts.
@@ -353,13 +353,13 @@ impl<O: Pod> Batch<O> {
     }
 
     /// What a sample of replications has done that are at their beginning.
-    pub(super) fn fresh(&self) -> Drawn {
-        Drawn { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
+    pub(super) fn fresh(&self) -> DrawnSamples {
+        DrawnSamples { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
     }
 
     /// The draws that a sample of the replications have made, and how many of these are running: a
     /// measure of speed that all mappings share.
-    pub(super) fn drawn(&self, sample: &[u8]) -> Drawn {
+    pub(super) fn drawn(&self, sample: &[u8]) -> DrawnSamples {
         let (states, outcomes) = sample.split_at(sample.len() - 8 * self.fresh().running);
         let words = |bytes| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
         let (states, outcomes) = (words(states), words(outcomes));
@@ -368,7 +368,7 @@ impl<O: Pod> Batch<O> {
         // Where all draws are from substreams or there are none, the steps.
         let (steps, position) = (sum(0), sum(1));
         let draws = if position > 0.0 { position } else { steps };
-        Drawn { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
+        DrawnSamples { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
     }
 
     /// Takes all replications from where they stand, which at first is their beginning, to their
@@ -381,13 +381,13 @@ impl<O: Pod> Batch<O> {
         gpu: &Gpu,
         pace: &mut Pace,
         expected: Option<f64>,
-        gathering: &mut Gathering<O>,
+        gathering: &mut ResultCollector<O>,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Went, ReplicationError>
+    ) -> Result<SliceProgress, ReplicationError>
     where
         O: Send + Sync,
     {
-        let mut look = Look::new(expected, (!self.begun).then(|| self.fresh()));
+        let mut look = SpeedCheck::new(expected, (!self.begun).then(|| self.fresh()));
         let jobs = self.work.jobs();
         let bytes: u64 = self.result_pieces().iter().map(|(_, bytes)| bytes).sum();
         let small = bytes <= SMALL_RESULTS;
@@ -402,36 +402,41 @@ impl<O: Pod> Batch<O> {
                     gathering.gathered.take(jobs as usize);
                 }
             };
-            let (told, ended) = flying.land(gpu, take).await?;
-            let elapsed = told.elapsed;
+            let (reported, ended) = flying.land(gpu, take).await?;
+            let elapsed = reported.elapsed;
             took += elapsed;
             // A slice in which all ended did not make all its steps, and one during which the host
             // had other work may have ended before that: they say nothing of how long steps take.
-            if told.running > 0 && !busy {
+            if reported.running > 0 && !busy {
                 pace.record(steps, elapsed);
             }
-            let slow = look.took(elapsed, (due && !told.cut).then(|| self.drawn(&told.sample)));
-            if told.cut && !pace.halve(steps) {
+            let slow = look.took(elapsed, (due && !reported.cut).then(|| self.drawn(&reported.sample)));
+            if reported.cut && !pace.halve(steps) {
                 return Err(ReplicationError::Cut);
             }
-            let flow = watch(u64::from(jobs - told.running.min(jobs)));
+            let flow = watch(u64::from(jobs - reported.running.min(jobs)));
             if ended.is_some() {
                 if !small {
                     self.fetch(gpu, bytes, gathering).await?;
                 }
-                return Ok(Went::Ended(took));
+                return Ok(SliceProgress::ReplicationEnd(took));
             }
             if flow.is_break() {
-                return Ok(Went::Stopped);
+                return Ok(SliceProgress::Stopped);
             }
             if slow {
-                return Ok(Went::Slow);
+                return Ok(SliceProgress::Slow);
             }
         }
     }
 
     /// Reads all results; what fits a piece of staging memory is only set under way.
-    async fn fetch(&self, gpu: &Gpu, bytes: u64, gathering: &mut Gathering<O>) -> Result<(), ReplicationError>
+    async fn fetch(
+        &self,
+        gpu: &Gpu,
+        bytes: u64,
+        gathering: &mut ResultCollector<O>,
+    ) -> Result<(), ReplicationError>
     where
         O: Send + Sync,
     {

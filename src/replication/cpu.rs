@@ -7,13 +7,13 @@ use rayon::prelude::*;
 
 use super::batch::check_steps;
 use super::engine::MOST_STEPS;
-use super::results::{Ended, Gathered, in_rounds, points, some};
+use super::results::{CollectedResults, ReplicationEnd, in_rounds, points, some};
 use super::schema::Schema;
-use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
+use super::{Experiment, Fail, MAX_STEPS, ReferenceModel, ReplicationError, Results, Sequential, Stopping};
 use crate::gpu::{Verdict, is_words};
 use crate::random::Stream;
 
-/// Runs replications of a model's [`Twin`], each one from its start to its end, on all cores.
+/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all cores.
 #[derive(Debug)]
 pub struct CpuEngine<M> {
     model: M,
@@ -21,7 +21,7 @@ pub struct CpuEngine<M> {
     max_steps: u32,
 }
 
-impl<M: Twin + Sync> CpuEngine<M> {
+impl<M: ReferenceModel + Sync> CpuEngine<M> {
     /// Reads the names of factors and columns from the model's WGSL; no device is needed.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
             replications.clone().map(move |replication| (number, point, replication))
         });
         let jobs: Vec<_> = jobs.collect();
-        let mut gathered = Gathered::new(&self.schema, points.len(), replications);
+        let mut gathered = CollectedResults::new(&self.schema, points.len(), replications);
         let (outputs, outcomes) = gathered.next(jobs.len());
         let places = outputs.par_iter_mut().zip(outcomes).zip(&jobs);
         places.for_each(|((output, outcome), &(number, point, replication))| {
@@ -183,12 +183,12 @@ impl<M: Twin + Sync> CpuEngine<M> {
     }
 
     /// One replication.
-    fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, Ended) {
-        let failed = |Fail(code)| (M::Output::zeroed(), Ended::Failed(code));
+    fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
+        let failed = |Fail(code)| (M::Output::zeroed(), ReplicationEnd::Failed(code));
         let started = self.model.start(params, stream);
         stream.main();
         if stream.lost() {
-            return (M::Output::zeroed(), Ended::Exhausted);
+            return (M::Output::zeroed(), ReplicationEnd::Exhausted);
         }
         let mut state = match started {
             Ok(state) => state,
@@ -200,7 +200,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
             stream.main();
             // Before all else: what came after the stream's end means nothing.
             if stream.lost() || stream.position() < before {
-                return (M::Output::zeroed(), Ended::Exhausted);
+                return (M::Output::zeroed(), ReplicationEnd::Exhausted);
             }
             let more = match more {
                 Ok(more) => more,
@@ -208,11 +208,11 @@ impl<M: Twin + Sync> CpuEngine<M> {
             };
             if !more {
                 return match self.model.finish(params, &state) {
-                    Ok(output) => (output, Ended::Done),
+                    Ok(output) => (output, ReplicationEnd::Done),
                     Err(fail) => failed(fail),
                 };
             }
         }
-        (M::Output::zeroed(), Ended::Endless)
+        (M::Output::zeroed(), ReplicationEnd::Endless)
     }
 }

@@ -1,12 +1,12 @@
 //! The engine on the device.
 //!
 //! A slice is one submission with the results that come back. A small run reuses the memory of the
-//! one before (`Kept`). A large run that ends soon goes in parts: the host takes in the results of
+//! one before (`CachedBatch`). A large run that ends soon goes in parts: the host takes in the results of
 //! one while the device makes the next. Between slices a replication has the same form in every
 //! mapping, so a run may change its mapping.
 
+mod cached_batch;
 mod choice;
-mod kept;
 mod memory;
 
 use std::collections::HashMap;
@@ -14,13 +14,13 @@ use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use self::kept::{KEPT_BYTES, Kept};
-use super::batch::{Gathering, Given, Went, check_steps};
-use super::results::{Gathered, in_rounds, points, some};
+use self::cached_batch::{CachedBatch, KEPT_BYTES};
+use super::batch::{BatchInputs, ResultCollector, SliceProgress, check_steps};
+use super::results::{CollectedResults, in_rounds, points, some};
 use super::work::Work;
 use super::{
-    Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
-    Stopping, Why,
+    Batch, ChoiceReason, Experiment, Mapping, MappingChoice, Model, ReplicationError, Results, Schema,
+    Sequential, Shape, Stopping,
 };
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
@@ -41,19 +41,19 @@ pub struct Engine<M: Model> {
     group_size: Option<u32>,
     max_steps: u32,
     trusted: bool,
-    known: HashMap<Shape, Known>,
+    known: HashMap<Shape, ShapeCost>,
     /// What [`Mapping::Auto`] chose, by the binary logarithm of the number of replications.
-    fastest: HashMap<u32, Chosen>,
+    fastest: HashMap<u32, MappingChoice>,
     /// What served the last run.
-    chosen: Option<Chosen>,
+    chosen: Option<MappingChoice>,
     /// Since the first run, of a model that draws by it.
     chords: Option<Buffer<[u32; 2]>>,
-    kept: Kept<M>,
+    kept: CachedBatch<M>,
 }
 
 /// What the engine knows of a shape that it has used.
 #[derive(Debug)]
-struct Known {
+struct ShapeCost {
     /// The device's own, so that a run need not look it up by its text.
     kernel: Kernel,
     /// Replications of the last batch that ended, and the steps per slice that proved right for it.
@@ -104,7 +104,7 @@ impl<M: Model> Engine<M> {
             fastest: HashMap::new(),
             chosen: None,
             chords: None,
-            kept: Kept::default(),
+            kept: CachedBatch::default(),
         })
     }
 
@@ -233,12 +233,12 @@ impl<M: Model> Engine<M> {
                 return Ok(None);
             }
             let before = u64::from(round.start - start) * points;
-            let told = &mut |ended| {
+            let reported = &mut |ended| {
                 let flow = watch(before + ended);
                 stopped |= flow.is_break();
                 flow
             };
-            self.make_range(params, experiment, round, told).await
+            self.make_range(params, experiment, round, reported).await
         })
         .await
     }
@@ -329,7 +329,7 @@ impl<M: Model> Engine<M> {
         let given = self.given(&points)?;
         let mut chosen = self.choose(&given, work).await?;
         let mut looks = LOOKS;
-        let mut gathering = Gathering::new(Gathered::new(&self.schema, number, replications));
+        let mut gathering = ResultCollector::new(CollectedResults::new(&self.schema, number, replications));
         let mut done = 0;
         while let Some(rest) = work.after(done) {
             // What serves this batch.
@@ -343,19 +343,19 @@ impl<M: Model> Engine<M> {
                 let went = batch.finish(&self.gpu, &mut pace, expected, &mut gathering, watch).await?;
                 self.learn(shape, batch.len(), pace);
                 match went {
-                    Went::Ended(took) => {
+                    SliceProgress::ReplicationEnd(took) => {
                         if let Some(known) = self.known.get_mut(&shape) {
                             known.each = Some(took / batch.len().max(1));
                         }
                         break;
                     }
-                    Went::Stopped => return Ok(None),
-                    Went::Slow => {
+                    SliceProgress::Stopped => return Ok(None),
+                    SliceProgress::Slow => {
                         looks -= 1;
-                        chosen = self.try_mappings(&given, work, Why::Again).await?;
+                        chosen = self.try_mappings(&given, work, ChoiceReason::Again).await?;
                         // A step of a team is another one than that of the others, so who begins a
                         // batch ends it.
-                        let team = |chosen: &Chosen| chosen.mapping == Mapping::Cooperative;
+                        let team = |chosen: &MappingChoice| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
                             shape = self.sized(serves.mapping, work.jobs());
@@ -407,7 +407,7 @@ impl<M: Model> Engine<M> {
 
     /// Which mapping served the last run (at its end, if it changed), and why. None before the
     /// first.
-    pub fn chosen(&self) -> Option<&Chosen> {
+    pub fn chosen(&self) -> Option<&MappingChoice> {
         self.chosen.as_ref()
     }
 
@@ -430,19 +430,19 @@ impl<M: Model> Engine<M> {
     fn make(
         &mut self,
         shape: Shape,
-        given: &Given<M::Params>,
+        given: &BatchInputs<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let kernel = self.known(shape)?.kernel.clone();
         Batch::new(&self.gpu, &kernel, shape, &self.schema, given, work)
     }
 
-    fn known(&mut self, shape: Shape) -> Result<&Known, ReplicationError> {
+    fn known(&mut self, shape: Shape) -> Result<&ShapeCost, ReplicationError> {
         Ok(match self.known.entry(shape) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
-                place.insert(Known { kernel, pace: None, each: None })
+                place.insert(ShapeCost { kernel, pace: None, each: None })
             }
         })
     }

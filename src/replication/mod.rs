@@ -96,28 +96,28 @@
 //! ```
 
 mod batch;
-mod chosen;
 mod cpu;
 mod engine;
 mod error;
-mod look;
 mod mapping;
+mod mapping_choice;
 mod model;
 mod results;
 mod schema;
+mod speed_check;
 mod structs;
 mod trial;
 mod work;
 
 pub use batch::Batch;
-pub use chosen::{Chosen, Mapping, Why};
 pub use cpu::CpuEngine;
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
 pub use mapping::Shape;
 #[doc(hidden)]
 pub use mapping::kernels;
-pub use model::{Fail, Model, Twin};
+pub use mapping_choice::{ChoiceReason, Mapping, MappingChoice};
+pub use model::{Fail, Model, ReferenceModel};
 pub use results::Results;
 pub use schema::Schema;
 pub use structs::{columns, pack};

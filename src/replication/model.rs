@@ -38,7 +38,7 @@ use crate::random::Stream;
 /// * `fail(code)`, which ends the replication without a result.
 ///
 /// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
-/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the
+/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`ReferenceModel`] has to make the
 /// same choice. What is in `State` must be all that a replication knows: module variables do not
 /// last from one time slice to the next. None of the three structs may have padding (fields called
 /// `unused`, or with a name that begins with an underscore, take its place and are no result
@@ -88,7 +88,7 @@ pub trait Model {
 
 /// A model's Rust twin: the same replications on the host, bit for bit. It is the meaning of the
 /// model, so it is written for reading.
-pub trait Twin: Model {
+pub trait ReferenceModel: Model {
     /// What the replication keeps from step to step.
     type State;
 

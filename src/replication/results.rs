@@ -11,7 +11,7 @@ use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError, Schema};
 use crate::gpu::{StructLayout, values_of};
 use crate::random::mix;
-use crate::statistics::{Made, PARALLEL, check_room};
+use crate::statistics::{PARALLEL, Round, check_room};
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the
 /// replications.
@@ -38,14 +38,14 @@ shared! {
 
 /// How a replication ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ReplicationEnd {
     Done,
     Failed(u32),
     Endless,
     Exhausted,
 }
 
-impl Ended {
+impl ReplicationEnd {
     /// (status, code) as `job_outcomes` in `shaders/replication/job.wgsl` has them.
     fn from_words([status, code]: [u32; 2]) -> Self {
         match status {
@@ -78,12 +78,12 @@ impl Ended {
 
 /// What the jobs of a run gave, in their order, taken in part by part from the first on.
 #[derive(Debug)]
-pub(super) struct Gathered<O> {
+pub(super) struct CollectedResults<O> {
     replications: Range<u32>,
     /// Of an output.
     values: usize,
     outputs: Vec<O>,
-    /// (status, code) by job, as [`Ended::to_words`] has them.
+    /// (status, code) by job, as [`ReplicationEnd::to_words`] has them.
     outcomes: Vec<[u32; 2]>,
     /// Jobs that were taken in.
     taken: usize,
@@ -91,7 +91,7 @@ pub(super) struct Gathered<O> {
     fingerprint: u64,
 }
 
-impl<O: Pod + Send + Sync> Gathered<O> {
+impl<O: Pod + Send + Sync> CollectedResults<O> {
     /// With room for so many points, of which nothing is known yet.
     pub(super) fn new(schema: &Schema, points: usize, replications: Range<u32>) -> Self {
         let values = values_of::<O>(schema.output.bytes).expect("its size was checked");
@@ -118,7 +118,7 @@ impl<O: Pod + Send + Sync> Gathered<O> {
         let part = |from: usize, outputs: &mut [O], outcomes: &[[u32; 2]]| {
             let (mut failures, mut sum) = (Vec::new(), 0_u64);
             for (job, (output, &words)) in (from..).zip(outputs.chunks_exact_mut(values).zip(outcomes)) {
-                if let Some(cause) = Ended::from_words(words).cause() {
+                if let Some(cause) = ReplicationEnd::from_words(words).cause() {
                     // What the device left there means nothing.
                     output.fill(O::zeroed());
                     failures.push((job, cause));
@@ -151,9 +151,9 @@ impl<O: Pod + Send + Sync> Results<O> {
         schema: &Schema,
         points: &[M::Params],
         experiment: &Experiment,
-        gathered: Gathered<O>,
+        gathered: CollectedResults<O>,
     ) -> Result<Self, ReplicationError> {
-        let Gathered { replications, values, outputs, failures, fingerprint, .. } = gathered;
+        let CollectedResults { replications, values, outputs, failures, fingerprint, .. } = gathered;
         let per_point = replications.len();
         let mut failures = failures.into_iter().peekable();
         let mut observations = Vec::with_capacity(experiment.design.len());
@@ -223,11 +223,11 @@ pub(super) async fn in_rounds<O: Clone>(
 
 /// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a
 /// watcher stopped them before there were any.
-pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<Made>, ReplicationError> {
+pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<Round>, ReplicationError> {
     match results {
         Some(Results { observations, fingerprint, .. }) => {
             let events = observations.iter().map(|point| point.replications() as u64).sum();
-            Ok(Some(Made { observations, fingerprint, events }))
+            Ok(Some(Round { observations, fingerprint, events }))
         }
         None if first > 0 => Ok(None),
         None => Err(ReplicationError::Stopped),

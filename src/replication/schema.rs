@@ -127,7 +127,7 @@ mod tests {
     use crate::models::Mm1;
     use crate::models::Mm1Params;
     use crate::random::Stream;
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, Twin};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, ReferenceModel};
 
     /// M/M/1, of which nothing is known but its file and the bytes of its parameters.
     #[derive(Debug)]
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    impl Twin for Untyped {
+    impl ReferenceModel for Untyped {
         type State = ();
 
         fn start(&self, _: &Word, _: &mut Stream) -> Result<(), Fail> {

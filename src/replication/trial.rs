@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use super::ReplicationError;
 use super::batch::Batch;
-use super::look::Drawn;
+use super::speed_check::DrawnSamples;
 use crate::gpu::{Gpu, Pace, SLICE};
 
 /// A mapping on trial: replications of their own, a slice at a time.
@@ -13,7 +13,7 @@ pub(super) struct Trial<O> {
     batch: Batch<O>,
     pub(super) pace: Pace,
     /// Where the replications stood after the last slice; none at their beginning.
-    stood: Option<Drawn>,
+    stood: Option<DrawnSamples>,
     /// Whether slices are as long as they should be.
     warm: bool,
 }
@@ -40,18 +40,18 @@ impl<O: Pod> Trial<O> {
             }
         };
         let flying = self.batch.submit(gpu, steps, true, false)?;
-        let (told, _) = flying.land(gpu, |_| ()).await?;
-        let elapsed = told.elapsed;
-        if told.running > 0 {
+        let (reported, _) = flying.land(gpu, |_| ()).await?;
+        let elapsed = reported.elapsed;
+        if reported.running > 0 {
             self.pace.record(steps, elapsed);
         }
-        if told.cut {
+        if reported.cut {
             let _ = self.pace.halve(steps);
             self.stood = None;
             return Ok(None);
         }
-        let drawn = self.batch.drawn(&told.sample);
-        let ended = told.running == 0;
+        let drawn = self.batch.drawn(&reported.sample);
+        let ended = reported.running == 0;
         let speed = (self.warm || ended).then(|| drawn.speed(before, elapsed));
         self.warm |= elapsed > SLICE / 4;
         self.stood = (!ended && drawn.running > 0).then_some(drawn);

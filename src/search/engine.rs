@@ -6,7 +6,7 @@ use std::sync::{Mutex, TryLockError};
 
 use rayon::prelude::*;
 
-use super::mapping::{Open, Shape, THREAD_QUEUE};
+use super::mapping::{OpenList, Shape, THREAD_QUEUE};
 use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
 use super::{Grid, Guided, Mapping, Results, SearchError, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
@@ -36,12 +36,12 @@ pub struct Engine<S = Grid> {
     group_size: Option<u32>,
     band: Option<u32>,
     path_room: u32,
-    kept: Mutex<Kept>,
+    kept: Mutex<WarmMemory>,
 }
 
 /// What a run leaves to the next.
 #[derive(Debug, Default)]
-struct Kept {
+struct WarmMemory {
     memory: Option<Memory>,
     pace: Option<Pace>,
     /// Steps of a dispatch: fewer than at first where the driver cut loops.
@@ -160,7 +160,7 @@ impl<S: Space> Engine<S> {
     pub fn mapping(&self) -> Mapping {
         match self.mapping {
             Mapping::Auto if !S::BANDS => Mapping::Thread(THREAD_QUEUE),
-            Mapping::Auto => match self.gpu.on_processor() {
+            Mapping::Auto => match self.gpu.is_software() {
                 // To count cells, bands look at them once more; queues do so by the way.
                 true if self.count => Mapping::Thread(THREAD_QUEUE),
                 true => Mapping::Bands,
@@ -219,26 +219,26 @@ impl<S: Space> Engine<S> {
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
         // A processor has the lanes of a vector in lockstep.
-        let alone = if self.gpu.on_processor() { LANES } else { 32 };
+        let alone = if self.gpu.is_software() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
-            Mapping::Thread(design) if !design.serves_alone() => {
+            Mapping::Thread(design) if !design.serves_one_invocation() => {
                 return Err(SearchError::Queue { design: design.name() });
             }
-            Mapping::Thread(design) => (Open::Queue(design), alone),
+            Mapping::Thread(design) => (OpenList::Queue(design), alone),
             mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
-            Mapping::Bands => (Open::Bands, alone),
+            Mapping::Bands => (OpenList::Bands, alone),
             // As many as there are cells with about the same estimate, and directions. (`bench
             // search` on an H200, density 0.2, 1000 searches a second with teams of 64, 128, 256
             // and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303,
             // 285, 205; 1,024 x 1,024 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550
             // and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
-            _ if self.space.count() <= 256 * 256 => (Open::Team, 64),
-            _ if self.space.count() <= 512 * 512 => (Open::Team, 128),
-            _ => (Open::Team, 512.min(most)),
+            _ if self.space.count() <= 256 * 256 => (OpenList::Team, 64),
+            _ if self.space.count() <= 512 * 512 => (OpenList::Team, 128),
+            _ => (OpenList::Team, 512.min(most)),
         };
         let group_size = self.group_size.unwrap_or(usual);
         // A team has an invocation for each direction.
-        let least = if open == Open::Team { 8 } else { 1 };
+        let least = if open == OpenList::Team { 8 } else { 1 };
         match (least..=most).contains(&group_size) {
             true => Ok(Shape { open, group_size }),
             false => {
@@ -272,8 +272,8 @@ impl<S: Space> Engine<S> {
     /// bound.
     fn capacities(&self, shape: Shape) -> (u32, u32) {
         let most = match shape.open {
-            Open::Queue(_) => self.space.most_open(),
-            Open::Bands | Open::Team => u32::MAX,
+            OpenList::Queue(_) => self.space.most_open(),
+            OpenList::Bands | OpenList::Team => u32::MAX,
         };
         let most = most.min(shape.open.fitting(self.gpu.max_buffer_bytes())).max(1);
         (self.capacity.unwrap_or(self.space.usual_open().max(64)).clamp(1, most), most)
@@ -293,7 +293,7 @@ impl<S: Space> Engine<S> {
         // more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and
         // 65,536 slots: 10.2, 10.7, 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29,
         // 1.33, 1.32. The rest are guesses.)
-        let (most, bytes) = match (self.gpu.on_processor(), shape.open == Open::Team) {
+        let (most, bytes) = match (self.gpu.is_software(), shape.open == OpenList::Team) {
             (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),
             (false, false) => (1 << 17, 4 << 30),

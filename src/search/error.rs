@@ -294,6 +294,6 @@ impl From<LinkError> for SearchError {
 
 /// The names of the queue designs that serve searches.
 fn serving() -> String {
-    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
     designs.map(QueueDesign::name).collect::<Vec<_>>().join(", ")
 }

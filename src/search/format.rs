@@ -305,8 +305,8 @@ pub fn dimacs_coordinates(file: &str, text: &str) -> Result<Vec<(i32, i32)>, Sea
             return Err(error(file, at.1, format!("the vertex {} was told before", vertex + 1)));
         }
     }
-    let told = places.iter().enumerate().map(|(vertex, place)| {
+    let reported = places.iter().enumerate().map(|(vertex, place)| {
         place.ok_or_else(|| error(file, end(), format!("the vertex {} has no coordinates", vertex + 1)))
     });
-    told.collect()
+    reported.collect()
 }

@@ -268,7 +268,7 @@ impl<S: Space> Wavefronts<S> {
         let cells = u64::from(self.map.cells());
         // The lists are the largest buffer. Memory for a device of today, and for a processor's
         // caches; a guess.
-        let (limit, bytes) = match self.gpu.on_processor() {
+        let (limit, bytes) = match self.gpu.is_software() {
             true => (self.gpu.max_buffer_bytes(), 64 << 20),
             false => (self.gpu.max_buffer_bytes(), 4 << 30),
         };
@@ -341,14 +341,14 @@ impl<S: Space> Wavefronts<S> {
 
     /// Costs beyond 32 bits were passed over: looks whether a cell was not reached for that.
     async fn check_lost(&self, memory: &Fronts, rows: &[&[Source]], first: usize) -> Result<(), SearchError> {
-        let ways = self.space.ways();
+        let move_map = self.space.move_map();
         let cells = u64::from(self.map.cells());
         for (row, _) in (0_u64..).zip(rows) {
             let marks = memory.marks.read_range(&self.gpu, row * cells, self.space.count().into()).await?;
             let mut lost = false;
             for (index, _) in marks.iter().enumerate().filter(|(_, mark)| **mark != 0) {
                 let place = self.space.place(index);
-                self.space.each_move(&ways, place, |to, _| lost |= marks[self.space.index(to)] == 0);
+                self.space.each_move(&move_map, place, |to, _| lost |= marks[self.space.index(to)] == 0);
             }
             if lost {
                 let search = u32::try_from(first as u64 + row).unwrap_or(u32::MAX);
@@ -400,7 +400,7 @@ impl Fronts {
         let targets = Buffer::storage_from(gpu, "wavefronts: targets", targets)?;
         // A pass of a wave that is short costs what its idle invocations cost; one that is long has
         // more passes. A guess.
-        let groups: u32 = if gpu.on_processor() { 64 } else { 1024 };
+        let groups: u32 = if gpu.is_software() { 64 } else { 1024 };
         let groups = groups.min(u32::try_from(entries.div_ceil(GROUP.into())).unwrap_or(u32::MAX)).max(1);
         let mut buffers = vec![
             ("work", work.binding()),

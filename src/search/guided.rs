@@ -38,7 +38,7 @@ impl Guided {
     /// # Errors
     /// [`SearchError::Coordinates`] where there are not as many as vertices.
     pub fn straight(graph: Graph, coordinates: &[(i32, i32)]) -> Result<Self, SearchError> {
-        let heuristic = Arc::new(Straight::new(&graph, coordinates)?);
+        let heuristic = Arc::new(StraightLine::new(&graph, coordinates)?);
         Ok(Self { own: true, ..Self::new(graph, heuristic) })
     }
 
@@ -110,7 +110,7 @@ impl Heuristic for Unguided {
 
 /// What straight lines cost at the least: `shaders/search/guess_straight.wgsl`.
 #[derive(Debug)]
-struct Straight {
+struct StraightLine {
     /// `factor` / 2^`shift` is what a unit of length costs.
     factor: u32,
     shift: u32,
@@ -125,7 +125,7 @@ const SIDE: u32 = 1 << 20;
 /// Beyond, the unit of lengths is larger, up to 1/16. Beyond that, coordinates are rounded.
 const MOST_BITS: u32 = 6;
 
-impl Straight {
+impl StraightLine {
     fn new(graph: &Graph, coordinates: &[(i32, i32)]) -> Result<Self, SearchError> {
         if coordinates.len() != graph.vertices() as usize {
             let (given, vertices) = (coordinates.len(), graph.vertices());
@@ -178,7 +178,7 @@ impl Straight {
     }
 }
 
-impl Heuristic for Straight {
+impl Heuristic for StraightLine {
     fn source(&self) -> Source {
         shaders::file("search/guess_straight.wgsl")
     }
@@ -198,11 +198,11 @@ impl Space for Guided {}
 
 impl sealed::Space for Guided {
     type Cell = u32;
-    type Ways = ();
+    type MoveMap = ();
 
     const BANDS: bool = false;
 
-    fn ways(&self) {}
+    fn move_map(&self) {}
 
     fn count(&self) -> u32 {
         self.graph.vertices()

@@ -55,7 +55,7 @@ use crate::gpu::Source;
 /// let engine = Engine::graph(&Gpu::new()?, graph)?.with_paths();
 /// let found = engine.run(&[(50, 60), (60, 50)])?;
 /// assert_eq!((found.outcomes()[0].cost, found.outcomes()[1].cost), (Some(20), Some(30)));
-/// assert_eq!(found.outcomes()[0].expanded, 0); // all estimates on the way are the cost of the path
+/// assert_eq!(found.outcomes()[0].expanded, 0); // all estimates on the route are the cost of the path
 /// assert!(found.path(0).eq(50..=60));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,6 +1,6 @@
 //! How searches are mapped to invocations, and what each mapping keeps open.
 
-use crate::queue::{QueueDesign, Usual};
+use crate::queue::{DefaultFor, QueueDesign};
 
 /// Which invocations serve a search. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -52,18 +52,18 @@ pub struct UnknownMapping(pub String);
 crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
-pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Searches);
+pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::default_for(DefaultFor::Searches);
 
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    pub(super) open: Open,
+    pub(super) open: OpenList,
     pub(super) group_size: u32,
 }
 
 /// The open lists of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Open {
+pub(super) enum OpenList {
     /// A queue for each search, which one invocation serves.
     Queue(QueueDesign),
     /// Two lists for each search, which one invocation serves.
@@ -72,7 +72,7 @@ pub(super) enum Open {
     Team,
 }
 
-impl Open {
+impl OpenList {
     /// Items of a slot's lists together.
     pub(super) fn items(self, capacity: u32) -> u64 {
         match self {

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::mapping::{Open, Shape};
+use super::mapping::{OpenList, Shape};
 use super::{Graph, Grid, Heuristic, SearchError};
 use crate::gpu::{Allowed, Buffer, Declaration, Gpu, GpuError, Kernel, Plan, Recipe, Source};
 use crate::queue::QueueDesign;
@@ -169,7 +169,7 @@ impl Files {
             text: "fn estimate(vertex: u32, goal: u32) -> u32",
         }];
         let Self::Graph { heuristic, .. } = self else { return Ok(()) };
-        let shape = Shape { open: Open::Queue(QueueDesign::Heap), group_size: 32 };
+        let shape = Shape { open: OpenList::Queue(QueueDesign::Heap), group_size: 32 };
         let program =
             searching(shape, self).link().map_err(|error| match heuristic.lacks(&CONTRACT, &error) {
                 Some(problem) => SearchError::Contract { file: heuristic.name().to_owned(), problem },
@@ -290,7 +290,7 @@ impl Memory {
         buffers.extend(map.buffers.iter().chain(walked).map(|(name, buffer)| (*name, buffer.binding())));
         let mut search = Plan::new("searches");
         let workgroups = match shape.open {
-            Open::Team => self.slots,
+            OpenList::Team => self.slots,
             _ => self.slots.div_ceil(shape.group_size),
         };
         search.dispatch(gpu, &search_kernel(gpu, shape, &map.files)?, workgroups, &buffers)?;
@@ -320,7 +320,7 @@ fn searching(shape: Shape, files: &Files) -> Recipe {
         Recipe::new(format!("search/{file}"), entry, sources).with(constants)
     };
     match shape.open {
-        Open::Queue(design) => {
+        OpenList::Queue(design) => {
             constants.extend(design.constants());
             let recipe = own("thread", "search_by_threads", files.threads(), constants);
             match design.source() {
@@ -328,8 +328,8 @@ fn searching(shape: Shape, files: &Files) -> Recipe {
                 None => recipe,
             }
         }
-        Open::Bands => own("bands", "search_by_bands", files.others(), constants),
-        Open::Team => own("team", "search_by_teams", files.others(), constants),
+        OpenList::Bands => own("bands", "search_by_bands", files.others(), constants),
+        OpenList::Team => own("team", "search_by_teams", files.others(), constants),
     }
 }
 
@@ -344,7 +344,7 @@ fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuEr
     let recipe = searching(shape, files);
     match (shape.open, files) {
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
-        (Open::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
+        (OpenList::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
         // SAFETY: as `// bounds:` of the queue's file in shaders/queue/ says; teams and bands have
         // no queue.
         _ => unsafe { trusted(gpu, &recipe) },
@@ -363,19 +363,19 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 pub fn kernels() -> Vec<Recipe> {
     let (paper, others): (Vec<_>, Vec<_>) = QueueDesign::ALL
         .into_iter()
-        .filter(|design| design.serves_alone())
+        .filter(|design| design.serves_one_invocation())
         .partition(|queue| queue.row().paper);
     let shape = |open| Shape { open, group_size: 64 };
     let grids = [true, false].map(|uniform| Files::Grid { uniform });
     let graphs = ["search/guess_none.wgsl", "search/guess_straight.wgsl"]
         .map(|path| Files::Graph { heuristic: shaders::file(path), own: true });
-    let queues = others.into_iter().map(Open::Queue);
-    let lists = queues.clone().chain([Open::Bands, Open::Team]);
+    let queues = others.into_iter().map(OpenList::Queue);
+    let lists = queues.clone().chain([OpenList::Bands, OpenList::Team]);
     let on_grids = lists.flat_map(|open| grids.each_ref().map(|files| searching(shape(open), files)));
     let on_graphs = queues.flat_map(|open| graphs.each_ref().map(|files| searching(shape(open), files)));
     let walks = grids.iter().chain(&graphs[..1]).map(walking);
     let waves = grids.iter().chain(&graphs[..1]).flat_map(fronts);
-    let on_request = paper.into_iter().map(|queue| searching(shape(Open::Queue(queue)), &grids[0]));
+    let on_request = paper.into_iter().map(|queue| searching(shape(OpenList::Queue(queue)), &grids[0]));
     on_grids
         .chain(on_request)
         .chain(on_graphs)

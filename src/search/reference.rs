@@ -24,7 +24,7 @@ use super::{Grid, Outcome, Results, SearchError, Space};
 #[derive(Debug)]
 pub struct AStar<'s, S: Space = Grid> {
     space: &'s S,
-    ways: Arc<S::Ways>,
+    move_map: Arc<S::MoveMap>,
     /// The least cost so far from the start to a cell, and in which search that was.
     costs: Vec<(u32, u32)>,
     number: u32,
@@ -45,7 +45,7 @@ impl<'s, S: Space> AStar<'s, S> {
     pub fn new(space: &'s S) -> Self {
         Self {
             space,
-            ways: Arc::new(space.ways()),
+            move_map: Arc::new(space.move_map()),
             costs: vec![(0, NEVER); space.count() as usize],
             number: 0,
             open: BinaryHeap::new(),
@@ -134,7 +134,7 @@ impl<'s, S: Space> AStar<'s, S> {
     }
 
     fn search(&mut self, start: u32, goal: u32, all_paths: bool) -> Outcome {
-        let (space, ways) = (self.space, Arc::clone(&self.ways));
+        let (space, move_map) = (self.space, Arc::clone(&self.move_map));
         self.number += 1;
         if self.number == NEVER {
             self.costs.fill((0, NEVER));
@@ -172,7 +172,7 @@ impl<'s, S: Space> AStar<'s, S> {
                 continue;
             }
             expanded += 1;
-            space.each_move(&ways, at, |to, step| {
+            space.each_move(&move_map, at, |to, step| {
                 self.reach(to, cost.saturating_add(step), goal, (at, level));
             });
         }
@@ -214,7 +214,9 @@ impl<'s, S: Space> AStar<'s, S> {
         let cost = self.cost_so_far(at).expect("the search was there");
         let leads =
             |from, step| self.cost_so_far(from).and_then(|before| before.checked_add(step)) == Some(cost);
-        self.space.before(&self.ways, at, leads).expect("a cell that was reached was reached from somewhere")
+        self.space
+            .before(&self.move_map, at, leads)
+            .expect("a cell that was reached was reached from somewhere")
     }
 }
 
@@ -264,7 +266,7 @@ pub fn find_all<S: Space>(
 /// # Panics
 /// If one of them is not on the map.
 pub fn distances<S: Space>(space: &S, sources: &[S::Cell]) -> Vec<Option<u32>> {
-    let ways = space.ways();
+    let move_map = space.move_map();
     let mut distances = vec![None; space.count() as usize];
     let places = sources.iter().map(|&cell| space.locate(0, cell).unwrap_or_else(|error| panic!("{error}")));
     let open = places.filter(|&place| space.is_open(place)).map(|place| Reverse((0_u32, place)));
@@ -273,7 +275,7 @@ pub fn distances<S: Space>(space: &S, sources: &[S::Cell]) -> Vec<Option<u32>> {
         let known = &mut distances[space.index(at)];
         if known.is_none() {
             *known = Some(distance);
-            space.each_move(&ways, at, |to, step| {
+            space.each_move(&move_map, at, |to, step| {
                 let total = distance.checked_add(step).filter(|total| *total < u32::MAX);
                 open.extend(total.map(|total| Reverse((total, to))));
             });

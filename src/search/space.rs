@@ -33,12 +33,12 @@ pub(super) mod sealed {
     pub trait Space: Clone + std::fmt::Debug + Sync {
         type Cell: super::Cell;
         /// What moves are looked up in.
-        type Ways: std::fmt::Debug;
+        type MoveMap: std::fmt::Debug;
 
         /// Whether it has search/team.wgsl and search/bands.wgsl.
         const BANDS: bool;
 
-        fn ways(&self) -> Self::Ways;
+        fn move_map(&self) -> Self::MoveMap;
         /// How many cells there are.
         fn count(&self) -> u32;
         /// The place of a cell of search number `search`, if it is one.
@@ -52,10 +52,15 @@ pub(super) mod sealed {
         /// The least that a path costs.
         fn estimate(&self, place: u32, goal: u32) -> u32;
         /// Calls `to` with the place and the cost of each move from a place.
-        fn each_move(&self, ways: &Self::Ways, place: u32, to: impl FnMut(u32, u32));
+        fn each_move(&self, move_map: &Self::MoveMap, place: u32, to: impl FnMut(u32, u32));
         /// The first place from which a move leads here that `is` is true of; it is given the cost
         /// of the move, too.
-        fn before(&self, ways: &Self::Ways, place: u32, is: impl FnMut(u32, u32) -> bool) -> Option<u32>;
+        fn before(
+            &self,
+            move_map: &Self::MoveMap,
+            place: u32,
+            is: impl FnMut(u32, u32) -> bool,
+        ) -> Option<u32>;
 
         /// Costs of paths that are looked at lie below this.
         fn most_cost(&self) -> u32;
@@ -116,11 +121,11 @@ impl sealed::Cell for u32 {
 impl sealed::Space for Grid {
     type Cell = UVec2;
     /// Bit d of a cell: the move in direction d is allowed.
-    type Ways = Vec<u8>;
+    type MoveMap = Vec<u8>;
 
     const BANDS: bool = true;
 
-    fn ways(&self) -> Vec<u8> {
+    fn move_map(&self) -> Vec<u8> {
         self.allowed()
     }
 
@@ -153,9 +158,9 @@ impl sealed::Space for Grid {
         self.heuristic(sealed::Cell::at(place), sealed::Cell::at(goal))
     }
 
-    fn each_move(&self, ways: &Vec<u8>, place: u32, mut to: impl FnMut(u32, u32)) {
+    fn each_move(&self, move_map: &Vec<u8>, place: u32, mut to: impl FnMut(u32, u32)) {
         let index = sealed::Space::index(self, place);
-        let allowed = ways[index];
+        let allowed = move_map[index];
         for (direction, &(dx, dy)) in grid::DIRECTIONS.iter().enumerate() {
             if allowed >> direction & 1 == 1 {
                 let next = place.wrapping_add_signed(dx + dy * 0x1_0000);
@@ -165,14 +170,14 @@ impl sealed::Space for Grid {
         }
     }
 
-    fn before(&self, ways: &Vec<u8>, place: u32, mut is: impl FnMut(u32, u32) -> bool) -> Option<u32> {
+    fn before(&self, move_map: &Vec<u8>, place: u32, mut is: impl FnMut(u32, u32) -> bool) -> Option<u32> {
         let at: UVec2 = sealed::Cell::at(place);
         let terrain = u32::from(self.terrain()[sealed::Space::index(self, place)]);
         (0..self.moves().directions() as usize).find_map(|direction| {
             let (dx, dy) = grid::DIRECTIONS[direction];
             let from = UVec2::new(at.x.wrapping_add_signed(-dx), at.y.wrapping_add_signed(-dy));
             let from = self.contains(from).then(|| sealed::Cell::place(from))?;
-            let leads = ways[sealed::Space::index(self, from)] >> direction & 1 == 1;
+            let leads = move_map[sealed::Space::index(self, from)] >> direction & 1 == 1;
             (leads && is(from, self.moves().of(direction) * terrain)).then_some(from)
         })
     }

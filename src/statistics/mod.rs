@@ -106,7 +106,7 @@ pub(crate) use pooled::unskewed_interval;
 pub use pooled::{Estimator, Part, Pooled};
 pub use report::{PointFailure, Report, Row};
 pub use selection::{Screening, Selected, Selection};
-pub(crate) use sequential::Made;
+pub(crate) use sequential::Round;
 pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Spent, Stopping};

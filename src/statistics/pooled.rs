@@ -180,7 +180,7 @@ impl Pooled {
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
     pub fn summary(&self, name: &str, level: f64) -> Result<Summary> {
-        Ok(self.told(name, level, false)?.0)
+        Ok(self.reported(name, level, false)?.0)
     }
 
     /// The estimate with its interval, of parts that follow each other in one run, such as batches;
@@ -192,10 +192,10 @@ impl Pooled {
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
     pub fn serial_summary(&self, name: &str, level: f64) -> Result<(Summary, bool)> {
-        self.told(name, level, true)
+        self.reported(name, level, true)
     }
 
-    fn told(&self, name: &str, level: f64, serial: bool) -> Result<(Summary, bool)> {
+    fn reported(&self, name: &str, level: f64, serial: bool) -> Result<(Summary, bool)> {
         check_level(level)?;
         let mut summary = Summary {
             name: name.to_owned(),
@@ -223,7 +223,7 @@ impl Pooled {
         }
         summary.mean = Some(centre);
         let Some(pseudo) = pseudo.filter(|_| summary.observations > 1) else { return Ok((summary, false)) };
-        let spread = Spread::of(&pseudo);
+        let spread = PseudoMoments::of(&pseudo);
         // On the scale of a deviation, to the first order.
         let slope = if log { centre } else { 1.0 / self.unit };
         summary.variance = Some(spread.variance * slope * slope);
@@ -342,13 +342,13 @@ fn deviation(parts: &[Part], count: f64, mean: f64) -> Option<Jackknife> {
 const MOST_BIAS: f64 = 0.25;
 
 /// Moments of pseudo-values.
-struct Spread {
+struct PseudoMoments {
     count: f64,
     variance: f64,
     skewness: f64,
 }
 
-impl Spread {
+impl PseudoMoments {
     /// Of two values at least.
     fn of(values: &[f64]) -> Self {
         let Moments { mean: Some(mean), variance: Some(variance), .. } = compensated(values) else {
@@ -379,7 +379,7 @@ fn unskewed(skewness: f64, quantile: f64) -> f64 {
 /// The interval of the mean of two or more independent values, skewed as they are: by a quantile of
 /// Student's.
 pub(crate) fn unskewed_interval(values: &[f64], student: f64) -> [f64; 2] {
-    let spread = Spread::of(values);
+    let spread = PseudoMoments::of(values);
     let mean = neumaier(values.iter().copied()) / spread.count;
     let skewness = spread.skewness / spread.count.sqrt();
     [student, -student].map(|quantile| mean - spread.error() * unskewed(skewness, quantile))

@@ -18,7 +18,7 @@ pub struct Sequential {
 }
 
 /// Some more replications of all points.
-pub(crate) struct Made {
+pub(crate) struct Round {
     pub(crate) observations: Vec<Observations>,
     pub(crate) fingerprint: u64,
     /// Executed events; replications where those have none.
@@ -32,7 +32,7 @@ impl Sequential {
         stopping: &Stopping,
         pairing: Pairing,
         columns: &[&str],
-        mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<Made>, E>,
+        mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<Round>, E>,
     ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
@@ -73,7 +73,7 @@ impl Sequential {
             if more == 0 {
                 return Err(AnalysisError::TooMany { points: observations.len(), replications: done }.into());
             }
-            let Some(Made { observations: new, fingerprint: sum, events: executed }) =
+            let Some(Round { observations: new, fingerprint: sum, events: executed }) =
                 run(done..done + more).await?
             else {
                 let decisions = vec![Decision::Stopped; observations.len()];

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use eventhorizon::facility::{self, Distribution, Keep, Network, Place, SavedStudy, Station, Study};
+use eventhorizon::facility::{
+    self, Backend, Distribution, Network, SavedStudy, Station, Study, StudyAutosave,
+};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Until};
@@ -48,9 +50,9 @@ fn small_network() -> Network {
 /// One of them.
 pub fn saved_study() -> Vec<u8> {
     let path = std::env::temp_dir().join(format!("eventhorizon-hostile-{}", std::process::id()));
-    let keep = Keep { from: None, to: Some(Autosave::new(&path, Duration::MAX)) };
+    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&path, Duration::MAX)) };
     let facility = small_network().compile().expect("a sound network");
-    facility.study_kept(&study(), Place::Cpu, keep, |_, _| {}).expect("a sound study");
+    facility.study_saving(&study(), Backend::Cpu, keep, |_, _| {}).expect("a sound study");
     let bytes = std::fs::read(&path).expect("it was written");
     let _ = std::fs::remove_file(path);
     bytes
@@ -62,8 +64,8 @@ pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
         if let Ok(saved) = SavedStudy::from_bytes(bytes.clone()) {
             let facility = small_network().compile().expect("a sound network");
-            let keep = Keep { from: Some(&saved), to: None };
-            let _ = facility.study_kept(&study(), Place::Cpu, keep, |_, _| {});
+            let keep = StudyAutosave { from: Some(&saved), to: None };
+            let _ = facility.study_saving(&study(), Backend::Cpu, keep, |_, _| {});
         }
         if let Ok(checkpoint) = Checkpoint::from_bytes(bytes) {
             assert_eq!(

@@ -3,7 +3,7 @@
 // queue_events   queue_stride() slots of each queue: one for its owner, then the events
 //
 // needs: Item, event_before, queue_events, queue_capacity(), queue_stride()
-// provides: QUEUE_GLANCES, queue_aside, queue_close, queue_first, queue_glance, queue_open
+// provides: QUEUE_GLANCES, queue_reserved_slot, queue_close, queue_first, queue_glance, queue_open
 // provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
 // provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 var<private> bag_base: u32;
@@ -24,7 +24,7 @@ fn bag_first() -> u32 {
     return first;
 }
 
-fn queue_aside() -> u32 {
+fn queue_reserved_slot() -> u32 {
     return bag_base;
 }
 

@@ -29,10 +29,10 @@ pub fn prepare() {
 /// An adapter in words, or an error that says what to do where there is none.
 #[wasm_bindgen]
 pub async fn adapter() -> Result<String, JsError> {
-    Ok(Gpu::open().await.map_err(told)?.to_string())
+    Ok(Gpu::open().await.map_err(reported)?.to_string())
 }
 
 /// What JavaScript hears of an error: its sentence.
-fn told(error: impl std::fmt::Display) -> JsError {
+fn reported(error: impl std::fmt::Display) -> JsError {
     JsError::new(&error.to_string())
 }

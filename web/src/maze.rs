@@ -6,7 +6,7 @@ use eventhorizon::search::{Engine, Grid};
 use glam::UVec2;
 use wasm_bindgen::prelude::*;
 
-use crate::told;
+use crate::reported;
 
 /// A maze with the ways that searches found in it.
 #[wasm_bindgen]
@@ -54,11 +54,11 @@ fn carve(side: u32, seed: u32) -> Vec<u8> {
 impl Maze {
     /// A maze of an odd number of cells on each side; half as many where a processor plays the GPU.
     pub async fn open(side: u32, seed: u32) -> Result<Maze, JsError> {
-        let gpu = Gpu::open().await.map_err(told)?;
+        let gpu = Gpu::open().await.map_err(reported)?;
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
         let side = (if slow { side / 2 } else { side }).clamp(9, 511) | 1;
-        let grid = Grid::new(side, side, carve(side, seed)).map_err(told)?;
-        let engine = Engine::grid(&gpu, grid).map_err(told)?.with_paths();
+        let grid = Grid::new(side, side, carve(side, seed)).map_err(reported)?;
+        let engine = Engine::grid(&gpu, grid).map_err(reported)?.with_paths();
         Ok(Self { engine, ways: vec![0; (side * side) as usize], rounds: 0, cells: 0.0 })
     }
 
@@ -67,7 +67,7 @@ impl Maze {
     pub async fn search(&mut self, count: u32) -> Result<Vec<f64>, JsError> {
         let searches: Vec<(UVec2, UVec2)> = self.engine.map().random_searches(count, self.rounds.into());
         self.rounds += 1;
-        let results = self.engine.run_async(&searches, |_| {}).await.map_err(told)?;
+        let results = self.engine.run_async(&searches, |_| {}).await.map_err(reported)?;
         self.ways.fill(0);
         let width = self.engine.map().width();
         for search in 0..searches.len() {

@@ -5,7 +5,7 @@ use eventhorizon::matching::{Matcher, MovingRegions, Region};
 use eventhorizon::random::Stream;
 use wasm_bindgen::prelude::*;
 
-use crate::told;
+use crate::reported;
 
 /// The side of the square in which they move.
 const SPACE: u32 = 1 << 16;
@@ -55,15 +55,16 @@ impl Box {
 impl Moving {
     /// So many of both kinds.
     pub async fn open(count: u32, seed: u32) -> Result<Moving, JsError> {
-        let gpu = Gpu::open().await.map_err(told)?;
+        let gpu = Gpu::open().await.map_err(reported)?;
         let mut stream = Stream::new(seed.into(), 1, 0);
         let boxes = [2400, 900]
             .map(|side| -> Vec<Box> { (0..count).map(|_| Box::random(&mut stream, side)).collect() });
         let [subscriptions, updates] =
             boxes.each_ref().map(|boxes| boxes.iter().map(Box::region).collect::<Vec<_>>());
         let matcher = Matcher::new(&gpu);
-        let regions = MovingRegions::new_async(&matcher, &subscriptions, &updates).await.map_err(told)?;
-        let pairs = regions.matches_async().await.map_err(told)?.read_async(|_| {}).await.map_err(told)?;
+        let regions = MovingRegions::new_async(&matcher, &subscriptions, &updates).await.map_err(reported)?;
+        let pairs =
+            regions.matches_async().await.map_err(reported)?.read_async(|_| {}).await.map_err(reported)?;
         let mut seen = vec![0; count as usize];
         pairs.iter().for_each(|pair| seen[pair[0] as usize] += 1);
         Ok(Self { regions, boxes, seen, pairs: pairs.len() as u64 })
@@ -78,7 +79,7 @@ impl Moving {
             };
             (0..).zip(boxes).map(step).collect::<Vec<_>>()
         });
-        let changes = self.regions.update_async(&moved[0], &moved[1]).await.map_err(told)?;
+        let changes = self.regions.update_async(&moved[0], &moved[1]).await.map_err(reported)?;
         for pair in &changes.ended {
             self.seen[pair[0] as usize] -= 1;
         }

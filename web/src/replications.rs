@@ -6,7 +6,7 @@ use eventhorizon::replication::{Design, Engine, Experiment, Observations};
 use eventhorizon::statistics::theory;
 use wasm_bindgen::prelude::*;
 
-use crate::told;
+use crate::reported;
 
 const SEED: u64 = 1;
 
@@ -43,11 +43,11 @@ pub struct Estimate {
 impl Replications {
     /// So many clients for each replication; the load is below 1.
     pub async fn open(load: f64, clients: u32) -> Result<Replications, JsError> {
-        let gpu = Gpu::open().await.map_err(told)?;
+        let gpu = Gpu::open().await.map_err(reported)?;
         let model = Mm1::default();
-        let params = model.params(load, 1.0, clients).map_err(told)?;
-        let theory = theory::Mm1::new(load, 1.0).map_err(told)?.time_in_queue_of_first(clients);
-        let engine = Engine::new(&gpu, model).map_err(told)?;
+        let params = model.params(load, 1.0, clients).map_err(reported)?;
+        let theory = theory::Mm1::new(load, 1.0).map_err(reported)?.time_in_queue_of_first(clients);
+        let engine = Engine::new(&gpu, model).map_err(reported)?;
         Ok(Self { engine, params, theory, observations: None, fingerprint: 0, done: 0 })
     }
 
@@ -56,18 +56,19 @@ impl Replications {
         let end = self.done.saturating_add(count);
         let experiment = Experiment::new(Design::default(), end, SEED);
         let results =
-            self.engine.run_range_async(&self.params, &experiment, self.done..end).await.map_err(told)?;
+            self.engine.run_range_async(&self.params, &experiment, self.done..end).await.map_err(reported)?;
         self.done = end;
         self.fingerprint = self.fingerprint.wrapping_add(results.fingerprint);
-        let new = results.observations.into_iter().next().ok_or_else(|| told("an experiment has a point"))?;
-        let column = new.column("time_in_queue").map_err(told)?;
+        let new =
+            results.observations.into_iter().next().ok_or_else(|| reported("an experiment has a point"))?;
+        let column = new.column("time_in_queue").map_err(reported)?;
         let values = (0..column.values.len()).map(|replication| column.values.get(replication)).collect();
         match &mut self.observations {
             None => self.observations = Some(new),
-            Some(all) => all.append(new).map_err(told)?,
+            Some(all) => all.append(new).map_err(reported)?,
         }
         let Some(all) = &self.observations else { unreachable!("it was set") };
-        let summary = all.summary("time_in_queue", 0.95).map_err(told)?;
+        let summary = all.summary("time_in_queue", 0.95).map_err(reported)?;
         Ok(Estimate {
             done: self.done,
             mean: summary.mean.unwrap_or(f64::NAN),

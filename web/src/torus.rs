@@ -11,7 +11,7 @@ use web_sys::OffscreenCanvas;
 use web_time::Instant;
 
 use crate::draw::{Canvas, Look};
-use crate::told;
+use crate::reported;
 
 /// What is simulated, and how.
 #[wasm_bindgen(getter_with_clone)]
@@ -56,12 +56,12 @@ impl Settings {
     fn network(&self) -> Result<models::Torus, JsError> {
         let customers = self.load.saturating_mul(self.side).saturating_mul(self.side);
         models::Torus::new(self.side, self.side, customers, self.rate, self.lookahead, Resolution::default())
-            .map_err(told)
+            .map_err(reported)
     }
 
     fn phold(&self) -> Result<Phold, JsError> {
         let lps = self.side.saturating_mul(self.side);
-        Phold::new(lps, self.load, self.rate, self.lookahead, Resolution::default()).map_err(told)
+        Phold::new(lps, self.load, self.rate, self.lookahead, Resolution::default()).map_err(reported)
     }
 
     /// The least time that a window takes a run further, in ticks.
@@ -72,9 +72,9 @@ impl Settings {
     fn options(&self) -> Result<Options, JsError> {
         let queue = match &*self.queue {
             "" => None,
-            name => Some(name.parse().map_err(told)?),
+            name => Some(name.parse().map_err(reported)?),
         };
-        let sync = self.sync.parse().map_err(told)?;
+        let sync = self.sync.parse().map_err(reported)?;
         Ok(Options { seed: self.seed.into(), queue, sync, ..Options::default() })
     }
 }
@@ -130,8 +130,8 @@ const STEP: f64 = 30.0;
 impl Torus {
     /// A run that begins, and the canvas for it.
     pub async fn open(canvas: OffscreenCanvas, settings: Settings) -> Result<Torus, JsError> {
-        let gpu = Gpu::open().await.map_err(told)?;
-        let canvas = Canvas::new(&gpu, canvas).map_err(told)?;
+        let gpu = Gpu::open().await.map_err(reported)?;
+        let canvas = Canvas::new(&gpu, canvas).map_err(reported)?;
         let run = start(&gpu, &settings).await?;
         let step = settings.window();
         Ok(Self { gpu, canvas, settings, run, until: Ticks::ZERO, step })
@@ -150,14 +150,14 @@ impl Torus {
         let begun = Instant::now();
         self.until = self.until.saturating_add(Ticks::new(self.step));
         let until = Until::time(self.until);
-        let progress = either!(&mut self.run, run => run.run_async(until, |_| {}).await).map_err(told)?;
+        let progress = either!(&mut self.run, run => run.run_async(until, |_| {}).await).map_err(reported)?;
         let took = begun.elapsed().as_secs_f64() * 1e3;
         let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
         let step = (self.step as f64 * factor) as u64;
         // Less than a window costs as much as one.
         self.step = step.clamp(self.settings.window(), 1 << 40);
-        self.draw().map_err(told)?;
-        Ok(self.told(&progress, took))
+        self.draw().map_err(reported)?;
+        Ok(self.reported(&progress, took))
     }
 
     fn draw(&self) -> Result<(), eventhorizon::gpu::GpuError> {
@@ -181,7 +181,7 @@ impl Torus {
         self.canvas.draw(&self.gpu, states, look)
     }
 
-    fn told(&self, progress: &Progress, took: f64) -> Frame {
+    fn reported(&self, progress: &Progress, took: f64) -> Frame {
         let (queue, sync) = either!(&self.run, run => (run.queue().to_string(), run.sync().to_string()));
         let (events, windows) = (progress.events as f64, progress.windows as f64);
         let time = Resolution::default().units(self.until);
@@ -196,7 +196,7 @@ impl Torus {
 
     /// The fingerprint of the run as it is.
     pub async fn fingerprint(&self) -> Result<String, JsError> {
-        let fingerprint = either!(&self.run, run => run.fingerprint_async().await).map_err(told)?;
+        let fingerprint = either!(&self.run, run => run.fingerprint_async().await).map_err(reported)?;
         Ok(fingerprint.to_string())
     }
 }
@@ -204,8 +204,10 @@ impl Torus {
 async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
     let options = settings.options()?;
     Ok(match &*settings.model {
-        "phold" => Run::Phold(Simulation::new_async(gpu, &settings.phold()?, options).await.map_err(told)?),
-        _ => Run::Network(Simulation::new_async(gpu, &settings.network()?, options).await.map_err(told)?),
+        "phold" => {
+            Run::Phold(Simulation::new_async(gpu, &settings.phold()?, options).await.map_err(reported)?)
+        }
+        _ => Run::Network(Simulation::new_async(gpu, &settings.network()?, options).await.map_err(reported)?),
     })
 }
 
@@ -228,7 +230,7 @@ pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> 
     }
     let seed = settings.seed.into();
     match &*settings.model {
-        "phold" => run(&settings.phold()?, seed, until, watch).map_err(told),
-        _ => run(&settings.network()?, seed, until, watch).map_err(told),
+        "phold" => run(&settings.phold()?, seed, until, watch).map_err(reported),
+        _ => run(&settings.network()?, seed, until, watch).map_err(reported),
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use eventhorizon::facility::{Facility, Network, Place, Study};
+use eventhorizon::facility::{Backend, Facility, Network, Study};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
 use eventhorizon::matching;
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
@@ -106,9 +106,10 @@ fn clinic() -> Facility {
 async fn a_network_has_the_fingerprint_of_the_cpu() {
     let gpu = adapter().await;
     let study = Study::new(8, 500.0, 50.0);
-    let place = Place::Gpu(&gpu, EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() });
+    let place =
+        Backend::Gpu(&gpu, EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() });
     let found = clinic().study_async(&study, place, |_, _| {}).await.unwrap();
-    let expected = clinic().study_async(&study, Place::Cpu, |_, _| {}).await.unwrap();
+    let expected = clinic().study_async(&study, Backend::Cpu, |_, _| {}).await.unwrap();
     // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it
     // natively.
     console_log!("network: {:016x}", found.fingerprint);

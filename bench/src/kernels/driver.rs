@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             continue;
         }
         let start = Instant::now();
-        let told = driver.compile(&recipe, &program, !args.unchecked)?;
-        writeln!(stdout(), "{name}\n    {told}compiled in {} ms", start.elapsed().as_millis())?;
+        let reported = driver.compile(&recipe, &program, !args.unchecked)?;
+        writeln!(stdout(), "{name}\n    {reported}compiled in {} ms", start.elapsed().as_millis())?;
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
 /// A device that tells.
 struct Driver {
     device: ash::Device,
-    told: khr::pipeline_executable_properties::Device,
+    reported: khr::pipeline_executable_properties::Device,
 }
 
 impl Driver {
@@ -84,8 +84,8 @@ impl Driver {
         // SAFETY: the extension is there, the features are those that the adapter has, and a queue
         // of the family is one that wgpu took, too.
         let device = unsafe { instance.create_device(adapter, &info, None)? };
-        let told = khr::pipeline_executable_properties::Device::new(instance, &device);
-        Ok(Self { device, told })
+        let reported = khr::pipeline_executable_properties::Device::new(instance, &device);
+        Ok(Self { device, reported })
     }
 
     /// What the driver says of a kernel.
@@ -115,14 +115,14 @@ impl Driver {
                 .layout(layout);
             let pipelines = device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             let pipeline = pipelines.map_err(|(_, error)| error)?[0];
-            let told = self.statistics(pipeline);
+            let reported = self.statistics(pipeline);
             device.destroy_pipeline(pipeline, None);
             device.destroy_shader_module(module, None);
             device.destroy_pipeline_layout(layout, None);
             for set in made {
                 device.destroy_descriptor_set_layout(set, None);
             }
-            told
+            reported
         }
     }
 
@@ -133,10 +133,10 @@ impl Driver {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
         // SAFETY: the caller's promise; and executables are counted from 0 on.
         unsafe {
-            let parts = self.told.get_pipeline_executable_properties(&info)?;
+            let parts = self.reported.get_pipeline_executable_properties(&info)?;
             for part in (0..).take(parts.len()) {
                 let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(part);
-                for statistic in self.told.get_pipeline_executable_statistics(&info)? {
+                for statistic in self.reported.get_pipeline_executable_statistics(&info)? {
                     let name = CStr::from_ptr(statistic.name.as_ptr()).to_string_lossy();
                     let value = match statistic.format {
                         vk::PipelineExecutableStatisticFormatKHR::FLOAT64 => statistic.value.f64.to_string(),

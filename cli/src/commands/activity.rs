@@ -26,8 +26,8 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Handle, Handlers, HybridError, Options, Placement, Simulation, Transport, Used,
-    in_process,
+    Context, Digest, Entity, Handle, HandlerUsage, Handlers, HybridError, Options, Placement, Simulation,
+    Transport, in_process,
 };
 use eventhorizon::pdes::{Fingerprint, Progress};
 use eventhorizon::time::Ticks;
@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use town::{Routes, Town};
 
-use crate::shared::{self, Outcome, Use};
+use crate::shared::{self, FileUse, Outcome};
 
 /// A tick is a second; nothing is faster than a minute.
 const LOOKAHEAD: u64 = 60;
@@ -71,8 +71,8 @@ pub struct Args {
     seed: u64,
     /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the
     /// speed only.
-    #[arg(long, value_enum, default_value_t = Place::Auto)]
-    placement: Place,
+    #[arg(long, value_enum, default_value_t = HandlerBackend::Auto)]
+    placement: HandlerBackend,
     /// Devices, which share the calls of a window, each as many as it is fast: those of the best
     /// adapters in turn. It changes the speed only.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -92,7 +92,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Place {
+enum HandlerBackend {
     Auto,
     Gpu,
     Cpu,
@@ -199,10 +199,10 @@ impl Main {
                 context.send(context.name(), Ticks::new(now + HALF_HOUR), Message::Traffic);
                 let weights = self.town.weights(&self.cars);
                 self.history.push(std::mem::replace(&mut self.cars, vec![0; weights.len()]));
-                let (districts, told) = (self.districts, weights.clone());
+                let (districts, reported) = (self.districts, weights.clone());
                 context.call(self.routes, weights, move |_, distances, context| {
                     for district in 1..=districts {
-                        let news = Message::News { weights: told.clone(), distances: distances.clone() };
+                        let news = Message::News { weights: reported.clone(), distances: distances.clone() };
                         context.send(district, Ticks::new(now + LOOKAHEAD), news);
                     }
                 });
@@ -275,11 +275,11 @@ impl Agent {
 }
 
 /// What a rank ends with.
-struct Ran {
+struct RankReport {
     progress: Progress,
     fingerprint: Fingerprint,
     seconds: f64,
-    used: Vec<Used>,
+    used: Vec<HandlerUsage>,
     /// Of the rank with the main controller.
     history: Vec<Vec<u32>>,
     trips: u64,
@@ -305,30 +305,30 @@ fn check_room(args: &Args) -> Outcome<()> {
 }
 
 pub fn run(args: &Args) -> Outcome<()> {
-    shared::check_files(&[(Use::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
+    shared::check_files(&[(FileUse::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
     check_room(args)?;
     let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
     let devices = match args.placement {
-        Place::Cpu => Vec::new(),
-        Place::Gpu => open()?,
-        Place::Auto => match open() {
+        HandlerBackend::Cpu => Vec::new(),
+        HandlerBackend::Gpu => open()?,
+        HandlerBackend::Auto => match open() {
             Err(GpuError::NoAdapter { .. }) => Vec::new(),
             other => other?,
         },
     };
     let town = Arc::new(Town::new(args.vertices, args.agents, args.seed));
     let bar = shared::bar(1000, "{wide_bar} {percent}% {msg}")?;
-    let tell = |progress: &Progress| {
+    let print_report = |progress: &Progress| {
         let seconds = progress.now.get().saturating_sub(MORNING).min(args.hours * HOUR);
         bar.set_position(1000 * seconds / (args.hours * HOUR));
         bar.set_message(format!("{} events", progress.events));
         shared::watch()
     };
     let ran = match args.ranks {
-        1 => vec![on_rank(args, &town, &devices, None, tell)],
+        1 => vec![on_rank(args, &town, &devices, None, print_report)],
         ranks => {
             shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
-            in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), tell))
+            in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), print_report))
         }
     };
     bar.finish_and_clear();
@@ -351,12 +351,12 @@ fn on_rank(
     town: &Arc<Town>,
     devices: &[Gpu],
     transport: Option<Box<dyn Transport>>,
-    tell: impl FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Ran, HybridError> {
+    print_report: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<RankReport, HybridError> {
     let placement = match args.placement {
-        Place::Auto => Placement::Auto,
-        Place::Gpu => Placement::Gpu,
-        Place::Cpu => Placement::Cpu,
+        HandlerBackend::Auto => Placement::Auto,
+        HandlerBackend::Gpu => Placement::Gpu,
+        HandlerBackend::Cpu => Placement::Cpu,
     };
     let mut handlers = Handlers::new(devices.iter().cloned(), placement);
     let planner = handlers.add(plan::planner(devices)?);
@@ -403,7 +403,7 @@ fn on_rank(
         Some(transport) => Simulation::on(transport, entities, lookahead, make, options)?,
     };
     let begun = Instant::now();
-    let progress = simulation.run_watched(Ticks::new(MORNING + args.hours * HOUR), tell)?;
+    let progress = simulation.run_watched(Ticks::new(MORNING + args.hours * HOUR), print_report)?;
     let seconds = begun.elapsed().as_secs_f64();
     let fingerprint = simulation.fingerprint()?;
     let (mut history, mut trips) = (Vec::new(), 0);
@@ -414,10 +414,10 @@ fn on_rank(
             Person::Agent(_) => {}
         }
     }
-    Ok(Ran { progress, fingerprint, seconds, used: simulation.used(), history, trips })
+    Ok(RankReport { progress, fingerprint, seconds, used: simulation.used(), history, trips })
 }
 
-fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) -> Outcome<()> {
+fn tell_results(args: &Args, first: &RankReport, ran: &[RankReport], town: &Town, trips: u64) -> Outcome<()> {
     let rate = first.progress.events as f64 / first.seconds;
     let mut table = vec![
         ("agents, vertices, roads", format!("{}, {}, {}", args.agents, args.vertices, town.roads.len())),
@@ -428,17 +428,17 @@ fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) 
         ("fingerprint", first.fingerprint.to_string()),
     ];
     for number in 0..first.used.len() {
-        let sum = |place: fn(&Used) -> (u64, f64)| {
+        let sum = |place: fn(&HandlerUsage) -> (u64, f64)| {
             let each = ran.iter().map(|ran| place(&ran.used[number]));
             each.fold((0, 0.0), |sum, (calls, seconds)| (sum.0 + calls, sum.1 + seconds))
         };
         let (on_gpu, on_cpu) = (sum(|used| used.gpu), sum(|used| used.cpu));
         let name = if number == 0 { "calls of planning" } else { "calls of all pairs" };
-        let told = format!(
+        let reported = format!(
             "{} on the GPU in {:.3} s, {} on the CPU in {:.3} s",
             on_gpu.0, on_gpu.1, on_cpu.0, on_cpu.1
         );
-        table.push((name, told));
+        table.push((name, reported));
         if args.devices > 1 {
             let of = |device: usize| -> u64 {
                 ran.iter().filter_map(|ran| ran.used[number].devices.get(device)).sum()
@@ -494,7 +494,7 @@ fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
             let width = if heat > 0.5 { 4 } else { 2 };
             area.draw(&PathElement::new(road.ends.map(pixel), colour.stroke_width(width)))?;
         }
-        shared::tell(&format!("{}: half hour {half} of {}", path.display(), history.len() - 1));
+        shared::print_report(&format!("{}: half hour {half} of {}", path.display(), history.len() - 1));
     }
     root.present()?;
     drop(root);

@@ -30,7 +30,7 @@ use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::shared::{self, Failure, Use};
+use crate::shared::{self, Failure, FileUse};
 
 #[derive(Parser)]
 #[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
@@ -119,19 +119,19 @@ impl From<Water> for Terrain {
 
 /// The help of `--queue`.
 fn queue_help() -> String {
-    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
     let names: Vec<_> = designs.map(QueueDesign::name).collect();
     format!("Queue design of searches by threads: {} or auto", names.join(", "))
 }
 
 pub fn run(args: &Args) -> shared::Outcome<()> {
     shared::check_files(&[
-        (Use::Reads, "--map", args.map.as_deref().map(Path::new)),
-        (Use::Reads, "--scen", args.scen.as_deref().map(Path::new)),
-        (Use::Reads, "--graph", args.graph.as_deref().map(Path::new)),
-        (Use::Reads, "--coords", args.coords.as_deref().map(Path::new)),
-        (Use::Writes, "--paths", args.paths.as_deref().map(Path::new)),
-        (Use::WritesFile, "--picture", args.picture.as_deref().map(Path::new)),
+        (FileUse::Reads, "--map", args.map.as_deref().map(Path::new)),
+        (FileUse::Reads, "--scen", args.scen.as_deref().map(Path::new)),
+        (FileUse::Reads, "--graph", args.graph.as_deref().map(Path::new)),
+        (FileUse::Reads, "--coords", args.coords.as_deref().map(Path::new)),
+        (FileUse::Writes, "--paths", args.paths.as_deref().map(Path::new)),
+        (FileUse::WritesFile, "--picture", args.picture.as_deref().map(Path::new)),
         args.json.file(),
     ])?;
     let mapping = match (args.queue.as_str(), args.mapping) {
@@ -186,7 +186,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     let ran =
         search_all(args, (&guided, &remedy), &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
     let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
-    let told = tell(args, &ran, ("graph", shape), &[]);
+    let reported = print_report(args, &ran, ("graph", shape), &[]);
     let written = write_paths(args, ["search", "step", "vertex"], |file| {
         for search in 0..searches.len() {
             for (step, vertex) in ran.found.path(search).enumerate() {
@@ -195,11 +195,11 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         }
         Ok(())
     });
-    shared::all([told, written])
+    shared::all([reported, written])
 }
 
 /// What searches came to, and how.
-struct Ran<S: Space> {
+struct SearchReport<S: Space> {
     adapter: String,
     mapping: String,
     queue: &'static str,
@@ -215,7 +215,7 @@ fn search_all<S: Space>(
     searches: &[(S::Cell, S::Cell)],
     mapping: Mapping,
     engine: impl FnOnce(&Gpu) -> Result<Engine<S>, SearchError>,
-) -> shared::Outcome<Ran<S>> {
+) -> shared::Outcome<SearchReport<S>> {
     let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
         "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
     )?);
@@ -240,7 +240,7 @@ fn search_all<S: Space>(
                 Mapping::Thread(design) => design.name(),
                 _ => "none",
             };
-            Ran {
+            SearchReport {
                 adapter: gpu.info().name.clone(),
                 mapping: engine.mapping().to_string(),
                 queue,
@@ -253,7 +253,7 @@ fn search_all<S: Space>(
             let found =
                 find_all(space, searches, wants_paths, |over| bar.set_position(over)).map_err(dear)?;
             let seconds = begun.elapsed().as_secs_f64();
-            Ran {
+            SearchReport {
                 adapter: "CPU".to_owned(),
                 mapping: "sequential".to_owned(),
                 queue: "BinaryHeap",
@@ -267,13 +267,13 @@ fn search_all<S: Space>(
 }
 
 /// Writes what there is to tell, and JSON where that is asked for.
-fn tell<S: Space>(
+fn print_report<S: Space>(
     args: &Args,
-    ran: &Ran<S>,
+    ran: &SearchReport<S>,
     shape: (&str, String),
     more: &[(&str, String)],
 ) -> shared::Outcome<()> {
-    let Ran { adapter, mapping, queue, seconds, found } = ran;
+    let SearchReport { adapter, mapping, queue, seconds, found } = ran;
     let searches = found.outcomes().len();
     let rate = searches as f64 / seconds;
     if !args.json.on_stdout() && !shared::on_stdout(args.paths.as_deref().map(Path::new)) {
@@ -357,17 +357,17 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
         all => format!("{} of {all} as the scenario tells", all - wrong.len()),
     };
     let shape = ("map", format!("{} x {}", grid.width(), grid.height()));
-    let shown = tell(args, &ran, shape, &[("lengths", checked)]);
-    let told = |(search, length): &(usize, f64)| {
-        let told = &scenario[*search];
+    let shown = print_report(args, &ran, shape, &[("lengths", checked)]);
+    let reported = |(search, length): &(usize, f64)| {
+        let reported = &scenario[*search];
         format!(
             "search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
-            told.start, told.goal, told.length
+            reported.start, reported.goal, reported.length
         )
     };
     let verdict = match wrong.is_empty() {
         true => Ok(()),
-        false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
+        false => Err(wrong.iter().take(10).map(reported).collect::<Vec<_>>().join("\n").into()),
     };
     shared::all([shown, written, drawn, verdict])
 }
@@ -385,7 +385,7 @@ fn scenario_for(grid: &Grid, map: &str, path: &str) -> shared::Outcome<Vec<Scena
     let scenario = moving_ai_scenario(path, &read(path)?)?;
     scenario.iter().try_for_each(|search| search.check_size(path, grid))?;
     if let Some(search) = scenario.iter().find(|search| !search.is_on(map)) {
-        shared::tell(&format!(
+        shared::print_report(&format!(
             "warning: {path}, line {}: the search is on {}, and the map is {map}",
             search.line, search.map
         ));
@@ -403,7 +403,7 @@ fn wrong_lengths(grid: &Grid, scenario: &[ScenarioSearch], outcomes: &[Outcome])
     let lengths = outcomes.iter().map(length).enumerate();
     lengths
         .zip(scenario)
-        .filter(|((_, length), told)| !told.agrees(*length))
+        .filter(|((_, length), reported)| !reported.agrees(*length))
         .map(|(wrong, _)| wrong)
         .collect()
 }

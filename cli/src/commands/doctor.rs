@@ -30,10 +30,10 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome<()> {
     shared::check_files(&[args.json.file()])?;
-    let told = !args.json.on_stdout();
+    let reported = !args.json.on_stdout();
     let adapters = pollster::block_on(adapters());
     let gpu = Gpu::new()?;
-    if told {
+    if reported {
         writeln!(stdout(), "eventhorizon {}, {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS)?;
         writeln!(stdout(), "\nadapters")?;
         for adapter in &adapters {
@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         writeln!(stdout(), "\nthe library takes\n  {gpu}")?;
     }
     let paths = paths(&gpu);
-    if told {
+    if reported {
         for (what, how) in &paths {
             writeln!(stdout(), "  {what:<24}{how}")?;
         }
@@ -59,11 +59,11 @@ pub fn run(args: &Args) -> Outcome<()> {
     if args.list {
         return args.json.write(&object);
     }
-    if told {
+    if reported {
         writeln!(stdout(), "\nchecks")?;
     }
     let report = eventhorizon::self_test(&gpu);
-    if told {
+    if reported {
         for line in report.to_string().lines() {
             writeln!(stdout(), "  {line}")?;
         }

@@ -25,7 +25,7 @@ use eventhorizon::statistics::{
 use eventhorizon::time::Resolution;
 use serde_json::json;
 
-use crate::shared::{self, Outcome, Use};
+use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
 #[command(
@@ -75,8 +75,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     // Before all the work for them is done.
     shared::check_files(&[
         args.json.file(),
-        (Use::Writes, "--csv", args.csv.as_deref()),
-        (Use::Draws, "--plot", args.plot.as_deref()),
+        (FileUse::Writes, "--csv", args.csv.as_deref()),
+        (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
 
     // The factors. People meet less often, or they know sooner that they are ill and stay at home;
@@ -191,7 +191,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     };
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
-    let told = || -> Outcome<()> {
+    let reported = || -> Outcome<()> {
         writeln!(
             stdout(),
             "{place}: {} of each of {} points, {seconds:.3} s",
@@ -211,7 +211,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         Ok(writeln!(stdout(), "fingerprint {fingerprint:016x}")?)
     };
     let quiet = args.json.on_stdout() || shared::on_stdout(args.csv.as_deref());
-    let told = if quiet { Ok(()) } else { told() };
+    let reported = if quiet { Ok(()) } else { reported() };
     let csv = |path: &PathBuf| {
         let mut csv = Vec::new();
         report.to_csv(&mut csv)?;
@@ -246,7 +246,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
-    shared::all([told, csv, drawn, args.json.write(&object)])
+    shared::all([reported, csv, drawn, args.json.write(&object)])
 }
 
 /// Each measure against nothing, and against the other: differences of the decisive column, run by

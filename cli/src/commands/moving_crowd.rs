@@ -45,15 +45,15 @@ pub struct Options {
 }
 
 /// Bodies and views, where they are matched.
-enum Crowd {
+enum CrowdMatcher {
     Device(Box<MovingRegions<f32, 2>>),
     Host(host::MovingRegions<f32, 2>),
 }
 
 /// An agent's number, and its new body or view.
-type Moved = (u32, Region<f32, 2>);
+type Move = (u32, Region<f32, 2>);
 
-impl Crowd {
+impl CrowdMatcher {
     fn new(
         gpu: Option<&Gpu>,
         views: &[Region<f32, 2>],
@@ -65,7 +65,7 @@ impl Crowd {
         })
     }
 
-    fn update(&mut self, views: &[Moved], bodies: &[Moved]) -> Result<Changes, MatchingError> {
+    fn update(&mut self, views: &[Move], bodies: &[Move]) -> Result<Changes, MatchingError> {
         match self {
             Self::Device(regions) => regions.update(views, bodies),
             Self::Host(regions) => regions.update(views, bodies),
@@ -130,7 +130,7 @@ impl Random {
 }
 
 pub fn run(options: &Options) -> shared::Outcome<()> {
-    shared::check_files(&[(shared::Use::WritesFile, "--output", Some(&*options.output))])?;
+    shared::check_files(&[(shared::FileUse::WritesFile, "--output", Some(&*options.output))])?;
     let mut random = Random(options.seed);
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)
@@ -146,7 +146,7 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
     let gpu = options.place.hardware()?;
     let views: Vec<_> = crowd.iter().map(|agent| agent.view(options.sight)).collect();
     let bodies: Vec<_> = crowd.iter().map(Agent::body).collect();
-    let mut regions = Crowd::new(gpu.as_ref(), &views, &bodies)?;
+    let mut regions = CrowdMatcher::new(gpu.as_ref(), &views, &bodies)?;
     let mut seen = regions.pairs()?;
     let place = gpu.as_ref().map_or("the CPU", |gpu| gpu.info().name.as_str());
     writeln!(stdout(), "{} agents on {place}: {} pairs at first", options.agents, seen.len())?;
@@ -159,7 +159,7 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
             break;
         }
         steps += 1;
-        let (mut views, mut bodies) = (Vec::<Moved>::new(), Vec::<Moved>::new());
+        let (mut views, mut bodies) = (Vec::<Move>::new(), Vec::<Move>::new());
         for (id, agent) in (0..).zip(&mut crowd) {
             if (id + step) % 3 != 0 {
                 continue;

@@ -52,6 +52,6 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
         ("time_in_queue", Some(queue.time_in_queue_of_first(clients))),
         ("time_in_system", Some(queue.time_in_system_of_first(clients))),
     ];
-    let told = options.common.run(model, &params, &columns, ("clients", clients))?;
-    options.common.tell(&told, &columns)
+    let reported = options.common.run(model, &params, &columns, ("clients", clients))?;
+    options.common.print_report(&reported, &columns)
 }

@@ -22,6 +22,6 @@ pub struct Options {
 pub fn run(options: &Options) -> shared::Outcome<()> {
     let points = options.points;
     let columns = [("pi", Some(std::f64::consts::PI))];
-    let told = options.common.run(Pi, &PiParams { points }, &columns, ("points", points))?;
-    options.common.tell(&told, &columns)
+    let reported = options.common.run(Pi, &PiParams { points }, &columns, ("points", points))?;
+    options.common.print_report(&reported, &columns)
 }

@@ -30,6 +30,6 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
         ("explored", None),
         ("most_visits", None),
     ];
-    let told = options.common.run(Walk, &WalkParams { steps }, &columns, ("steps", steps))?;
-    options.common.tell(&told, &columns)
+    let reported = options.common.run(Walk, &WalkParams { steps }, &columns, ("steps", steps))?;
+    options.common.print_report(&reported, &columns)
 }

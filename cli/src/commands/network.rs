@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use eventhorizon::facility::{
-    Facility, FacilityError, FelNetwork, FelSimulation, FelTwin, Follow, Keep, Network, Place, Report,
-    SavedStudy, Study, Visit, plot, write_visits,
+    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Network, Report,
+    SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 
-use crate::shared::{self, Outcome, Use};
+use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
 #[command(about = "A queueing network, described and not programmed")]
@@ -133,13 +133,13 @@ impl Args {
 
     fn check_files(&self) -> Outcome<()> {
         shared::check_files(&[
-            (Use::Reads, "the description", Some(&*self.file)),
-            (Use::Resumes, "--resume", self.resume.as_deref()),
-            (Use::Saves, "--checkpoint", self.checkpoint.as_deref()),
+            (FileUse::Reads, "the description", Some(&*self.file)),
+            (FileUse::Resumes, "--resume", self.resume.as_deref()),
+            (FileUse::Saves, "--checkpoint", self.checkpoint.as_deref()),
             self.json.file(),
-            (Use::Writes, "--csv", self.csv.as_deref()),
-            (Use::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
-            (Use::Draws, "--plot", self.plot.as_deref()),
+            (FileUse::Writes, "--csv", self.csv.as_deref()),
+            (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
+            (FileUse::Draws, "--plot", self.plot.as_deref()),
         ])
     }
 }
@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let warm_up = match (args.warm_up, written.warm_up) {
         (Some(warm_up), _) => warm_up,
         (None, Some(written)) if written >= until && !args.find_warm_up => {
-            shared::tell(&format!(
+            shared::print_report(&format!(
                 "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth} (--warm-up says where else)."
             ));
             tenth
@@ -190,8 +190,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     let gpu = args.place.hardware()?;
     // The same bits on both, so this choice shows in nothing but the time.
     let place = match &gpu {
-        Some(gpu) => Place::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
-        None => Place::Cpu,
+        Some(gpu) => Backend::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
+        None => Backend::Cpu,
     };
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let watch = |runs: usize, events: u64| {
@@ -208,13 +208,13 @@ pub fn run(args: &Args) -> Outcome<()> {
     };
     let every = shared::every(args.every);
     let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
-    let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
+    let keep = StudyAutosave { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
     let report = match args.batches {
-        Some(batches) => facility.long_run_kept(&study, batches, place, keep, |progress: &Progress| {
+        Some(batches) => facility.long_run_saving(&study, batches, place, keep, |progress: &Progress| {
             bar.set_message(format!("{} events", progress.events));
             shared::watch()
         }),
-        None => facility.study_kept(&study, place, keep, watch),
+        None => facility.study_saving(&study, place, keep, watch),
     }?;
     bar.finish_and_clear();
 
@@ -234,7 +234,7 @@ pub fn run(args: &Args) -> Outcome<()> {
             Ok(())
         } else {
             let saved = saved.as_ref().map_or(0, SavedStudy::events);
-            tell(&report, study.stopping.as_ref(), saved)
+            print_report(&report, study.stopping.as_ref(), saved)
         },
         args.csv.as_ref().map_or(Ok(()), csv),
         as_json(args, &report),
@@ -252,7 +252,7 @@ fn as_json(args: &Args, report: &Report) -> Outcome<()> {
 }
 
 /// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
-fn tell(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Outcome<()> {
+fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Outcome<()> {
     write!(stdout(), "{report}")?;
     write!(
         stdout(),
@@ -319,7 +319,7 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
                 [first, simulation.results()?]
             }
             None => {
-                let mut twin = FelTwin::new(&network, seed, interval)?;
+                let mut twin = FelReference::new(&network, seed, interval)?;
                 twin.run(begin)?;
                 let first = twin.results();
                 twin.run(end)?;

@@ -33,7 +33,7 @@ use eventhorizon::time::{Resolution, Ticks};
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::shared::{self, Failure, Outcome as Ended, Use};
+use crate::shared::{self, Failure, FileUse, Outcome as Ended};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
@@ -189,8 +189,8 @@ pub fn main() -> ExitCode {
 
 pub fn run(args: &Args) -> Ended<()> {
     shared::check_files(&[
-        (Use::Resumes, "--resume", args.resume.as_deref()),
-        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        (FileUse::Resumes, "--resume", args.resume.as_deref()),
+        (FileUse::Saves, "--checkpoint", args.checkpoint.as_deref()),
         args.json.file(),
     ])?;
     let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
@@ -262,7 +262,7 @@ fn one(
     args: &Args,
     setting: Setting,
     saved: Option<Checkpoint>,
-    tell: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
+    print_report: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
 ) -> Ended<()> {
     let Setting { lps, population, rate: delay_rate, lookahead, neighbours } = setting;
     let resolution = Resolution::default();
@@ -371,7 +371,7 @@ fn one(
         "event_rate": rate,
         "fingerprint": outcome.fingerprint.to_string(),
     });
-    shared::all([tell(table, json), verdict(ok), outcome.unsaved.map_or(Ok(()), Err)])
+    shared::all([print_report(table, json), verdict(ok), outcome.unsaved.map_or(Ok(()), Err)])
 }
 
 /// What a comparison comes to.
@@ -402,7 +402,7 @@ fn on_gpu(
     }
     let bar = Bar::new(until)?;
     let begin = Instant::now();
-    let watch = |progress: &_| bar.tell(progress);
+    let watch = |progress: &_| bar.print_report(progress);
     let progress = match &args.checkpoint {
         None => simulation.run_watched(until, watch),
         Some(path) => simulation.run_saving(until, autosave(args, path), watch),
@@ -420,7 +420,7 @@ fn on_gpu(
             {
                 return Err(error.into());
             }
-            shared::tell(&format!(
+            shared::print_report(&format!(
                 "notice: {error}.\nnotice: going on from {} on a new device.",
                 path.display()
             ));
@@ -453,7 +453,7 @@ fn on_cpu(
     };
     let bar = Bar::new(until)?;
     let begin = Instant::now();
-    let watch = |progress: &_| bar.tell(progress);
+    let watch = |progress: &_| bar.print_report(progress);
     let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
         None => simulation.run_watched(until, watch),
         Some(path) => simulation.run_saving(until, autosave(args, path), watch),
@@ -503,7 +503,7 @@ impl Bar {
         Ok(Self { bar: shared::bar(1000, "{wide_bar} {percent}% {msg}")?, until })
     }
 
-    fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+    fn print_report(&self, progress: &Progress) -> ControlFlow<()> {
         let units = |time| Resolution::default().units(time);
         let by_time = units(progress.now) / units(self.until.time);
         let share = by_time.max(progress.events as f64 / self.until.events as f64);

@@ -29,7 +29,7 @@ use eventhorizon::pdes::{
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
-use crate::shared::{self, Outcome as Ended, Use};
+use crate::shared::{self, FileUse, Outcome as Ended};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
@@ -73,8 +73,8 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Which LPs lie on which rank. It changes the speed only.
-    #[arg(long, value_enum, default_value_t = Spread::Block)]
-    spread: Spread,
+    #[arg(long, value_enum, default_value_t = RankPlacement::Block)]
+    spread: RankPlacement,
     /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -101,7 +101,7 @@ enum Engine {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Spread {
+enum RankPlacement {
     Block,
     Hash,
 }
@@ -116,7 +116,7 @@ struct Run<'a> {
 }
 
 /// What a rank ends with: all the same, but for the seconds.
-struct Ran {
+struct RankReport {
     rank: u32,
     ranks: u32,
     progress: Progress,
@@ -129,8 +129,8 @@ struct Ran {
 
 pub fn run(args: &Args) -> Ended<()> {
     shared::check_files(&[
-        (Use::Resumes, "--resume", args.resume.as_deref()),
-        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        (FileUse::Resumes, "--resume", args.resume.as_deref()),
+        (FileUse::Saves, "--checkpoint", args.checkpoint.as_deref()),
         args.json.file(),
     ])?;
     let resolution = Resolution::default();
@@ -243,13 +243,13 @@ pub fn run(args: &Args) -> Ended<()> {
 }
 
 /// A way to other ranks, if there are any.
-type Way = Option<Box<dyn Transport>>;
+type RankTransport = Option<Box<dyn Transport>>;
 
 /// One rank of the host engine.
-fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
+fn on_host(run: &Run<'_>, transport: RankTransport) -> Result<RankReport, HybridError> {
     let spread = match run.args.spread {
-        Spread::Block => hybrid::Spread::Block,
-        Spread::Hash => hybrid::Spread::Hash,
+        RankPlacement::Block => hybrid::EntityPlacement::Block,
+        RankPlacement::Hash => hybrid::EntityPlacement::Hash,
     };
     let options = hybrid::Options {
         seed: run.seed,
@@ -271,7 +271,7 @@ fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
     let (progress, unsaved) = without_saving(ended, || simulation.run_watched(end, watch))?;
     let seconds = begun.elapsed().as_secs_f64();
     let fingerprint = simulation.fingerprint()?;
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
+    Ok(RankReport { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
 }
 
 fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
@@ -294,7 +294,11 @@ fn without_saving(
 }
 
 /// A part of the run on a device; all of it, where there are no others.
-fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result<Ran, HybridError> {
+fn on_device(
+    run: &Run<'_>,
+    transport: RankTransport,
+    devices: &Mutex<Vec<Gpu>>,
+) -> Result<RankReport, HybridError> {
     let Run { args, model, until, saved, .. } = run;
     let (rank, ranks) = transport.as_ref().map_or((0, 1), |rank| (rank.rank(), rank.ranks()));
     let gpu = Gpu::nth(rank)?;
@@ -338,10 +342,13 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
             fingerprint = simulation.fingerprint()?;
         }
     }
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device, unsaved })
+    Ok(RankReport { rank, ranks, progress, seconds, fingerprint, device, unsaved })
 }
 
-fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {
+fn on_ranks(
+    args: &Args,
+    run: impl Fn(RankTransport) -> Result<RankReport, HybridError> + Sync,
+) -> Ended<RankReport> {
     let ran = match args.ranks {
         1 => vec![run(mpi_rank())],
         ranks => {

@@ -69,9 +69,9 @@ struct Row {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    shared::check_files(&[(shared::Use::Writes, "--csv", args.csv.as_deref())])?;
+    shared::check_files(&[(shared::FileUse::Writes, "--csv", args.csv.as_deref())])?;
     let gpu = Gpu::new()?;
-    shared::tell(&gpu.to_string());
+    shared::print_report(&gpu.to_string());
     let largest = if gpu.info().device_type == wgpu::DeviceType::Cpu { 16 } else { 22 };
     let nodes = or(&args.node, &[64, 128, 256, 512, 1024]);
     let items = or(&args.items, &(10..=largest).step_by(2).map(|exponent| 1 << exponent).collect::<Vec<_>>());

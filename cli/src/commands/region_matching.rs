@@ -28,7 +28,7 @@ use eventhorizon::matching::{
     self, Algorithm, Counter, Matcher, Matches, MatchingError, Region, Regions, host,
 };
 
-use crate::shared::{self, Outcome, Use};
+use crate::shared::{self, FileUse, Outcome};
 
 /// Counts or lists the overlaps of subscription and update regions.
 #[derive(Parser)]
@@ -94,8 +94,8 @@ fn width(text: &str) -> Result<Decimal, String> {
 
 pub fn run(options: &Options) -> Outcome<()> {
     shared::check_files(&[
-        (Use::Reads, "--positions", options.positions.as_deref()),
-        (Use::WritesFile, "--pairs", options.pairs.as_deref()),
+        (FileUse::Reads, "--positions", options.positions.as_deref()),
+        (FileUse::WritesFile, "--pairs", options.pairs.as_deref()),
         options.json.file(),
     ])?;
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
@@ -113,7 +113,7 @@ pub fn run(options: &Options) -> Outcome<()> {
     let matcher = matcher.as_ref();
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
         let (positions, lines) = read_positions(path)?;
-        let around = Around { path, positions: &positions, lines: &lines, width };
+        let around = AroundPositions { path, positions: &positions, lines: &lines, width };
         return match positions[0].len() {
             1 => report(options, matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
             2 => report(options, matcher, &around.regions::<2>()?, no_counter),
@@ -152,7 +152,7 @@ fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Ou
     }
     let size = exact.round().max(1.0);
     if (size / exact - 1.0).abs() > 0.01 {
-        shared::tell(&format!(
+        shared::print_report(&format!(
             "notice: regions of size {exact:.3} are rounded to {size}: alpha is not quite {}",
             options.alpha
         ));
@@ -220,7 +220,7 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Fail
 }
 
 /// One subscription and one update region around each position.
-struct Around<'a> {
+struct AroundPositions<'a> {
     path: &'a Path,
     positions: &'a [Position],
     /// The line of each.
@@ -228,7 +228,7 @@ struct Around<'a> {
     width: Decimal,
 }
 
-impl Around<'_> {
+impl AroundPositions<'_> {
     /// The regions, with bounds of 32 bits that have the same overlaps.
     fn regions<const D: usize>(&self) -> Outcome<Sets<D>> {
         let positions: Vec<[Decimal; D]> =
@@ -247,15 +247,15 @@ impl Around<'_> {
     }
 }
 
-type Prepared = Result<Option<Counter>, MatchingError>;
+type PreparedCounter = Result<Option<Counter>, MatchingError>;
 
 /// Only one dimension has a count that can be prepared.
-fn no_counter<const D: usize>(_: &Matcher, _: &Regions<u32, D>, _: &Regions<u32, D>) -> Prepared {
+fn no_counter<const D: usize>(_: &Matcher, _: &Regions<u32, D>, _: &Regions<u32, D>) -> PreparedCounter {
     Ok(None)
 }
 
 /// What came of a matching.
-struct Matched<'a> {
+struct MatchReport<'a> {
     regions: usize,
     dimensions: usize,
     pairs: u64,
@@ -265,7 +265,7 @@ struct Matched<'a> {
     seconds_total: f64,
 }
 
-impl Matched<'_> {
+impl MatchReport<'_> {
     fn write(&self, options: &Options) -> Outcome<()> {
         let Self { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total } = *self;
         // Readers of JSON may keep numbers as doubles.
@@ -328,7 +328,8 @@ fn report_host<const D: usize>(options: &Options, (subscriptions, updates): &Set
     let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
     let pairs = agreed(counted, found.map(|pairs| pairs.len() as u64))?;
     let (algorithm, adapter) = ("sweep", None);
-    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
+    MatchReport { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }
+        .write(options)
 }
 
 fn create(path: &Path) -> Outcome<BufWriter<File>> {
@@ -342,7 +343,7 @@ fn report<const D: usize>(
     options: &Options,
     matcher: Option<&Matcher>,
     sets: &Sets<D>,
-    counter: impl Fn(&Matcher, &Regions<u32, D>, &Regions<u32, D>) -> Prepared,
+    counter: impl Fn(&Matcher, &Regions<u32, D>, &Regions<u32, D>) -> PreparedCounter,
 ) -> Outcome<()> {
     let Some(matcher) = matcher else { return report_host(options, sets) };
     let (subscriptions, updates) = sets;
@@ -409,7 +410,8 @@ fn report<const D: usize>(
     };
     let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
     let (algorithm, adapter) = (&*name, Some(&*gpu.info().name));
-    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
+    MatchReport { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }
+        .write(options)
 }
 
 /// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs,

@@ -151,7 +151,7 @@ struct Round<'a> {
 
 /// What of a model decides how it may be run.
 #[derive(Clone, Copy)]
-struct Traits {
+struct ModelTraits {
     lookahead: bool,
     /// Whether it says who sends to whom.
     senders: bool,
@@ -170,14 +170,14 @@ impl Round<'_> {
 
     fn run(&mut self) -> Outcome<()> {
         let units = Resolution::default();
-        let conserved = Traits { lookahead: true, senders: false, conserved: true };
+        let conserved = ModelTraits { lookahead: true, senders: false, conserved: true };
         let (lps, rate) =
             (self.one_of(&[1, 2, 31, 64, 65, 257, 1000, 3000]), self.one_of(&[0.001, 0.01, 0.1, 1.0]));
         match self.chance.below(10) {
             0..4 => {
                 let (population, lookahead) = (self.one_of(&[1, 4, 9]), self.one_of(&[0.0, 1.0, 10.0, 10.0]));
                 let mut model = Phold::new(lps, population, rate, lookahead, units)?;
-                let mut traits = Traits { lookahead: lookahead > 0.0, ..conserved };
+                let mut traits = ModelTraits { lookahead: lookahead > 0.0, ..conserved };
                 if lps > 8 && self.chances(2) {
                     (model, traits.senders) = (model.with_neighbours(4)?, true);
                 }
@@ -187,7 +187,7 @@ impl Round<'_> {
             4 | 5 => {
                 let (side, customers) = (self.one_of(&[2, 5, 16]), self.one_of(&[1, 20, 300]));
                 self.story.push(format!("torus: {side} x {side}, {customers} customers"));
-                let traits = Traits { senders: true, conserved: false, ..conserved };
+                let traits = ModelTraits { senders: true, conserved: false, ..conserved };
                 if self.chances(2) {
                     let model = FifoTorus::new(side, side + 1, customers, 1.0, units)?;
                     return self.follow(&model, &model.with_capacity(TINY), traits);
@@ -203,14 +203,14 @@ impl Round<'_> {
                 self.follow(
                     &model,
                     &model.clone().with_capacity(TINY),
-                    Traits { conserved: false, ..conserved },
+                    ModelTraits { conserved: false, ..conserved },
                 )
             }
             7 => {
                 let (centres, servers) = (self.one_of(&[1, 40, 300]), self.one_of(&[1, 5]));
                 self.story.push(format!("call centre: {centres}, {servers} servers"));
                 let model = CallCentre::new(centres, servers, 3.0, 1.0, 0.5, 64, units)?;
-                self.follow(&model, &model.with_capacity(TINY), Traits { conserved: false, ..conserved })
+                self.follow(&model, &model.with_capacity(TINY), ModelTraits { conserved: false, ..conserved })
             }
             _ => self.experiment(units),
         }
@@ -237,7 +237,7 @@ impl Round<'_> {
     }
 
     /// A way to run a model.
-    fn way(&mut self, traits: Traits) -> Options {
+    fn way(&mut self, traits: ModelTraits) -> Options {
         let mut syncs = vec![Sync::Auto, Sync::Yawns, Sync::Yawns, Sync::Horizon];
         if traits.senders && traits.lookahead {
             syncs.push(Sync::Neighbours);
@@ -247,7 +247,7 @@ impl Round<'_> {
         Options { sync, queue, group_size: self.one_of(&[None, Some(32)]), seed: 11, ..Options::default() }
     }
 
-    fn queue(&mut self, traits: Traits, sync: Sync) -> Option<QueueDesign> {
+    fn queue(&mut self, traits: ModelTraits, sync: Sync) -> Option<QueueDesign> {
         let calendar = traits.lookahead && matches!(sync, Sync::Auto | Sync::Yawns);
         let queues = QueueDesign::ALL.into_iter().filter(|&queue| calendar || !queue.is_calendar());
         let queues: Vec<_> = queues.map(Some).chain([None]).collect();
@@ -255,7 +255,7 @@ impl Round<'_> {
     }
 
     /// A model from end to end; `tight` is the same with too little room.
-    fn follow<M>(&mut self, model: &M, tight: &M, traits: Traits) -> Outcome<()>
+    fn follow<M>(&mut self, model: &M, tight: &M, traits: ModelTraits) -> Outcome<()>
     where
         M: CpuModel<State: PartialEq>,
     {

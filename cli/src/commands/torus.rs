@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Parser;
-use eventhorizon::facility::{FelNetwork, FelSimulation, FelTwin};
+use eventhorizon::facility::{FelNetwork, FelReference, FelSimulation};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
 use eventhorizon::pdes::{Options, Simulation, Sync, Until};
@@ -123,7 +123,7 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
         let tokens = side.checked_mul(side).and_then(|count| count.checked_mul(args.tokens));
         let tokens = tokens.ok_or_else(|| format!("--sides {side}: too many tokens"))?;
         let network = FelNetwork::torus(side, side, tokens, mean)?;
-        let mut twin = FelTwin::new(&network, args.seed, Ticks::ZERO)?;
+        let mut twin = FelReference::new(&network, args.seed, Ticks::ZERO)?;
         let list = |interval| -> Outcome<f64> {
             let mut simulation = FelSimulation::new(gpu, &network, args.seed, interval)?;
             rate(args.seconds, units, |until| {

@@ -13,7 +13,7 @@ use std::time::Instant;
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Pi, PiParams, Walk, WalkParams};
-use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Model as _, Twin};
+use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Model as _, ReferenceModel};
 use plotters::prelude::*;
 
 use crate::shared::{self, Outcome};
@@ -53,7 +53,7 @@ fn median(mut run: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     Ok(seconds[seconds.len() / 2])
 }
 
-fn curves<M: Twin + Copy + Sync>(
+fn curves<M: ReferenceModel + Copy + Sync>(
     gpu: &Gpu,
     model: M,
     params: &M::Params,

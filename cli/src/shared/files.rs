@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use eventhorizon::pdes::Autosave;
 
-use super::{Failure, Outcome, closed, tell, usage};
+use super::{Failure, Outcome, closed, print_report, usage};
 
 /// What is done with a file of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum FileUse {
     /// It is read.
     Reads,
     /// A run goes on from it, and may be saved to the same file.
@@ -30,15 +30,15 @@ pub enum Use {
 }
 
 /// A file: what is done with it, what the command line calls it, and its path if it was given.
-pub type Named<'a> = (Use, &'a str, Option<&'a Path>);
+pub type Named<'a> = (FileUse, &'a str, Option<&'a Path>);
 
 /// Refuses outputs that cannot be written, and those that would destroy an input or another output.
 /// Nothing is left there, or changed.
 pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
     let given = files.iter().filter_map(|&(what, name, path)| Some((what, name, path?)));
-    let mut before: Vec<(Use, &str, Place)> = Vec::new();
+    let mut before: Vec<(FileUse, &str, Destination)> = Vec::new();
     for (what, name, path) in given {
-        let place = Place::of(what, path);
+        let place = Destination::of(what, path);
         place.check(what, path).map_err(|wrong| usage(format!("{name} {}: {wrong}", path.display())))?;
         for (earlier, other, of_other) in &before {
             if let Some(clash) = clash((*earlier, other, of_other), (what, name, &place)) {
@@ -48,7 +48,7 @@ pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
         before.push((what, name, place));
     }
     for (what, name, path) in files.iter().filter_map(|&(what, name, path)| Some((what, name, path?))) {
-        if what == Use::Saves {
+        if what == FileUse::Saves {
             let tried = Autosave::new(path, Duration::MAX).check();
             tried.map_err(|error| usage(format!("{name} {}: {error}", path.display())))?;
             super::SAVES.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -58,7 +58,7 @@ pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
 }
 
 /// Where a path leads.
-enum Place {
+enum Destination {
     StandardOutput,
     File {
         path: PathBuf,
@@ -67,44 +67,45 @@ enum Place {
     },
 }
 
-impl Place {
-    fn of(what: Use, path: &Path) -> Self {
+impl Destination {
+    fn of(what: FileUse, path: &Path) -> Self {
         match what {
-            Use::Writes if on_stdout(Some(path)) => Self::StandardOutput,
+            FileUse::Writes if on_stdout(Some(path)) => Self::StandardOutput,
             _ => Self::File { path: resolved(path), about: fs::metadata(path).ok() },
         }
     }
 
     /// What is wrong with it as an output that is called so.
-    fn check(&self, what: Use, name: &Path) -> Result<(), String> {
+    fn check(&self, what: FileUse, name: &Path) -> Result<(), String> {
         let Self::File { path, about } = self else { return Ok(()) };
         let is_folder = about.as_ref().is_some_and(Metadata::is_dir);
         let is_file = about.as_ref().is_some_and(Metadata::is_file);
         match what {
-            Use::Reads | Use::Resumes => Ok(()),
-            Use::Draws => {
+            FileUse::Reads | FileUse::Resumes => Ok(()),
+            FileUse::Draws => {
                 let there = path.ancestors().find(|folder| folder.exists());
                 match there.is_none_or(Path::is_dir) {
                     true => Ok(()),
                     false => Err("it is no folder, and none can be made there: name another".to_owned()),
                 }
             }
-            Use::WritesFile | Use::Saves if on_stdout(Some(name)) => {
+            FileUse::WritesFile | FileUse::Saves if on_stdout(Some(name)) => {
                 Err("it is written to a file, and not to standard output: name one".to_owned())
             }
             // The file that takes the name takes the place of the device, too.
-            Use::Saves if about.is_some() && !is_file && !is_folder => {
+            FileUse::Saves if about.is_some() && !is_file && !is_folder => {
                 Err("it is no regular file, and what is saved would take its place: name another".to_owned())
             }
-            Use::Writes | Use::WritesFile | Use::Saves if is_folder || ends_as_folder(name) => {
+            FileUse::Writes | FileUse::WritesFile | FileUse::Saves if is_folder || ends_as_folder(name) => {
                 Err("it is a folder: name a file in it".to_owned())
             }
-            Use::Writes | Use::WritesFile if is_file => match File::options().append(true).open(path) {
+            FileUse::Writes | FileUse::WritesFile if is_file => match File::options().append(true).open(path)
+            {
                 Ok(_) => Ok(()),
                 Err(error) => Err(format!("it cannot be written: {error}")),
             },
-            Use::Writes | Use::WritesFile | Use::Saves if about.is_some() => Ok(()),
-            Use::Writes | Use::WritesFile | Use::Saves => {
+            FileUse::Writes | FileUse::WritesFile | FileUse::Saves if about.is_some() => Ok(()),
+            FileUse::Writes | FileUse::WritesFile | FileUse::Saves => {
                 let folder = folder_of(path);
                 match folder.is_dir() {
                     true => Ok(()),
@@ -143,10 +144,10 @@ impl Place {
 }
 
 /// Why two files cannot be: the second one's error.
-fn clash(first: (Use, &str, &Place), second: (Use, &str, &Place)) -> Option<String> {
-    use Use::{Draws, Reads, Resumes, Saves};
+fn clash(first: (FileUse, &str, &Destination), second: (FileUse, &str, &Destination)) -> Option<String> {
+    use FileUse::{Draws, Reads, Resumes, Saves};
     let (name, other) = (second.1, first.1);
-    let reads = |what: Use| matches!(what, Reads | Resumes);
+    let reads = |what: FileUse| matches!(what, Reads | Resumes);
     match (first.0, second.0) {
         (one, two) if reads(one) && reads(two) => return None,
         // To go on, and save where one has come from, is what saving is for.
@@ -164,7 +165,7 @@ fn clash(first: (Use, &str, &Place), second: (Use, &str, &Place)) -> Option<Stri
         return None;
     }
     Some(match (second.2, reads(first.0), reads(second.0)) {
-        (Place::StandardOutput, ..) => {
+        (Destination::StandardOutput, ..) => {
             format!("{other} is written to standard output, too: name a file for one of them")
         }
         (_, true, _) => format!("it is the file that is read as {other}, which would be lost: name another"),
@@ -259,7 +260,7 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
             Some(kept) if closed(&**kept) => first = Some(error),
             None => first = Some(error),
             Some(_) if closed(&*error) => {}
-            Some(_) => tell(&format!("error: {error}")),
+            Some(_) => print_report(&format!("error: {error}")),
         }
     }
     first.map_or(Ok(()), Err)

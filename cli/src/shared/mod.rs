@@ -41,7 +41,7 @@ use eventhorizon::statistics::{
 use eventhorizon::time::{Resolution, TimeError};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
-pub use files::{Use, all, check_files, on_stdout, read_text, write};
+pub use files::{FileUse, all, check_files, on_stdout, read_text, write};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 
@@ -52,16 +52,16 @@ pub type Outcome<T> = Result<T, Failure>;
 pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
     match parse() {
         Ok(args) => end(run(&args)),
-        Err(told) => told,
+        Err(reported) => reported,
     }
 }
 
 /// The command line, or how a program ends that was asked for its help, or for what there is not.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
     let _ = env_logger::try_init();
-    let args = A::try_parse().map_err(|told| {
-        let _ = told.print(); // the help, or what is wrong
-        ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
+    let args = A::try_parse().map_err(|reported| {
+        let _ = reported.print(); // the help, or what is wrong
+        ExitCode::from(u8::try_from(reported.exit_code()).unwrap_or(2))
     })?;
     match start_threads() {
         Ok(()) => Ok(args),
@@ -79,14 +79,14 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
         // which shells call 141.
         Err(error) if closed(&*error) => ExitCode::from(141),
         Err(error) => {
-            tell(&format!("error: {error}"));
+            print_report(&format!("error: {error}"));
             ExitCode::from(if interrupted() { 130 } else { code(&*error) })
         }
     }
 }
 
 /// Writes a line to standard error, if anybody reads there.
-pub fn tell(line: &str) {
+pub fn print_report(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
@@ -227,7 +227,7 @@ pub fn watch() -> ControlFlow<()> {
             if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
                 std::process::exit(130);
             }
-            tell("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
+            print_report("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
         });
         if let Err(error) = heeded {
             log::warn!("Ctrl-C ends the program at once: {error}");
@@ -257,7 +257,7 @@ pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
 
 /// Warns of a save that failed before the end.
 pub fn unsaved(error: &CheckpointError) {
-    tell(&format!("warning: {error}. The run goes on unsaved until the next try."));
+    print_report(&format!("warning: {error}. The run goes on unsaved until the next try."));
 }
 
 /// How often a run is saved: without `--every`, where it ends.
@@ -316,7 +316,7 @@ fn number(text: &str) -> Result<f64, String> {
 /// The command line of a program without options.
 #[derive(Parser)]
 #[command(about = "Takes no options: the head of its file says what it shows", long_about = None)]
-pub struct Nothing {}
+pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
@@ -340,7 +340,7 @@ impl Where {
             Some(Backend::Gpu) => Gpu::new().map(Some),
             None => match Gpu::new() {
                 Err(error @ GpuError::NoAdapter { .. }) => {
-                    tell(&format!("notice: {error}.\nnotice: running on the CPU instead."));
+                    print_report(&format!("notice: {error}.\nnotice: running on the CPU instead."));
                     Ok(None)
                 }
                 other => other.map(Some),
@@ -354,7 +354,7 @@ impl Where {
         match self.gpu()? {
             Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
                 let name = &gpu.info().name;
-                tell(&format!(
+                print_report(&format!(
                     "notice: {name} is no GPU: running on the CPU, which is faster here (--backend gpu takes it all the same)."
                 ));
                 Ok(None)
@@ -388,7 +388,7 @@ impl Json {
 
     /// What [`check_files`] looks at.
     pub fn file(&self) -> files::Named<'_> {
-        (Use::Writes, "--json", self.path.as_deref().map(Path::new))
+        (FileUse::Writes, "--json", self.path.as_deref().map(Path::new))
     }
 
     /// Writes `value`, if JSON is wanted, with the versions of its format and of the random

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Mutex;
 use std::thread::{Builder, available_parallelism};
 
-use super::{Outcome, tell, usage};
+use super::{Outcome, print_report, usage};
 
 /// The most threads of parallel loops.
 const MOST: usize = 1024;
@@ -21,7 +21,9 @@ pub fn start_threads() -> Outcome<()> {
         Some(threads) => pool.num_threads(threads),
     };
     if free < wanted {
-        tell(&format!("notice: the system gives {free} of {wanted} threads: parallel loops have fewer."));
+        print_report(&format!(
+            "notice: the system gives {free} of {wanted} threads: parallel loops have fewer."
+        ));
     }
     pool.build_global().map_err(|error| format!("no threads for parallel loops: {error}").into())
 }

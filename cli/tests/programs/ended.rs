@@ -4,15 +4,15 @@ use std::process::Output;
 
 /// That it ended with a code and one sentence, and says some words.
 pub(crate) fn ended(output: &Output, code: i32, words: &[&str], what: &str) {
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{what}: {told}");
-    assert!(told.starts_with("error: ") || told.contains("\nerror: "), "{what}: {told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{what}: {printed}");
+    assert!(printed.starts_with("error: ") || printed.contains("\nerror: "), "{what}: {printed}");
     for word in words {
-        assert!(told.contains(word), "{what}: {told}");
+        assert!(printed.contains(word), "{what}: {printed}");
     }
     // Neither a panic nor what `Debug` derives.
     for word in ["panicked", "RUST_BACKTRACE", " { ", "\\n"] {
-        assert!(!told.contains(word), "{what}: {told}");
+        assert!(!printed.contains(word), "{what}: {printed}");
     }
-    assert!(told.len() < 2000, "{what}: {told}");
+    assert!(printed.len() < 2000, "{what}: {printed}");
 }

@@ -55,7 +55,7 @@ impl Drop for Folder {
     }
 }
 
-fn told(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -174,13 +174,13 @@ fn what_cannot_be_written_is_known_before_the_run() {
 #[cfg(target_os = "linux")]
 fn what_can_be_written_is_written_though_something_else_cannot() {
     let folder = Folder::new("after");
-    let whole = told(&folder.network(&[]));
+    let whole = printed(&folder.network(&[]));
     let fingerprint = whole.lines().last().unwrap();
     for args in [["--csv", "/dev/full"], ["--trace-to", "/dev/full"]] {
         let others = ["--json", "res.json", "--trace", "2", "--plot", "drawn"];
         let output = folder.network(&[&others[..], &args].concat());
         ended(&output, 1, &[args[1]], &format!("{args:?}"));
-        assert_eq!(told(&output).lines().last().unwrap(), fingerprint, "{args:?}");
+        assert_eq!(printed(&output).lines().last().unwrap(), fingerprint, "{args:?}");
         assert!(read_to_string(folder.at("res.json")).unwrap().contains("fingerprint"));
         assert!(folder.at("drawn/network.svg").exists());
         std::fs::remove_file(folder.at("res.json")).unwrap();
@@ -196,7 +196,7 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
 fn what_cannot_be_saved_has_its_results_all_the_same() {
     let folder = Folder::new("full");
     let row = |output: &Output| -> String {
-        let text = told(output);
+        let text = printed(output);
         text.lines().find(|line| line.starts_with("fingerprint")).expect("a result").to_owned()
     };
     let network = ["m.toml", "--backend=cpu", "--replications=40"];
@@ -298,7 +298,7 @@ fn a_resumed_run_has_the_parameters_of_its_checkpoint() {
     let folder = Folder::new("parameters");
     let row = |output: &Output, name: &str| -> String {
         assert!(output.status.success(), "{output:?}");
-        let text = told(output);
+        let text = printed(output);
         text.lines().find(|line| line.starts_with(name)).expect("a row").to_owned()
     };
     for (seed, model) in [
@@ -356,17 +356,17 @@ fn a_run_that_was_saved_ends_no_earlier_than_it_is() {
 #[test]
 fn results_go_to_standard_output_where_that_is_asked_for() {
     let folder = Folder::new("standard");
-    let csv = told(&folder.network(&["--csv", "-"]));
+    let csv = printed(&folder.network(&["--csv", "-"]));
     let all_rows = |table: &str, columns: usize| table.lines().all(|row| row.split(',').count() == columns);
     assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 10), "{csv}");
     // All classes together have one name everywhere.
-    let json: serde_json::Value = serde_json::from_str(&told(&folder.network(&["--json"]))).unwrap();
-    let table = told(&folder.network(&[]));
+    let json: serde_json::Value = serde_json::from_str(&printed(&folder.network(&["--json"]))).unwrap();
+    let table = printed(&folder.network(&[]));
     assert!(csv.contains("\n(network),all,number,") && table.contains("(network)  all "), "{csv}{table}");
     assert!(json["results"].as_array().unwrap().iter().any(|row| row["class"] == "all"), "{json}");
-    let one = told(&folder.run("network", &[&["m.toml", "--backend=cpu", "--replications=1"]]));
+    let one = printed(&folder.run("network", &[&["m.toml", "--backend=cpu", "--replications=1"]]));
     assert!(one.starts_with("M/M/1: 1 replication until 60 "), "{one}");
-    let visits = told(&folder.network(&["--trace", "2", "--trace-to", "-", "--csv", "table.csv"]));
+    let visits = printed(&folder.network(&["--trace", "2", "--trace-to", "-", "--csv", "table.csv"]));
     assert!(visits.starts_with("customer,from,") && all_rows(&visits, 8), "{visits}");
     assert_eq!(read_to_string(folder.at("table.csv")).unwrap(), csv);
     assert_eq!(folder.names(), ["folder", "m.toml", "table.csv"]);
@@ -390,17 +390,17 @@ fn a_warm_up_that_is_left_out_is_spoken_of() {
 #[test]
 fn the_speed_of_a_study_is_that_of_what_was_made_now() {
     let folder = Folder::new("speed");
-    let first = told(&folder.network(&["--checkpoint=study"]));
+    let first = printed(&folder.network(&["--checkpoint=study"]));
     assert!(!first.contains("of them now"));
-    let again = told(&folder.network(&["--resume=study"]));
+    let again = printed(&folder.network(&["--resume=study"]));
     assert!(again.contains(", 0 of them now") && again.contains("0.000e0 events/s"), "{again}");
     assert_eq!(first.lines().last(), again.lines().last());
     let more = ["m.toml", "--backend=cpu", "--replications=16", "--resume=study"];
-    let more = told(&folder.run("network", &[&more]));
+    let more = printed(&folder.run("network", &[&more]));
     assert!(more.contains(" of them now") && !more.contains(", 0 of them now"), "{more}");
     let batches = ["m.toml", "--backend=cpu", "--batches=8", "--until=4000"];
-    let first = told(&folder.run("network", &[&batches, &["--checkpoint=long"]]));
-    let again = told(&folder.run("network", &[&batches, &["--resume=long"]]));
+    let first = printed(&folder.run("network", &[&batches, &["--checkpoint=long"]]));
+    let again = printed(&folder.run("network", &[&batches, &["--resume=long"]]));
     assert!(!first.contains("of them now") && again.contains(", 0 of them now"), "{again}");
     assert_eq!(first.lines().last(), again.lines().last());
 }

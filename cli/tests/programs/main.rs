@@ -54,10 +54,10 @@ fn a_closed_standard_output_ends_a_program_without_a_word() {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
         let output = program(name).args(args).stdout(writer).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stderr);
         assert!(
-            output.status.code() == Some(141) && told.is_empty(),
-            "{name} {args:?}: {:?} {told}",
+            output.status.code() == Some(141) && printed.is_empty(),
+            "{name} {args:?}: {:?} {printed}",
             output.status
         );
     }
@@ -159,22 +159,22 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     let places = file("ring.co", "p aux sp co 4\nv 1 0 0\nv 2 1 0\nv 3 1 1\nv 4 0 1\n");
     let paths = file("paths.csv", "");
     let args = ["--graph", &roads, "--searches", "40", "--json", "--paths", &paths];
-    let told = |more: &[&str]| {
+    let printed = |more: &[&str]| {
         let output = run("search", &[&args[..], more].concat());
         assert!(output.status.success(), "{output:?}");
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let rows = std::fs::read_to_string(&paths).unwrap();
         assert!(rows.starts_with("search,step,vertex\n"), "{rows}");
-        assert_eq!(told["found"], 40);
-        (told["fingerprint"].clone(), told["expanded"].clone(), rows)
+        assert_eq!(printed["found"], 40);
+        (printed["fingerprint"].clone(), printed["expanded"].clone(), rows)
     };
-    let (fingerprint, expanded, rows) = told(&["--backend", "cpu"]);
+    let (fingerprint, expanded, rows) = printed(&["--backend", "cpu"]);
     assert!(["0,3\n", "1,4\n", "2,1\n", "3,2\n"].iter().all(|step| rows.contains(step)), "{rows}");
     assert_eq!(
-        told(&["--backend", "gpu", "--queue", "cb-seq"]),
+        printed(&["--backend", "gpu", "--queue", "cb-seq"]),
         (fingerprint.clone(), expanded, rows.clone())
     );
-    let [cpu, gpu] = ["cpu", "gpu"].map(|backend| told(&["--coords", &places, "--backend", backend]));
+    let [cpu, gpu] = ["cpu", "gpu"].map(|backend| printed(&["--coords", &places, "--backend", backend]));
     assert_eq!(cpu, gpu);
     assert_eq!((cpu.0, cpu.2), (fingerprint, rows));
     let free = file("free.gr", "p sp 2 1\na 1 2 0\n");
@@ -225,15 +225,15 @@ fn interrupted(name: &str, args: &[&str]) -> String {
 fn ctrl_c_ends_a_program_with_what_there_is() {
     let endless = ["--lps", "64", "--until", "1e12"];
     for backend in ["cpu", "gpu"] {
-        let told = interrupted("phold", &[&endless[..], &["--backend", backend]].concat());
+        let printed = interrupted("phold", &[&endless[..], &["--backend", backend]].concat());
         for word in ["stopped early", "events per second", "fingerprint"] {
-            assert!(told.contains(word), "{backend}: {told}");
+            assert!(printed.contains(word), "{backend}: {printed}");
         }
         // Millions of replications: far more than are made until the signal comes.
         let args = ["--backend", backend, "--replications", "40000000", "--points", "2000"];
-        let told = interrupted("mrip-pi", &args);
+        let printed = interrupted("mrip-pi", &args);
         // There may have been none by then.
-        assert!(told.is_empty() || told.contains("stopped early"), "{backend}: {told}");
+        assert!(printed.is_empty() || printed.contains("stopped early"), "{backend}: {printed}");
     }
 }
 
@@ -241,14 +241,14 @@ fn ctrl_c_ends_a_program_with_what_there_is() {
 fn rounds_of_soak_are_as_they_should_be() {
     for args in [["--backend", "cpu", "--seconds", "0.5"], ["--backend", "gpu", "--round", "3"]] {
         let output = run("soak", &args);
-        let told = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && told.contains("all as they should be"), "{args:?}: {output:?}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains("all as they should be"), "{args:?}: {output:?}");
     }
 }
 
 /// The value of a row of a program's table.
 #[cfg(unix)]
-fn told(output: &str, name: &str) -> String {
+fn printed(output: &str, name: &str) -> String {
     let row = output
         .lines()
         .find_map(|line| line.strip_prefix(name)?.starts_with(' ').then(|| line[name.len()..].trim()));
@@ -266,13 +266,13 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
         let saving = ["--until", "1e12", "--checkpoint", file, "--every", "0.1", "--backend", first];
         let stopped = interrupted("phold", &[&model[..], &saving].concat());
         assert!(stopped.contains("--resume"), "{stopped}");
-        let end = (told(&stopped, "events").parse::<u64>().unwrap() + 5000).to_string();
+        let end = (printed(&stopped, "events").parse::<u64>().unwrap() + 5000).to_string();
         let resumed = ["--resume", file, "--events", &end, "--backend", second];
         let resumed = run("phold", &[&model[..], &resumed].concat());
         let whole = run("phold", &[&model[..], &["--events", &end, "--backend", "cpu"]].concat());
         let [resumed, whole] = [resumed, whole].map(|output| String::from_utf8(output.stdout).unwrap());
         for name in ["events", "fingerprint"] {
-            assert_eq!(told(&resumed, name), told(&whole, name));
+            assert_eq!(printed(&resumed, name), printed(&whole, name));
         }
         let refused = run("phold", &["--lps", "65", "--backend", "cpu", "--resume", file]);
         ended(&refused, 2, &["with 64 LPs, and this one has 65"], "phold");
@@ -288,7 +288,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
         let [fork, same] = [&["--seed", "7", "--fork"][..], &[]].map(|more| {
             let output = run("phold", &[&model[..], &on, more].concat());
             assert!(output.status.success(), "{output:?}");
-            told(&String::from_utf8(output.stdout).unwrap(), "fingerprint")
+            printed(&String::from_utf8(output.stdout).unwrap(), "fingerprint")
         });
         assert_ne!(fork, same);
     }
@@ -305,17 +305,19 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
 #[test]
 fn doctor_tells_of_adapters_and_of_the_verdict() {
     let output = run("doctor", &["--json"]);
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{told}");
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["passed"], true);
-    assert!(told["adapters"].as_array().unwrap().iter().any(|adapter| adapter["name"] == told["adapter"]));
-    assert!(told["checks"].as_array().unwrap().len() > 20 && told["paths"]["subgroups"].is_string());
-    let output = run("doctor", &["--list"]);
-    let told = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["passed"], true);
     assert!(
-        output.status.success() && told.contains("the library takes") && !told.contains("checks"),
-        "{told}"
+        printed["adapters"].as_array().unwrap().iter().any(|adapter| adapter["name"] == printed["adapter"])
+    );
+    assert!(printed["checks"].as_array().unwrap().len() > 20 && printed["paths"]["subgroups"].is_string());
+    let output = run("doctor", &["--list"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success() && printed.contains("the library takes") && !printed.contains("checks"),
+        "{printed}"
     );
     // An adapter that is not there.
     let output = program("doctor").env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
@@ -326,8 +328,8 @@ fn doctor_tells_of_adapters_and_of_the_verdict() {
 fn fingerprint(name: &str, args: &[&str]) -> String {
     let output = run(name, &[args, &["--json"]].concat());
     assert!(output.status.success(), "{name} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    told["fingerprint"].as_str().unwrap().to_owned()
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    printed["fingerprint"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -391,9 +393,9 @@ fn phold_under_mpirun_has_the_fingerprint_of_one_process() {
         .args(args)
         .output()
         .expect("an MPI for the feature `mpi`, with its mpirun on the PATH");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && told.contains(&expected) && told.contains("\"ranks\": 3"),
+        output.status.success() && printed.contains(&expected) && printed.contains("\"ranks\": 3"),
         "{output:?}"
     );
 }

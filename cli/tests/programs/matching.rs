@@ -33,11 +33,11 @@ fn matched(folder: &Folder, args: &[&str]) -> (u64, Vec<String>) {
     let pairs = folder.file("pairs.csv", "");
     let output = run("match", &[args, &["--count", "--pairs", &pairs, "--json"]].concat());
     assert!(output.status.success(), "{args:?}: {output:?}");
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let written = std::fs::read_to_string(pairs).unwrap();
     let mut pairs: Vec<String> = written.lines().map(str::to_owned).collect();
     pairs.sort();
-    (told["pairs"].as_u64().unwrap(), pairs)
+    (printed["pairs"].as_u64().unwrap(), pairs)
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Device {
         let seen = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             seen.fetch_add(1, Ordering::Relaxed);
-            shared::tell(&format!("error of the application's: {error}"));
+            shared::print_report(&format!("error of the application's: {error}"));
         }));
         Ok(Self { device, queue, errors })
     }

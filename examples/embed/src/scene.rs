@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Torus;
-use eventhorizon::pdes::{Fingerprint, Options, Simulation, Sync, Telling, Until};
+use eventhorizon::pdes::{Fingerprint, Options, PendingProgress, Simulation, Sync, Until};
 use eventhorizon::time::{Resolution, Ticks};
 use glam::{UVec2, Vec2};
 
@@ -31,9 +31,9 @@ pub(crate) struct Scene {
     simulation: Simulation<Torus>,
     windows: u32,
     until: Until,
-    telling: Option<Telling>,
+    pending: Option<PendingProgress>,
     /// When it was told last, and the events by then.
-    told: (Instant, u64),
+    reported: (Instant, u64),
     rate: f64,
     frame: Instant,
     /// Seconds, smoothed.
@@ -121,8 +121,8 @@ impl Scene {
             simulation,
             windows: args.windows,
             until: Until::time(Ticks::ZERO),
-            telling: None,
-            told: (now, 0),
+            pending: None,
+            reported: (now, 0),
             rate: 0.0,
             frame: now,
             frame_time: 0.0,
@@ -136,12 +136,12 @@ impl Scene {
 
     /// Records the windows of a frame. Returns how long that took.
     pub(crate) fn advance(&mut self, encoder: &mut wgpu::CommandEncoder) -> Outcome<Duration> {
-        if let Some(telling) = &mut self.telling
-            && let Some(progress) = self.simulation.told(telling)?
+        if let Some(pending) = &mut self.pending
+            && let Some(progress) = self.simulation.poll(pending)?
         {
-            let (when, before) = std::mem::replace(&mut self.told, (Instant::now(), progress.events));
+            let (when, before) = std::mem::replace(&mut self.reported, (Instant::now(), progress.events));
             self.rate = real(progress.events - before) / when.elapsed().as_secs_f64();
-            self.telling = None;
+            self.pending = None;
         }
         let begin = Instant::now();
         // As far as so many windows can come.
@@ -151,8 +151,8 @@ impl Scene {
         self.simulation.set_until(self.until)?;
         self.simulation.record(encoder, self.windows);
         let recording = begin.elapsed();
-        if self.telling.is_none() {
-            self.telling = Some(self.simulation.record_telling(encoder)?);
+        if self.pending.is_none() {
+            self.pending = Some(self.simulation.record_progress(encoder)?);
         }
         Ok(recording)
     }

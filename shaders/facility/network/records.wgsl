@@ -84,7 +84,7 @@ const NEXT_NOTES = 14u; // and of `next`
 const NEXT_NOTE = 15u;
 
 // What an event does to the records of its customer and of another, `next`.
-struct Deed {
+struct NodeRecord {
     arrivals: u32,
     served: u32,
     lost: u32,
@@ -154,16 +154,16 @@ fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 
 // Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
 // threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search. And no row is written that does not change: a dry run ends when it
-// has written a few (pdes/memory/lp_memory_dry.wgsl).
-fn record(who: Customer, next: Customer, deed: Deed) {
+// has written a few (pdes/memory/lp_memory_speculative.wgsl).
+fn record(who: Customer, next: Customer, record: NodeRecord) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
     let came = time_since(who.arrived, params.warm_up);
-    let stay = select(TIME_ZERO, time_since(now(), who.arrived), deed.visited != 0u);
+    let stay = select(TIME_ZERO, time_since(now(), who.arrived), record.visited != 0u);
     let wait = time_since(now(), next.arrived);
-    let served = counts & (deed.served != 0u);
-    let waited = counts & (deed.fresh != 0u);
-    let arrivals = select(0u, deed.arrivals, counts);
+    let served = counts & (record.served != 0u);
+    let waited = counts & (record.fresh != 0u);
+    let arrivals = select(0u, record.arrivals, counts);
     let at = block_of(who.class_);
     let then = block_of(next.class_);
     let present = memory_get(at + PRESENT);
@@ -173,16 +173,16 @@ fn record(who: Customer, next: Customer, deed: Deed) {
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if (deed.present != 0) | (arrivals != 0u) {
-        if deed.present != 0 { memory_set(at + PRESENT, with_step(present, deed.present > 0, age)); }
-        let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
+    if (record.present != 0) | (arrivals != 0u) {
+        if record.present != 0 { memory_set(at + PRESENT, with_step(present, record.present > 0, age)); }
+        let sum = select(select(ages.xy, wide_add(ages.xy, came), record.present > 0), wide_subtract(ages.xy, came), record.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    if deed.busy != 0 { memory_set(at + BUSY, with_step(busy, deed.busy > 0, age)); }
+    if record.busy != 0 { memory_set(at + BUSY, with_step(busy, record.busy > 0, age)); }
     var full = vec2<u32>(0u); // whether low words of counts were: of `who`, and of `next`
     if served {
-        let sums = with_times(sojourn, stay, deed.served);
-        full.x = u32(sums.w < deed.served);
+        let sums = with_times(sojourn, stay, record.served);
+        full.x = u32(sums.w < record.served);
         memory_set(at + SOJOURN, sums);
         if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
@@ -195,25 +195,25 @@ fn record(who: Customer, next: Customer, deed: Deed) {
 
     // See `apart`: most stays begin and end after the warm-up, and with a service.
     var apart = TIME_ZERO;
-    if (deed.present < 0) & counts {
-        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), deed.served != 0u);
+    if (record.present < 0) & counts {
+        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), record.served != 0u);
     }
     var left = u32(any(apart != TIME_ZERO) | (full.x != 0u)) << APART;
     left |= full.y << COUNTED;
-    left |= (u32(deed.taken != 0) << TAKEN) | (u32(deed.given != 0) << GIVEN);
-    left |= (u32(deed.begun != deed.ended) << UNDERWAY) | (u32(deed.kept != 0) << KEPT);
+    left |= (u32(record.taken != 0) << TAKEN) | (u32(record.given != 0) << GIVEN);
+    left |= (u32(record.begun != record.ended) << UNDERWAY) | (u32(record.kept != 0) << KEPT);
     if counts {
-        left |= u32((deed.lost | deed.reneged) != 0u) << LOSSES;
-        left |= u32((deed.balked | deed.joined) != 0u) << BALKS;
-        left |= u32((deed.begun | deed.ended) != 0u) << TRIPS;
+        left |= u32((record.lost | record.reneged) != 0u) << LOSSES;
+        left |= u32((record.balked | record.joined) != 0u) << BALKS;
+        left |= u32((record.begun | record.ended) != 0u) << TRIPS;
     }
     if detailed() {
-        left |= u32(deed.changed != 0u) << LENGTH;
-        left |= (u32(served & (deed.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
+        left |= u32(record.changed != 0u) << LENGTH;
+        left |= (u32(served & (record.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
     }
-    if traced() && deed.visited != 0u {
-        if deed_of(deed) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
-        if deed.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
+    if traced() && record.visited != 0u {
+        if node_record_of(record) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
+        if record.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
     }
     var notes = 0u;
     while left != 0u {
@@ -224,17 +224,17 @@ fn record(who: Customer, next: Customer, deed: Deed) {
         var change = 0;     // of a level
         var apiece = false; // whether each word is a number
         switch what {
-            case LOSSES: { more = vec4<u32>(deed.lost, 0u, deed.reneged, 0u); }
-            case BALKS: { more = vec4<u32>(deed.balked, 0u, deed.joined, 0u); }
+            case LOSSES: { more = vec4<u32>(record.lost, 0u, record.reneged, 0u); }
+            case BALKS: { more = vec4<u32>(record.balked, 0u, record.joined, 0u); }
             case APART: { more = vec4<u32>(apart, full.x, 0u); }
-            case TRIPS: { more = vec4<u32>(deed.begun, 0u, deed.ended, 0u); }
+            case TRIPS: { more = vec4<u32>(record.begun, 0u, record.ended, 0u); }
             case TAKEN: {
                 row = then + BUSY;
-                change = deed.taken;
+                change = record.taken;
             }
             case GIVEN: {
-                row = block_of(deed.whose) + BUSY;
-                change = deed.given;
+                row = block_of(record.whose) + BUSY;
+                change = record.given;
             }
             case COUNTED: {
                 row = others_of(next.class_) + APART;
@@ -242,16 +242,16 @@ fn record(who: Customer, next: Customer, deed: Deed) {
             }
             case UNDERWAY: {
                 row = TRAVELLERS;
-                change = i32(deed.begun) - i32(deed.ended);
+                change = i32(record.begun) - i32(record.ended);
             }
             case KEPT: {
                 row = SERVERS;
-                change = deed.kept;
+                change = record.kept;
             }
             default: {
                 if !SPECIAL { break; }
                 if what == LENGTH {
-                    let place = min(deed.changed - 1u, LENGTHS - 1u);
+                    let place = min(record.changed - 1u, LENGTHS - 1u);
                     row = params.details + place / 2u;
                     let span = lasted();
                     more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
@@ -268,7 +268,7 @@ fn record(who: Customer, next: Customer, deed: Deed) {
                 } else {
                     // A note (its row is zeros until then): tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
                     var of_ = who;
-                    var happened = deed_of(deed);
+                    var happened = node_record_of(record);
                     if what == NEXT_NOTE {
                         of_ = next;
                         happened = BEGAN;
@@ -319,12 +319,12 @@ fn time_of(entered: vec2<u32>) -> vec2<u32> {
     return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
 }
 
-fn deed_of(deed: Deed) -> u32 {
-    if deed.served != 0u { return LEFT; }
-    if deed.lost != 0u { return LOST; }
-    if deed.balked != 0u { return BALKED; }
-    if deed.reneged != 0u { return RENEGED; }
-    return select(0u, CAME, deed.present > 0);
+fn node_record_of(record: NodeRecord) -> u32 {
+    if record.served != 0u { return LEFT; }
+    if record.lost != 0u { return LOST; }
+    if record.balked != 0u { return BALKED; }
+    if record.reneged != 0u { return RENEGED; }
+    return select(0u, CAME, record.present > 0);
 }
 
 fn later(time: vec2<u32>) -> vec2<u32> {

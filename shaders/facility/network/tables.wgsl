@@ -77,13 +77,13 @@ fn pair_streams(lp: u32, class_: u32) -> vec4<u32> {
 }
 
 // The class of who goes this way, and the law of how long that takes.
-fn way_class(way: vec4<u32>) -> u32 {
+fn route_class(route: vec4<u32>) -> u32 {
     if SIMPLE { return 0u; }
-    return way.w & 3u;
+    return route.w & 3u;
 }
 
-fn way_law(way: vec4<u32>) -> u32 {
-    return way.w & ~3u;
+fn route_distribution(route: vec4<u32>) -> u32 {
+    return route.w & ~3u;
 }
 
 // A word of a table.

@@ -1,17 +1,17 @@
 // Where nobody asks for answers: pdes/bounds/answers.wgsl.
 //
-// provides: answers_anew, answers_check, answers_keep, answers_open
+// provides: answers_compute, answers_check, answers_store, answers_open
 // needs: State
 
 fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
     return went;
 }
 
-fn answers_anew() -> bool {
+fn answers_compute() -> bool {
     return false;
 }
 
-fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
+fn answers_store(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     return 0u;
 }
 

@@ -13,7 +13,7 @@
 // bounds do reach 128 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
 // those of the event horizon at least (pdes/bounds/neighbours.wgsl).
 //
-// Functions: bounds_row, delays_row, links_row, next_told, units_open, units_of_went, units_renew, units_at, units_of, units_time, bits_of, time_max.
+// Functions: bounds_row, delays_row, links_row, next_known, units_open, units_of_went, units_renew, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
 // provides: NEXT_ANYBODY
@@ -22,16 +22,16 @@
 // Where it lies, in units, what a row answers, and what it sends to all but the one that it sends to next (pdes/bounds/answers.wgsl): since, delay; a time that is not after the second event that it holds,
 // how long after that, and after what it sends first, it sends to them. To whom it sends next lies in what its dry run left (pdes/engine.wgsl).
 fn delays_row(row: u32) -> u32 {
-    return dry_row(3u * run.rows + row);
+    return speculation_row(3u * run.rows + row);
 }
 
 // Who may send to a row, as relaxations of a window keep it (pdes/bounds/neighbours_relax.wgsl): places of four in the same workgroup, two to a word; two others.
 fn links_row(row: u32) -> u32 {
-    return dry_row(4u * run.rows + row);
+    return speculation_row(4u * run.rows + row);
 }
 
 // Of what a dry run left the last word: 1 + the row to which the row sends next, or 0 if that may be any.
-fn next_told(known: vec4<u32>) -> u32 {
+fn next_known(known: vec4<u32>) -> u32 {
     return known.w >> 1u;
 }
 
@@ -41,7 +41,7 @@ const NEXT_ANYBODY = 0xffffffffu;
 // Where the bounds of a row lie, in units: earliest output, earliest input, earliest output to all but one; and of its first 32 senders, a bit for
 // each, to which of them it is not that one.
 fn bounds_row(half: u32, row: u32) -> u32 {
-    return dry_row((1u + half) * run.rows + row);
+    return speculation_row((1u + half) * run.rows + row);
 }
 
 const BOUND_FAR = 0x7fffffffu;

@@ -155,7 +155,7 @@ fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxe
 fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     var mine = found;
     let delays = lps[delays_row(row)];
-    mine.output = units_at(lps[dry_row(row)].xy);
+    mine.output = units_at(lps[speculation_row(row)].xy);
     mine.since = delays.x;
     mine.delay = delays.y;
     mine.second = delays.z;
@@ -180,11 +180,11 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
         );
         if begins && i < 32u {
             let there = select(from_rows, vec4<u32>(row), from_rows == vec4<u32>(NO_ROW));
-            let a = lps[dry_row(there.x)];
-            let b = lps[dry_row(there.y)];
-            let c = lps[dry_row(there.z)];
-            let d = lps[dry_row(there.w)];
-            let nexts = vec4<u32>(next_told(a), next_told(b), next_told(c), next_told(d));
+            let a = lps[speculation_row(there.x)];
+            let b = lps[speculation_row(there.y)];
+            let c = lps[speculation_row(there.z)];
+            let d = lps[speculation_row(there.w)];
+            let nexts = vec4<u32>(next_known(a), next_known(b), next_known(c), next_known(d));
             let other = (nexts != vec4<u32>(0u)) & (nexts != vec4<u32>(row + 1u));
             let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), other);
             mine.others |= (bits.x | bits.y | bits.z | bits.w) << i;
@@ -212,7 +212,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
             }
         }
     }
-    tell_wrong();
+    record_failure();
     mine.many = inside > 4u;
     if begins {
         var links = vec4<u32>(mine.inside.xy, elsewhere);
@@ -279,7 +279,7 @@ fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
         let kept = lps[bounds_row(half, row)];
         return select(kept.x, kept.z, is_other);
     }
-    let output = units_at(lps[dry_row(row)].xy);
+    let output = units_at(lps[speculation_row(row)].xy);
     if !is_other { return output; }
     let delays = lps[delays_row(row)];
     return relax_apart(output, delays.z, delays.w);

@@ -1,4 +1,4 @@
-// The calendar: pending events by the cell that they lie in (pdes/window/cells.wgsl). A window is a cell, and what is executed in one schedules into
+// The calendar: pending events by the cell that they lie in (pdes/window/epochs.wgsl). A window is a cell, and what is executed in one schedules into
 // the next one or later; so mailbox and queue are one: whoever sends appends to the destination's bucket of that cell, and the window of
 // a cell sorts each LP's bucket and executes it.
 //
@@ -19,7 +19,7 @@
 // Functions: where things lie.
 //
 // import: pdes/engine.wgsl
-// import: pdes/window/cells.wgsl
+// import: pdes/window/epochs.wgsl
 // needs: run, store_rows
 //
 // bounds: for the sort, the only trusted kernel that links it: rows are those of
@@ -33,7 +33,7 @@ override CALENDAR_BUCKETS: u32 = 8u;
 override CALENDAR_CHUNK: u32 = 8u;
 
 const BUCKET_SORTED = 0x80000000u;
-// The LP used up its budget at one time in the last window (STANDS of queues).
+// The LP used up its budget at one time in the last window (STALLED of queues).
 const BUCKET_STOOD = 0x40000000u;
 const BUCKET_EVENTS = 0x3fffffffu;
 
@@ -52,7 +52,7 @@ const CONTROL_CELLS = 3u;
 var<private> calendar_base: vec2<u32>; // the beginning of the epoch
 var<private> calendar_turn: u32;       // the bucket of its first cell: 0 or B / 2
 var<private> calendar_list: u32;       // the list that is open
-// What was put since pending_open or begin_settle: a bit for each bucket, and the earliest time in a list.
+// What was put since pending_open or initial_order: a bit for each bucket, and the earliest time in a list.
 var<private> calendar_marks: u32;
 var<private> calendar_far: vec2<u32>;
 

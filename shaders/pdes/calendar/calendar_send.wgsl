@@ -16,7 +16,7 @@ var<private> sent_event: Item;
 
 // Appends an event for a row to the bucket or the list that it belongs to, by the next calendar_sent.
 fn calendar_send(row: u32, event: Item) {
-    let cells = cell_split(time_since(event_time(event), calendar_base)).cells;
+    let cells = epoch_split(time_since(event_time(event), calendar_base)).cells;
     if (cells.y != 0u) | (cells.x >= CALENDAR_BUCKETS) {
         calendar_list_put(row, event);
         return;

@@ -1,21 +1,21 @@
 // How a calendar comes to its first events. pdes/queues/queues_start.wgsl has the same functions.
 //
-// Functions: begin_put, begin_settle.
+// Functions: initial_insert, initial_order.
 //
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/calendar/calendar_send.wgsl
-// provides: begin_put, begin_settle
+// provides: initial_insert, initial_order
 // needs: Item, Reduced, event_time, run, store_get, store_split
 
 // Puts an event for a row. The epoch is the one of half 0 of control, its first bucket 0, and the open list 0.
-fn begin_put(row: u32, event: Item) {
+fn initial_insert(row: u32, event: Item) {
     calendar_base = lps[control_row(0u, CONTROL_EPOCH)].xy;
     calendar_send(row, event);
     calendar_sent();
 }
 
 // Returns what a row leaves for the first window.
-fn begin_settle(row: u32) -> Reduced {
+fn initial_order(row: u32) -> Reduced {
     calendar_marks = 0u;
     for (var bucket = 0u; bucket < CALENDAR_BUCKETS; bucket += 1u) {
         if atomicLoad(&words[bucket_count(bucket, row)]) > 0u { calendar_marks |= 1u << bucket; }

@@ -8,7 +8,7 @@
 // tried: such a window may execute nothing, and is not counted then.
 //
 // import: pdes/engine.wgsl
-// import: pdes/window/cells.wgsl
+// import: pdes/window/epochs.wgsl
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/window/partials.wgsl
 // provides: Horizon, IDLE, Reduced, clock_broken, did_something, horizon_enough, horizon_of, leave
@@ -92,7 +92,7 @@ fn synchronise(lane: u32) -> Horizon {
     var ahead = NO_CELL;
     if found.marks != 0u { ahead = cells_ahead(found.marks, found.turn); }
     var listed = NO_CELL;
-    let far = cell_split(time_since(found.far, found.base));
+    let far = epoch_split(time_since(found.far, found.base));
     if any(found.far != TIME_NEVER) && far.cells.y == 0u && far.cells.x < CALENDAR_BUCKETS { listed = far.cells.x; }
     var next = found;
     next.now = TIME_NEVER;
@@ -108,7 +108,7 @@ fn synchronise(lane: u32) -> Horizon {
         }
     } else if any(found.far != TIME_NEVER) {
         // All buckets are empty: to the epoch of what comes first in a list.
-        let place = cell_split(found.far).cells.x % half;
+        let place = epoch_split(found.far).cells.x % half;
         next.now = wide_subtract(found.far, far.rest);
         next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.cell));
         next.turn = 0u;

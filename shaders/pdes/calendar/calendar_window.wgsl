@@ -8,7 +8,7 @@
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/calendar/calendar_pick.wgsl
 // provides: Seen, deliver_open, deliver_own, pending_any, pending_close, pending_idle
-// provides: pending_look, pending_open, pending_opening, pending_pop, pending_see, pending_stood
+// provides: pending_look, pending_open, pending_opening, pending_pop, pending_see, pending_was_stalled
 // provides: pending_waits
 // needs: Horizon, IDLE, Item, Reduced, Waits, calendar_list_put, calendar_send, calendar_sent
 // needs: event_before, event_time, pending_first, run, store_get, store_put, store_split
@@ -170,7 +170,7 @@ fn pending_idle() -> Reduced {
     return vec4<u32>(calendar_far, 0u, calendar_marks);
 }
 
-fn pending_stood() -> bool {
+fn pending_was_stalled() -> bool {
     return opened_stood;
 }
 

@@ -10,17 +10,17 @@
 // where the horizon is no later, and where the run might come to its number of events: such a run ends with a cell.
 //
 // import: pdes/engine.wgsl
-// import: pdes/window/cells.wgsl
+// import: pdes/window/epochs.wgsl
 // import: pdes/window/partials.wgsl
 // import: pdes/queues/queue_windows.wgsl
-// provides: leave, mails_waiting, synchronise
+// provides: leave, message_count, synchronise
 // needs: bounds_open, run
 
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;
 
 // The first dispatch took them in.
-fn mails_waiting(row: u32) -> u32 {
+fn message_count(row: u32) -> u32 {
     return 0u;
 }
 
@@ -42,12 +42,12 @@ fn synchronise(lane: u32) -> Horizon {
     found.stopped = (status.z != 0u) | (failure != NO_FAILURE);
     found.rounds = status.w + u32(!found.stopped);
     found.serve = !found.stopped;
-    found.until = cell_end(found.now);
+    found.until = epoch_end(found.now);
     var promised = TIME_ZERO;
     var horizon = earliest;
     if any(run.event_limit != TIME_NEVER) {
         // A budget ends cells, too, and what it leaves must be the same.
-        horizon = wide_subtract(horizon, cell_split(horizon).rest);
+        horizon = wide_subtract(horizon, epoch_split(horizon).rest);
         if !time_less(wide_add(found.events, vec2<u32>(last.z, 0u)), run.event_limit) { horizon = TIME_ZERO; }
     }
     if time_less(found.until, horizon) {

@@ -18,7 +18,7 @@
 // import: pdes/queues/queue_windows.wgsl
 // import: pdes/window/pack.wgsl
 // import: pdes/queues/mails.wgsl
-// needs: answers_anew, answers_check, answers_keep, answers_open, dry_run, event_time, queue_close
+// needs: answers_compute, answers_check, answers_store, answers_open, speculate, event_time, queue_close
 // needs: queue_first, queue_size, reduce_group, run, states_get
 
 // Whether the reach has no end: for horizons of each (pdes/bounds/neighbours.wgsl).
@@ -45,7 +45,7 @@ fn look_ahead(
     let goes = max(last.w, select(max(went.x, 1u) - 1u, went.x, stopped));
     let before = select(status.xy, now, all(done.xy == vec2<u32>(0u)));
     let units = answers_open(now, before, vec4<u32>(goes, went.yzw), stopped);
-    let anew = answers_anew();
+    let anew = answers_compute();
     var reach = time_add(now, span);
     // What bounds others is everybody's, however late.
     if LOOK_FAR { reach = TIME_NEVER; }
@@ -57,10 +57,10 @@ fn look_ahead(
             let rows = rows_of_four(group, tile, lane);
             // What is asked for together comes together: in windows that hold few events, 2 to 6 % of their time (H200).
             let there = rows_to_read(rows);
-            let a = look_told(there.x);
-            let b = look_told(there.y);
-            let c = look_told(there.z);
-            let d = look_told(there.w);
+            let a = look_reported(there.x);
+            let b = look_reported(there.y);
+            let c = look_reported(there.z);
+            let d = look_reported(there.w);
             let real = rows < vec4<u32>(run.rows);
             let holds = vec4<bool>(
                 look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach)
@@ -104,8 +104,8 @@ struct Told {
     mails: u32,
 }
 
-fn look_told(row: u32) -> Told {
-    return Told(lps[dry_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
+fn look_reported(row: u32) -> Told {
+    return Told(lps[speculation_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
 }
 
 // Whether it holds.
@@ -113,9 +113,9 @@ fn look_holds(told: Told, reach: vec2<u32>) -> bool {
     let known = told.known;
     // What was not looked at because it was out of reach may not be so now.
     let near = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
-    // A run that ends by a number of events takes no guess at it (pdes/horizon/dry_earliest.wgsl), which another run may have left.
+    // A run that ends by a number of events takes no guess at it (pdes/horizon/speculate_earliest.wgsl), which another run may have left.
     let counted = (known.z < run.budget) | all(run.event_limit == TIME_NEVER);
-    return ((told.words & DRY) != 0u) & near & counted & (told.mails == 0u);
+    return ((told.words & SPECULATED) != 0u) & near & counted & (told.mails == 0u);
 }
 
 // Looks at a row anew; returns what it leaves.
@@ -127,14 +127,14 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
     let earliest = mails_push(row, mails);
-    if (kept.z & STANDS) != 0u { answers_check(row, earliest); }
+    if (kept.z & STALLED) != 0u { answers_check(row, earliest); }
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
     // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.
-    let next = answers_keep(row, number, state, first);
-    let found = dry_run(row, number, state, reach);
+    let next = answers_store(row, number, state, first);
+    let found = speculate(row, number, state, reach);
     let words_kept = queue_close();
-    lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
-    lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));
+    lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STALLED) | SPECULATED, words_kept.y);
+    lps[speculation_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));
     return vec4<u32>(found.earliest, found.events, 0u);
 }

@@ -1,9 +1,9 @@
 // One horizon for all rows: pdes/horizon/horizon.wgsl. pdes/bounds/neighbours.wgsl has the same functions for a horizon of each.
 //
-// Functions: bounds_open, promise_broken; those of pdes/window/same_for_all.wgsl.
+// Functions: bounds_open, arrival_before_bound; those of pdes/window/same_for_all.wgsl.
 //
 // import: pdes/window/same_for_all.wgsl
-// provides: bounds_open, promise_broken
+// provides: bounds_open, arrival_before_bound
 // needs: Horizon, time_less
 
 // Nothing is sent for a time before.
@@ -13,6 +13,6 @@ fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     horizon_promised = promised;
 }
 
-fn promise_broken(time: vec2<u32>) -> bool {
+fn arrival_before_bound(time: vec2<u32>) -> bool {
     return time_less(time, horizon_promised);
 }

@@ -1,4 +1,4 @@
-// LP memory as a model uses it: what it writes stays. In dry runs it does not: pdes/memory/lp_memory_dry.wgsl.
+// LP memory as a model uses it: what it writes stays. In dry runs it does not: pdes/memory/lp_memory_speculative.wgsl.
 //
 // Functions: memory_get, memory_set, memory_full.
 //

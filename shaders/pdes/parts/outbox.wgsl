@@ -9,7 +9,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/model.wgsl
 // provides: sent_away
-// needs: EVENT_WORDS, Payload, event_item, event_word, promise_broken, run
+// needs: EVENT_WORDS, Payload, event_item, event_word, arrival_before_bound, run
 //
 // In parts the promise is the same for all rows.
 
@@ -33,7 +33,7 @@ fn part_of(lp: u32) -> u32 {
 // Whether an event for an LP, which would lie in that row, has left for another part.
 fn sent_away(row: u32, lp: u32, time: vec2<u32>, payload: Payload) -> bool {
     if row < run.rows { return false; }
-    if promise_broken(time) {
+    if arrival_before_bound(time) {
         fail(lp_row, PROMISE);
         return true;
     }

@@ -7,7 +7,7 @@
 // provides: Horizon, IDLE, Reduced, did_something, merge
 
 // A time of which the earliest counts (2 words); a number of events of which the sum does; a mark of which the greatest does: 0 of an LP that had
-// nothing to do, and else what clock_keep says.
+// nothing to do, and else what clock_store says.
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);

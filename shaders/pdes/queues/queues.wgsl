@@ -2,7 +2,7 @@
 //
 //   queue_events   run.queue_stride slots for each row from run.part.queue_first on
 //   inbox          run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
-//   lps[row]       time of the first pending event (2), meta words of the queue (2), of which the first may have STANDS or DRY set
+//   lps[row]       time of the first pending event (2), meta words of the queue (2), of which the first may have STALLED or DRY set
 //
 // The mailboxes that this window fills are in the store (pdes/window/deliver_mail.wgsl). What windows do with a queue is here; what others do,
 // in pdes/queues/queues_held.wgsl and pdes/queues/queues_start.wgsl.
@@ -10,9 +10,9 @@
 // import: pdes/engine.wgsl
 // import: pdes/queues/mails.wgsl
 // provides: Seen, pending_any, pending_close, pending_first, pending_idle, pending_look
-// provides: pending_open, pending_opening, pending_pop, pending_see, pending_stood, pending_waits
-// needs: Horizon, IDLE, Item, QUEUE_GLANCES, Reduced, Waits, clock_keep, clock_stands
-// needs: deliver_close, horizon_asked, horizon_told, mails_waiting, merge, queue_close
+// provides: pending_open, pending_opening, pending_pop, pending_see, pending_was_stalled, pending_waits
+// needs: Horizon, IDLE, Item, QUEUE_GLANCES, Reduced, Waits, clock_store, clock_stalled
+// needs: deliver_close, bound_word, bound_of_word, message_count, merge, queue_close
 // needs: queue_first, queue_glance, queue_pop, queue_size, run
 
 // What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
@@ -31,7 +31,7 @@ var<private> pending_stands: bool;
 var<private> pending_mails: u32;
 
 fn pending_see(row: u32) -> Seen {
-    return Seen(lps[row], mails_waiting(row));
+    return Seen(lps[row], message_count(row));
 }
 
 // For a row that is the only one of its invocation.
@@ -49,16 +49,16 @@ fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     let c = lps[there.z].xy;
     let d = lps[there.w].xy;
     let mails = vec4<u32>(
-        mails_waiting(there.x), mails_waiting(there.y), mails_waiting(there.z), mails_waiting(there.w)
+        message_count(there.x), message_count(there.y), message_count(there.z), message_count(there.w)
     );
     let asked = vec4<u32>(
-        horizon_asked(there.x), horizon_asked(there.y), horizon_asked(there.z), horizon_asked(there.w)
+        bound_word(there.x), bound_word(there.y), bound_word(there.z), bound_word(there.w)
     );
     var found = Waits(0u, IDLE);
-    found = pending_wait(found, rows.x, a, mails.x, 0u, horizon_told(asked.x, horizon));
-    found = pending_wait(found, rows.y, b, mails.y, 1u, horizon_told(asked.y, horizon));
-    found = pending_wait(found, rows.z, c, mails.z, 2u, horizon_told(asked.z, horizon));
-    return pending_wait(found, rows.w, d, mails.w, 3u, horizon_told(asked.w, horizon));
+    found = pending_wait(found, rows.x, a, mails.x, 0u, bound_of_word(asked.x, horizon));
+    found = pending_wait(found, rows.y, b, mails.y, 1u, bound_of_word(asked.y, horizon));
+    found = pending_wait(found, rows.z, c, mails.z, 2u, bound_of_word(asked.z, horizon));
+    return pending_wait(found, rows.w, d, mails.w, 3u, bound_of_word(asked.w, horizon));
 }
 
 // With a row whose first event, mails and window are known, as this bit.
@@ -92,7 +92,7 @@ fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
         pending_idles = vec4<u32>(kept.xy, 0u, 0u);
         return false;
     }
-    pending_stands = (kept.z & STANDS) != 0u;
+    pending_stands = (kept.z & STALLED) != 0u;
     if !mails_open(row, kept.zw, mails) {
         pending_idles = vec4<u32>(TIME_NEVER, 0u, 1u);
         return false;
@@ -106,7 +106,7 @@ fn pending_idle() -> Reduced {
     return pending_idles;
 }
 
-fn pending_stood() -> bool {
+fn pending_was_stalled() -> bool {
     return pending_stands;
 }
 
@@ -133,8 +133,8 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     var stood = stands;
     if executed > 0u {
         sent = deliver_close();
-        mark = clock_keep(row, first);
-        stood = clock_stands(row, first, stands);
+        mark = clock_store(row, first);
+        stood = clock_stalled(row, first, stands);
     }
     let after = queue_close();
     lps[row] = vec4<u32>(first, after.x | stood, after.y);

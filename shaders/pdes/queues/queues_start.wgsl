@@ -1,15 +1,15 @@
 // How queues come to their first events: these are put unordered into the destination's queue, because no mailbox could hold a whole
 // population, and counted as its mails; then the queue is put in order. pdes/calendar/calendar_start.wgsl has the same functions.
 //
-// Functions: begin_put, begin_settle.
+// Functions: initial_insert, initial_order.
 //
 // import: pdes/engine.wgsl
-// provides: begin_put, begin_settle
+// provides: initial_insert, initial_order
 // needs: Item, event_time, queue_close, queue_first, queue_open, queue_place, queue_size
 // needs: queue_take, run
 
 // Puts an event for a row, if its queue is one of those that are bound.
-fn begin_put(row: u32, event: Item) {
+fn initial_insert(row: u32, event: Item) {
     let queue = row - run.part.queue_first;
     if queue >= run.part.queue_rows { return; }
     let index = atomicAdd(&words[mail_count(0u, row)], 1u);
@@ -21,7 +21,7 @@ fn begin_put(row: u32, event: Item) {
 }
 
 // Puts the queue of a row in order; returns what the row leaves for the first window.
-fn begin_settle(row: u32) -> vec4<u32> {
+fn initial_order(row: u32) -> vec4<u32> {
     let count = mail_count(0u, row);
     queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));
     queue_take(min(atomicLoad(&words[count]), run.queue_capacity));

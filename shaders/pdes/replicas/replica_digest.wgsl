@@ -3,7 +3,7 @@
 //   digests   by place, a 64-bit sum
 //
 // import: pdes/results/digest.wgsl
-// needs: given, held_apart, replica_open, run
+// needs: shared_run, held_apart, replica_open, run
 
 @group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
 
@@ -22,18 +22,18 @@ fn digest_replica(
 ) {
     let place = id.x;
     replica_open(place);
-    let first = place * given.total;
+    let first = place * shared_run.total;
     var mine = held_apart(place, lane);
     // Bounds: so many LPs, and rows of LP memory, for each invocation.
-    for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
+    for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
         mine = wide_add(mine, digest_lp(first + lp));
     }
-    let rows = given.total * run.memory_rows;
+    let rows = shared_run.total * run.memory_rows;
     for (var i = lane; i < rows; i += GROUP_SIZE) {
         let index = i % run.memory_rows;
         mine = wide_add(mine, digest_memory_row(i / run.memory_rows, index, memory[first * run.memory_rows + i]));
     }
     let sum = reduce_group(lane, mine);
     if lane == 0u { digests[place] = sum; }
-    if loops_cut(given.rows) { atomicMax(&words[DIGEST_CUT], 1u + first + min(lane, given.total - 1u)); }
+    if loops_cut(shared_run.rows) { atomicMax(&words[DIGEST_CUT], 1u + first + min(lane, shared_run.total - 1u)); }
 }

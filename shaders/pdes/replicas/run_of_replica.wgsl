@@ -17,11 +17,11 @@
 //
 // import: pdes/engine.wgsl
 // provides: HALTED, REPLICA_DONE, REPLICA_POINT, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS
-// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, given, replica_failed
+// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, shared_run, replica_failed
 // provides: replica_leave, replica_open, replica_row, replica_stop, run, run_begin, run_open
 // needs: params_open
 
-@group(0) @binding(0) var<uniform> given: Run;
+@group(0) @binding(0) var<uniform> shared_run: Run;
 
 var<private> run: Run;
 
@@ -31,7 +31,7 @@ const REPLICA_CELL = 1u;     // length of cells (2), and its reciprocal (2)
 const REPLICA_POINT = 2u;    // number, point. Thread: events in a row of one LP at one time, and that LP
 const REPLICA_DONE = 3u;     // windows done (2), events executed (2)
 const REPLICA_STATUS = 4u;   // time of the first pending event (2), how it stopped (STOP_), windows that began at that time
-const REPLICA_SAVED = 5u;    // team: parity of the next window (near: pdes/replicas/near_pool.wgsl). Thread: events held, events held back, time at which the present window ends (2)
+const REPLICA_SAVED = 5u;    // team: parity of the next window (near: pdes/replicas/team_local_pool.wgsl). Thread: events held, events held back, time at which the present window ends (2)
 
 const REPLICA_WORDS = 8u;
 const REPLICA_PUT = 4u;
@@ -44,7 +44,7 @@ const STOP_EVENTS = 3u;
 const STOP_EMPTY = 4u;
 
 // Words for all replicas, of this dispatch: how many go on after it; the events that it executed, modulo 2^32; of near teams, in how many windows, and whether one needs a dispatch
-// of pdes/replicas/near.wgsl to go on (pdes/replicas/near_horizon.wgsl).
+// of pdes/replicas/team_local.wgsl to go on (pdes/replicas/team_local_horizon.wgsl).
 const RUNNING = 0u;
 const EXECUTED = 1u;
 const WINDOWS = 2u;
@@ -52,7 +52,7 @@ const HALTED = 3u;
 
 // Where a row of a replica's lies in `lps`.
 fn replica_row(place: u32, row: u32) -> u32 {
-    return 2u * given.rows + place * REPLICA_ROWS + row;
+    return 2u * shared_run.rows + place * REPLICA_ROWS + row;
 }
 
 // To be called before anything of the replica in a place.
@@ -61,26 +61,26 @@ fn replica_open(place: u32) {
     let cell = lps[replica_row(place, REPLICA_CELL)];
     let point = lps[replica_row(place, REPLICA_POINT)];
     let saved = lps[replica_row(place, REPLICA_SAVED)];
-    run = given;
+    run = shared_run;
     run.seed = names.xy;
     run.lookahead = names.zw;
     run.cell = cell.xy;
     run.reciprocal = cell.zw;
     run.replica = point.x;
-    run.first_lp = 0u - place * given.total;
-    run.failures = given.failures + place * REPLICA_WORDS;
+    run.first_lp = 0u - place * shared_run.total;
+    run.failures = shared_run.failures + place * REPLICA_WORDS;
     run.part.parity = saved.x & 1u;
     params_open(point.y);
 }
 
 // To be called before anything else.
 fn run_begin() {
-    run = given;
+    run = shared_run;
 }
 
 // To be called before anything of the LP in a row.
 fn run_open(row: u32) {
-    replica_open(row / given.total);
+    replica_open(row / shared_run.total);
 }
 
 // Whether the replica that is open has failed in an earlier dispatch.
@@ -91,8 +91,8 @@ fn replica_failed() -> bool {
 
 // Whether a replica is at its end when the first pending event is at `now` and so many events were executed.
 fn replica_stop(now: vec2<u32>, events: vec2<u32>) -> u32 {
-    let counted = select(STOP_EVENTS, STOP_NOT, time_less(events, given.event_limit));
-    return select(select(STOP_TIME, counted, time_less(now, given.until)), STOP_EMPTY, all(now == TIME_NEVER));
+    let counted = select(STOP_EVENTS, STOP_NOT, time_less(events, shared_run.event_limit));
+    return select(select(STOP_TIME, counted, time_less(now, shared_run.until)), STOP_EMPTY, all(now == TIME_NEVER));
 }
 
 // Keeps how far a replica has come in this dispatch, in which it executed so many events.

@@ -8,12 +8,12 @@
 // every 32 events, which may all be of one LP.
 //
 // import: pdes/window/execute.wgsl
-// import: pdes/window/cells.wgsl
-// import: pdes/window/cell_for_all.wgsl
+// import: pdes/window/epochs.wgsl
+// import: pdes/window/epoch_for_all.wgsl
 // import: pdes/replicas/team_open.wgsl
 // import: gpu/reduce.wgsl
 // provides: Horizon, IDLE, Reduced, merge
-// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, given, pending_see, replica_leave, replica_row
+// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, shared_run, pending_see, replica_leave, replica_row
 // needs: replica_stop, run
 
 // Earliest time that is pending (2), events executed, whether an LP had something to do (1) or failed (FAILED).
@@ -47,20 +47,20 @@ fn team(
     var stop = status.z;
     var executed = 0u;
     var left = vec4<u32>(now, 0u, 0u);
-    let first = place * given.total;
+    let first = place * shared_run.total;
     // Bound: run.part.slice.
-    for (var step = 0u; step < given.part.slice; step += 1u + left.z / 32u) {
+    for (var step = 0u; step < shared_run.part.slice; step += 1u + left.z / 32u) {
         if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
         if stop != STOP_NOT { break; }
         rounds = select(0u, rounds, all(left.xy == now)) + 1u;
         now = left.xy;
         // A run that ends by a number of events ends with a cell; others have no need of cells.
         var end = time_add(now, run.cell);
-        if any(given.event_limit != TIME_NEVER) { end = cell_end(now); }
-        let horizon = Horizon(time_min(end, given.until), rounds);
+        if any(shared_run.event_limit != TIME_NEVER) { end = epoch_end(now); }
+        let horizon = Horizon(time_min(end, shared_run.until), rounds);
         var mine = IDLE;
         // Bound: so many rows of a replica for each invocation.
-        for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
+        for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
             mine = merge(mine, execute(first + lp, horizon, pending_see(first + lp)));
         }
         if failed { mine.w |= FAILED; }
@@ -73,7 +73,7 @@ fn team(
         if (left.w & FAILED) != 0u { stop = STOP_FAILED; }
     }
     if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
-    if loops_cut(given.rows) { fail(first + min(lane, given.total - 1u), LOOPS_CUT); }
+    if loops_cut(shared_run.rows) { fail(first + min(lane, shared_run.total - 1u), LOOPS_CUT); }
     if lane == 0u && status.z == STOP_NOT {
         let saved = vec4<u32>(run.part.parity, 0u, 0u, 0u);
         let began = select(0u, rounds, all(left.xy == now));

@@ -3,7 +3,7 @@
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl
 // provides: IDLE, Reduced, merge
-// needs: REPLICA_STATUS, STOP_NOT, begin_settle, given, replica_open, replica_row
+// needs: REPLICA_STATUS, STOP_NOT, initial_order, shared_run, replica_open, replica_row
 
 alias Reduced = vec4<u32>;
 
@@ -21,12 +21,12 @@ fn settle_team(
     let place = id.x;
     replica_open(place);
     var mine = IDLE;
-    for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
-        let row = place * given.total + lp;
-        mine = merge(mine, begin_settle(row));
-        lps[given.rows + row] = vec4<u32>(0u);
+    for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
+        let row = place * shared_run.total + lp;
+        mine = merge(mine, initial_order(row));
+        lps[shared_run.rows + row] = vec4<u32>(0u);
     }
-    if loops_cut(given.rows) { fail(place * given.total + min(lane, given.total - 1u), LOOPS_CUT); }
+    if loops_cut(shared_run.rows) { fail(place * shared_run.total + min(lane, shared_run.total - 1u), LOOPS_CUT); }
     let left = reduce_group(lane, mine);
     if lane == 0u { lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(left.xy, STOP_NOT, 0u); }
 }

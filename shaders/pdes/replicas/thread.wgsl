@@ -18,7 +18,7 @@
 // import: pdes/replicas/thread_queue.wgsl
 // provides: keys_found, schedule
 // needs: Item, Payload, REPLICA_DONE, REPLICA_POINT, REPLICA_SAVED, REPLICA_STATUS, STOP_FAILED
-// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, given, handle, item_event
+// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, shared_run, handle, item_event
 // needs: keys_fetch, keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open
 // needs: replica_row, replica_stop, run
 
@@ -132,9 +132,9 @@ fn thread(
     @builtin(local_invocation_index) lane: u32,
 ) {
     // As many runs to a workgroup as it takes for all of them: GROUP_SIZE at the most.
-    let together = (given.groups + groups.x - 1u) / groups.x;
+    let together = (shared_run.groups + groups.x - 1u) / groups.x;
     let place = id.x * together + lane;
-    if lane >= together || place >= given.groups { return; }
+    if lane >= together || place >= shared_run.groups { return; }
     let status = lps[replica_row(place, REPLICA_STATUS)];
     if status.z != STOP_NOT { return; }
     replica_open(place);
@@ -143,7 +143,7 @@ fn thread(
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     keys_open(place, saved.x, saved.y);
     keys_fetch(lane);
-    first_row = place * given.total;
+    first_row = place * shared_run.total;
     var until = saved.zw;
     var windows = done.xy;
     var events = done.zw;
@@ -164,8 +164,8 @@ fn thread(
     for (var step = 0u; true; step += 1u) {
         var again = false;
         // One branch for both.
-        if (WITH_ROUNDS & (keys_held > 0u)) | (step >= given.part.slice) {
-            if step >= given.part.slice { break; }
+        if (WITH_ROUNDS & (keys_held > 0u)) | (step >= shared_run.part.slice) {
+            if step >= shared_run.part.slice { break; }
             // Where nothing is left of this round, what was held back is the next one.
             again = !time_less(keys_earliest(sinks).xy, until);
             if again { sinks = keys_release(sinks); }
@@ -180,7 +180,7 @@ fn thread(
             if stop != STOP_NOT { break; }
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds = select(0u, rounds, again) + 1u;
-            until = given.until;
+            until = shared_run.until;
             if rounds_matter { until = time_min(time_add(key.xy, run.cell), until); }
             put_off = max(put_off, 1u) - 1u;
             alone = put_off == 0u;
@@ -200,7 +200,7 @@ fn thread(
                     until = TIME_ZERO;
                     sinks = key;
                 } else {
-                    sinks = keys_put_off(key);
+                    sinks = keys_postpone(key);
                 }
                 continue;
             }
@@ -222,7 +222,7 @@ fn thread(
             let at_one_time = select(0u, same, all(first_key.xyz == last)) + 1u;
             // Of all that is rare, one branch.
             if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
-                tell_wrong();
+                record_failure();
                 if at_one_time > PATIENCE { fail(first_row + first_key.z, STUCK); }
                 // It is made again for its fault to be told (src/pdes/run/replicas/driver.rs).
                 until = TIME_ZERO;
@@ -232,7 +232,7 @@ fn thread(
             same = at_one_time;
             last = first_key.xyz;
             if !WITH_ROUNDS | !soon_any { break; }
-            if failed | (keys_held > 0u) | (step + 1u >= given.part.slice) | time_less(keys_earliest(sinks).xy, until) {
+            if failed | (keys_held > 0u) | (step + 1u >= shared_run.part.slice) | time_less(keys_earliest(sinks).xy, until) {
                 keys_hold(soon_lp, soon_event);
                 break;
             }
@@ -256,7 +256,7 @@ fn thread(
         }
     }
     round_note(windows);
-    if loops_cut(given.rows) {
+    if loops_cut(shared_run.rows) {
         fail(first_row + last.z, LOOPS_CUT);
         stop = STOP_FAILED;
     }

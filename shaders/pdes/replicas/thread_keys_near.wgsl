@@ -3,10 +3,10 @@
 //
 //   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours read what is side by side
 //
-// Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep, as in pdes/replicas/thread_keys.wgsl.
+// Functions: keys_get, keys_set; keys_four_local, keys_set_local; keys_fetch, keys_keep, as in pdes/replicas/thread_keys.wgsl.
 //
 // import: pdes/replicas/thread_queue.wgsl
-// provides: keys_fetch, keys_four_near, keys_get, keys_keep, keys_set, keys_set_near
+// provides: keys_fetch, keys_four_local, keys_get, keys_keep, keys_set, keys_set_local
 // needs: run
 
 // The first three levels of a heap.
@@ -29,14 +29,14 @@ fn keys_set(node: u32, key: vec4<u32>) {
     }
 }
 
-fn keys_four_near(first: u32) -> FourKeys {
+fn keys_four_local(first: u32) -> FourKeys {
     let at = first * GROUP_SIZE + keys_lane;
     return FourKeys(
         keys_near[at], keys_near[at + GROUP_SIZE], keys_near[at + 2u * GROUP_SIZE], keys_near[at + 3u * GROUP_SIZE]
     );
 }
 
-fn keys_set_near(node: u32, key: vec4<u32>) {
+fn keys_set_local(node: u32, key: vec4<u32>) {
     keys_near[node * GROUP_SIZE + keys_lane] = key;
 }
 

@@ -9,11 +9,11 @@
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up. The key that is to do so is the caller's until keys_sink; between
 // slices it lies at the root and has not gone down.
 //
-// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_earliest, keys_release, keys_order; keys_four_far, keys_set_far.
+// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_postpone, keys_earliest, keys_release, keys_order; keys_four_far, keys_set_far.
 //
 // import: pdes/engine.wgsl
-// needs: Item, event_before, event_time, keys_found, keys_four_near, keys_get, keys_set
-// needs: keys_set_near, run
+// needs: Item, event_before, event_time, keys_found, keys_four_local, keys_get, keys_set
+// needs: keys_set_local, run
 //
 // keys_found is called as soon as the way down has found the first key: that of a free slot where
 // there is no event.
@@ -104,7 +104,7 @@ fn keys_least_of_alike(four: FourKeys) -> LeastKey {
 // checked (slice_kernel in src/pdes/run/replicas/ground.rs).
 fn keys_sink(key: vec4<u32>) {
     // The children of the root.
-    let a_four = keys_four_near(1u);
+    let a_four = keys_four_local(1u);
     var a = keys_least(a_four);
     let a_there = keys_length > 1u;
     var a_goes = a_there & key_less(a.key, key);
@@ -114,11 +114,11 @@ fn keys_sink(key: vec4<u32>) {
     }
     let top = select(key, a.key, a_goes);
     keys_found(top);
-    keys_set_near(0u, top);
+    keys_set_local(0u, top);
     // Those of the first of them.
     let b_parent = 1u + a.place;
     let b_begin = 4u * b_parent + 1u;
-    let b = keys_least(keys_four_near(b_begin));
+    let b = keys_least(keys_four_local(b_begin));
     let b_there = a_goes & (b_begin < keys_length);
     let b_goes = b_there & key_less(b.key, key);
     // And theirs, which are not near.
@@ -132,8 +132,8 @@ fn keys_sink(key: vec4<u32>) {
         keys_sink_alike(b_hole, key);
         return;
     }
-    keys_set_near(b_hole, select(key, b.key, b_goes));
-    keys_set_near(select(b_hole, c_parent, b_goes), select(key, c.key, c_goes));
+    keys_set_local(b_hole, select(key, b.key, b_goes));
+    keys_set_local(select(b_hole, c_parent, b_goes), select(key, c.key, c_goes));
     if !c_goes { return; }
     var hole = c_begin + c.place;
     // Bound: the number of levels, at most 16.
@@ -225,7 +225,7 @@ fn keys_hold(lp: u32, event: Item) {
 }
 
 // Holds an event back, whose key is the first. Returns the key that is to take its place by keys_sink.
-fn keys_put_off(key: vec4<u32>) -> vec4<u32> {
+fn keys_postpone(key: vec4<u32>) -> vec4<u32> {
     keys_length -= 1u;
     keys_held += 1u;
     let place = run.queue_capacity - keys_held;
@@ -239,7 +239,7 @@ fn keys_put_off(key: vec4<u32>) -> vec4<u32> {
 
 // The first key, or one of its time and LP, before this one goes down by keys_sink.
 fn keys_earliest(sinks: vec4<u32>) -> vec4<u32> {
-    let least = keys_least(keys_four_near(1u)).key;
+    let least = keys_least(keys_four_local(1u)).key;
     return select(sinks, least, (keys_length > 1u) & key_less(least, sinks));
 }
 

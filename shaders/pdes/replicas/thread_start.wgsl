@@ -1,18 +1,18 @@
 // The start of replicas by threads.
 //
-// begin_put       (for pdes/window/start.wgsl) puts an event anywhere into the queue of its replica, and counts it
+// initial_insert       (for pdes/window/start.wgsl) puts an event anywhere into the queue of its replica, and counts it
 // settle_thread   a workgroup puts the queue of a run in order
 //
 // import: pdes/replicas/thread_queue.wgsl
 // import: pdes/replicas/thread_keys.wgsl
-// provides: begin_put, keys_found
-// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, STOP_NOT, event_time, given
+// provides: initial_insert, keys_found
+// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, STOP_NOT, event_time, shared_run
 // needs: replica_open, replica_row, run
 
 fn keys_found(key: vec4<u32>) {}
 
-fn begin_put(row: u32, event: Item) {
-    let place = row / given.total;
+fn initial_insert(row: u32, event: Item) {
+    let place = row / shared_run.total;
     let index = atomicAdd(&words[run.failures + REPLICA_PUT], 1u);
     if index >= run.queue_capacity {
         fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
@@ -20,7 +20,7 @@ fn begin_put(row: u32, event: Item) {
     }
     keys_open(place, 0u, 0u);
     store[keys_pool + index] = event;
-    keys_set(index, vec4<u32>(event_time(event), row - place * given.total, index));
+    keys_set(index, vec4<u32>(event_time(event), row - place * shared_run.total, index));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -36,10 +36,10 @@ fn settle_thread(
     for (var i = length + lane; i < run.queue_capacity + 3u; i += GROUP_SIZE) {
         keys_set(i, keys_free(i));
     }
-    for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
-        let row = place * given.total + lp;
+    for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
+        let row = place * shared_run.total + lp;
         lps[row] = vec4<u32>(0u);
-        lps[given.rows + row] = vec4<u32>(0u);
+        lps[shared_run.rows + row] = vec4<u32>(0u);
     }
     if lane == 0u {
         keys_order(length);
@@ -48,5 +48,5 @@ fn settle_thread(
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
         lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(length, 0u, 0u, 0u);
     }
-    if loops_cut(given.rows) { fail(place * given.total, LOOPS_CUT); }
+    if loops_cut(shared_run.rows) { fail(place * shared_run.total, LOOPS_CUT); }
 }

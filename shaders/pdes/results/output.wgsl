@@ -28,6 +28,6 @@ fn write_outputs(
     lp_now = run.until;
     var state = states_get(row);
     outputs[row - run.part.first_group * GROUP_SIZE] = output(name_of(row), &state);
-    tell_wrong();
+    record_failure();
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }

@@ -5,7 +5,7 @@
 //
 // import: pdes/model.wgsl
 // provides: deliver_close, deliver_open, deliver_own, schedule
-// needs: Item, Payload, event_item, event_time, mail_slot, promise_ask, promise_broken, queue_size
+// needs: Item, Payload, event_item, event_time, mail_slot, arrival_bound_read, arrival_before_bound, queue_size
 // needs: queue_spare, queue_take, run, sent_away, store_put, store_split
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
@@ -41,7 +41,7 @@ fn post() {
     if !posted { return; }
     posted = false;
     // Its place was taken, so room is asked for all the same: whose mail is the one too many must not show.
-    if promise_broken(event_time(posted_event)) { fail(lp_row, PROMISE); }
+    if arrival_before_bound(event_time(posted_event)) { fail(lp_row, PROMISE); }
     if posted_index >= run.mail_capacity {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);
         return;
@@ -65,7 +65,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     if sent_away(row, lp, time, payload) { return; }
     post();
     posted = true;
-    promise_ask(row);
+    arrival_bound_read(row);
     posted_row = row;
     posted_index = atomicAdd(&words[mail_count(1u - run.part.parity, row)], 1u);
     posted_event = event_item(time, payload);

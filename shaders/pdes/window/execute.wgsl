@@ -6,7 +6,7 @@
 // provides: Waits
 // needs: Horizon, Item, Reduced, Seen, clock_broken, deliver_open, deliver_own, event_time, handle
 // needs: horizon_enough, item_event, pending_any, pending_close, pending_first, pending_idle
-// needs: pending_open, pending_opening, pending_pop, pending_stood, run
+// needs: pending_open, pending_opening, pending_pop, pending_was_stalled, run
 //
 // Of the files where events are pending:
 //
@@ -16,7 +16,7 @@
 //   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
 //   pending_any(), pending_first(), pending_pop()
 //   pending_opening()                     pending_first(), where nothing was executed since pending_open
-//   pending_stood() -> bool               whether STANDS was set when it was opened
+//   pending_was_stalled() -> bool               whether STALLED was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
 // and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough, clock_broken (the file that synchronises)
@@ -63,7 +63,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
             first = TIME_NEVER;
             stream_open(run.seed, name, number);
             handle(name, item_event(event), &state);
-            tell_wrong();
+            record_failure();
             deliver_own();
             if pending_any() {
                 event = pending_first();
@@ -74,12 +74,12 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
             if horizon_enough(executed) & time_less(lp_now, first) { break; }
         }
         // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
-        stands = stands_now(row, executed, all(first == begin));
+        stands = stall_count(row, executed, all(first == begin));
         failed = failed | others_failed;
         states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
-    } else if pending_stood() {
-        stands = STANDS;
+    } else if pending_was_stalled() {
+        stands = STALLED;
     }
     return pending_close(row, first, executed, stands);
 }
@@ -96,12 +96,12 @@ fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     return false;
 }
 
-// STANDS where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
-fn stands_now(row: u32, executed: u32, still: bool) -> u32 {
+// STALLED where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
+fn stall_count(row: u32, executed: u32, still: bool) -> u32 {
     if (executed != run.budget) | !still { return 0u; }
     let place = COUNTS + row;
-    let windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u;
+    let windows = select(0u, atomicLoad(&words[place]), pending_was_stalled()) + 1u;
     atomicStore(&words[place], windows);
     if windows * run.budget > PATIENCE { fail(row, STUCK); }
-    return STANDS;
+    return STALLED;
 }

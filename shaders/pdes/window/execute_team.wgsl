@@ -80,7 +80,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
                 first = TIME_NEVER;
                 stream_open(run.seed, name, number);
                 handle(name, item_event(event), &state);
-                tell_wrong();
+                record_failure();
                 // Those that there was room for.
                 inserts = min(deliver_own_count, run.queue_capacity - queue_size());
                 deliver_own_count = 0u;
@@ -98,9 +98,9 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     if runs {
         states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
-        stands = stands_now(row, executed, all(first == begin));
-    } else if pending_stood() {
-        stands = STANDS;
+        stands = stall_count(row, executed, all(first == begin));
+    } else if pending_was_stalled() {
+        stands = STALLED;
     }
     return pending_close(row, first, executed, stands);
 }

@@ -1,7 +1,7 @@
 // The start of a run, after pdes/window/start.wgsl: what was put is put in order, and the reduction for the first window is prepared (one invocation per LP).
 //
 // import: pdes/engine.wgsl
-// needs: IDLE, begin_settle, merge, reduce_group, run
+// needs: IDLE, initial_order, merge, reduce_group, run
 
 @compute @workgroup_size(GROUP_SIZE)
 fn settle_lps(
@@ -13,7 +13,7 @@ fn settle_lps(
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let row = row_of(group, tile, lane);
         if row >= run.rows { break; }
-        mine = merge(mine, begin_settle(row));
+        mine = merge(mine, initial_order(row));
         lps[run.rows + row] = vec4<u32>(0u);
     }
     let all_lps = reduce_group(lane, mine);

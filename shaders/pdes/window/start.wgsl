@@ -8,14 +8,14 @@
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
 // provides: schedule
-// needs: Payload, State, begin_put, event_item, init, run, run_begin, run_open
+// needs: Payload, State, initial_insert, event_item, init, run, run_begin, run_open
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
     // Another part's, which runs this `init`, too.
     if row >= run.rows { return; }
-    begin_put(row, event_item(time, payload));
+    initial_insert(row, event_item(time, payload));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -34,7 +34,7 @@ fn start_lps(
         stream_open(run.seed, name, vec2<u32>(0u, 0u));
         var state: State;
         init(name, &state);
-        tell_wrong();
+        record_failure();
         states_set(row, state);
         if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }

@@ -19,15 +19,15 @@
 //   struct Horizon               at least `serve`, `now` (no event before it is pending), `until`, and `rounds`: the windows that began at `now`,
 //                                with this one
 //   synchronise(lane) -> Horizon
-//   mails_waiting(row)           what a queue has to take in before its LP executes
+//   message_count(row)           what a queue has to take in before its LP executes
 //   horizon_of(row, Horizon)     the window of a row, where they are not all the same
-//   horizon_asked(row)           the word that tells it, to be asked for with others; horizon_told(word, Horizon) is the same window then
-//   promise_ask(row), promise_broken(time)    asks how early others may send to a row in this window; then, some time later, whether that time is
+//   bound_word(row)           the word that tells it, to be asked for with others; bound_of_word(word, Horizon) is the same window then
+//   arrival_bound_read(row), arrival_before_bound(time)    asks how early others may send to a row in this window; then, some time later, whether that time is
 //                                too early (the lookahead is checked anyway)
 //   horizon_enough(executed)     whether an LP that has executed so many events should leave the rest of them for the next window
-//   clock_keep(row, first)       takes in how far a row has come that executed something in this window, and whose first event that is left is at this time; returns its mark, at
+//   clock_store(row, first)       takes in how far a row has come that executed something in this window, and whose first event that is left is at this time; returns its mark, at
 //                                least 1
-//   clock_stands(row, first, stands)    what a row like that leaves of STANDS, which its budgets say of one time
+//   clock_stalled(row, first, stands)    what a row like that leaves of STALLED, which its budgets say of one time
 //   clock_broken(time)           whether the row whose queue is open has come further than an event at this time may find it
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/device/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
@@ -45,10 +45,10 @@
 // one began, or little later, and its horizon is as safe.
 //
 // import: pdes/engine.wgsl
-// import: pdes/window/cells.wgsl
+// import: pdes/window/epochs.wgsl
 // import: pdes/window/partials.wgsl
 // import: pdes/queues/queue_windows.wgsl
-// import: pdes/window/cell_for_all.wgsl
+// import: pdes/window/epoch_for_all.wgsl
 // provides: leave, synchronise
 // needs: run
 
@@ -74,7 +74,7 @@ fn synchronise(lane: u32) -> Horizon {
     let settle = sound & second & !ended;
     found.rounds = select(0u, status.w, all(status.xy == found.now)) + u32(!found.stopped);
     found.serve = !found.stopped | settle;
-    found.until = time_min(cell_end(found.now), run.until);
+    found.until = time_min(epoch_end(found.now), run.until);
     if found.stopped { found.until = TIME_ZERO; }
     return found;
 }

@@ -42,7 +42,7 @@ shared! {
 /// few events.
 ///
 /// ```
-/// use eventhorizon::facility::{FelNetwork, FelSimulation, FelTwin};
+/// use eventhorizon::facility::{FelNetwork, FelSimulation, FelReference};
 /// use eventhorizon::gpu::Gpu;
 /// use eventhorizon::time::Resolution;
 ///
@@ -57,7 +57,7 @@ shared! {
 /// assert!((0.3..0.6).contains(&results.utilisation()));
 ///
 /// // The same on the processor, one event after the other.
-/// let mut twin = FelTwin::new(&network, seed, interval)?;
+/// let mut twin = FelReference::new(&network, seed, interval)?;
 /// twin.run(end)?;
 /// assert_eq!(results, twin.results());
 /// # Ok(())
@@ -81,7 +81,7 @@ pub struct FelSimulation {
 /// 10⁶ events per second with 1, 2, 4 and 8: 256² facilities 87, 84, 77, 65; 512² 213, 274, 253,
 /// 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
 fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
-    match gpu.on_processor() {
+    match gpu.is_software() {
         true => 1,
         false => (facilities >> 17).next_power_of_two().min(8),
     }

@@ -11,7 +11,7 @@ use super::{
 use crate::facility::check::check;
 use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::resolution::resolution;
-use crate::facility::scale::Scale;
+use crate::facility::scale::TimeScale;
 use crate::facility::{Discipline, Distribution, Facility, FacilityError, Network};
 
 impl Network {
@@ -36,7 +36,7 @@ impl Network {
 impl Facility {
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
         let (resolution, rounding) = resolution(network)?;
-        let scale = Scale::new(resolution, network.until);
+        let scale = TimeScale::new(resolution, network.until);
         let nodes = check(network, scale, allow_unstable)?;
         if let Some([first, second]) = collision(&nodes, &network.classes) {
             return Err(FacilityError::SameStreams { first, second });
@@ -86,7 +86,7 @@ impl Facility {
         let of = |node: &Node| {
             let pairs = node.pairs.iter();
             let laws = pairs.flat_map(|pair| {
-                pair.service.iter().chain(pair.all_ways().filter_map(|way| way.travel.as_ref()))
+                pair.service.iter().chain(pair.all_routes().filter_map(|route| route.travel.as_ref()))
             });
             let arrivals = match &node.kind {
                 Kind::Source { interarrival, .. } => Some(interarrival),

@@ -1,4 +1,4 @@
-//! The reference implementation of `shaders/facility/network/laws.wgsl`, and the part of it that
+//! The reference implementation of `shaders/facility/network/distributions.wgsl`, and the part of it that
 //! the table of distributions makes.
 
 use std::fmt::Write as _;

@@ -3,7 +3,8 @@
 use super::records::block_of;
 use super::streams::Draw;
 use super::{
-    Customer, FacilityState, GUESTS, Here, PAIR_WORDS, PIECE, POLLING, RANDOM, RING, RING_SIZE, halves, times,
+    Customer, FacilityState, GUESTS, NetworkContext, PAIR_WORDS, PIECE, POLLING, RANDOM, RING, RING_SIZE,
+    halves, times,
 };
 use crate::facility::Facility;
 use crate::time::Ticks;
@@ -14,11 +15,17 @@ pub(super) fn next_serial(state: &mut FacilityState) -> u32 {
 }
 
 impl Facility {
-    pub(super) fn slot_row(&self, slot: u32, row: u32, context: &mut Here<'_>) -> [u32; 4] {
+    pub(super) fn slot_row(&self, slot: u32, row: u32, context: &mut NetworkContext<'_>) -> [u32; 4] {
         context.memory_get(self.params.slots + slot * self.params.slot_rows + row)
     }
 
-    pub(super) fn set_slot_row(&self, slot: u32, row: u32, words: [u32; 4], context: &mut Here<'_>) {
+    pub(super) fn set_slot_row(
+        &self,
+        slot: u32,
+        row: u32,
+        words: [u32; 4],
+        context: &mut NetworkContext<'_>,
+    ) {
         context.memory_set(self.params.slots + slot * self.params.slot_rows + row, words);
     }
 
@@ -30,7 +37,7 @@ impl Facility {
         line: u32,
         in_front: bool,
         state: &mut FacilityState,
-        context: &mut Here<'_>,
+        context: &mut NetworkContext<'_>,
     ) -> u32 {
         let discipline = self.node(lp, 3);
         let list = discipline != RANDOM && discipline != RING;
@@ -71,7 +78,7 @@ impl Facility {
     }
 
     /// The slot of a ring for one more.
-    fn ring_end(&self, state: &mut FacilityState, context: &mut Here<'_>) -> u32 {
+    fn ring_end(&self, state: &mut FacilityState, context: &mut NetworkContext<'_>) -> u32 {
         let size = RING_SIZE << state.polled;
         let first = state.free;
         if state.waiting < size {
@@ -88,14 +95,14 @@ impl Facility {
         (state.free + state.waiting) % (2 * size)
     }
 
-    pub(super) fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
+    pub(super) fn move_slot(&self, from: u32, to: u32, context: &mut NetworkContext<'_>) {
         for row in 0..self.params.slot_rows {
             let words = self.slot_row(from, row, context);
             self.set_slot_row(to, row, words, context);
         }
     }
 
-    fn link(&self, slot: u32, side: usize, other: u32, context: &mut Here<'_>) {
+    fn link(&self, slot: u32, side: usize, other: u32, context: &mut NetworkContext<'_>) {
         if slot > 0 {
             let mut row = self.slot_row(slot - 1, 1, context);
             row[side] = other;
@@ -104,7 +111,13 @@ impl Facility {
     }
 
     /// Takes a customer out of a line.
-    pub(super) fn drop_out(&self, slot: u32, line: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+    pub(super) fn drop_out(
+        &self,
+        slot: u32,
+        line: u32,
+        state: &mut FacilityState,
+        context: &mut NetworkContext<'_>,
+    ) {
         let [_, next, previous, _] = self.slot_row(slot, 1, context);
         state.waiting -= u32::from(line != GUESTS);
         self.link(previous, 1, next, context);
@@ -129,7 +142,7 @@ impl Facility {
         lp: u32,
         guests: bool,
         state: &mut FacilityState,
-        context: &mut Here<'_>,
+        context: &mut NetworkContext<'_>,
     ) -> Customer {
         let discipline = self.node(lp, 3);
         let mut line = GUESTS;
@@ -170,7 +183,7 @@ impl Facility {
     }
 
     /// Who is in a slot.
-    pub(super) fn customer_of(&self, slot: u32, context: &mut Here<'_>) -> Customer {
+    pub(super) fn customer_of(&self, slot: u32, context: &mut NetworkContext<'_>) -> Customer {
         let [entered, arrived] = halves(self.slot_row(slot, 0, context));
         let class = if self.params.slot_rows > 1 { self.slot_row(slot, 1, context)[0] } else { 0 };
         let left = match self.params.slot_rows {
@@ -237,13 +250,13 @@ impl Facility {
         self.data[self.nodes.len() * super::NODE_WORDS + pair * PAIR_WORDS + index]
     }
 
-    pub(super) fn free_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
+    pub(super) fn free_server(&self, lp: u32, context: &mut NetworkContext<'_>) -> u32 {
         let mut all = 0..self.node(lp, 1);
         all.find(|&server| context.memory_get(self.server_row(server))[0] == 0).expect("a server is free")
     }
 
-    pub(super) fn worst_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
-        let order = |server: u32, context: &mut Here<'_>| {
+    pub(super) fn worst_server(&self, lp: u32, context: &mut NetworkContext<'_>) -> u32 {
+        let order = |server: u32, context: &mut NetworkContext<'_>| {
             let [serial, class, ..] = context.memory_get(self.server_row(server));
             (self.line(lp, class), serial)
         };

@@ -2,8 +2,8 @@
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, LENGTHS, OTHERS, SERVERS, SINCE, TRAVELLERS,
-    halves, since, times,
+    BLOCK, CLASSES, Customer, FacilityState, INTERRUPTED, LENGTHS, NetworkContext, OTHERS, SERVERS, SINCE,
+    TRAVELLERS, halves, since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES};
 use crate::time::Ticks;
@@ -57,7 +57,7 @@ pub(in crate::facility) fn bin_edges(bin: u32, shift: u32) -> [f64; 2] {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Deed {
+pub(super) struct NodeRecord {
     pub(super) arrivals: u32,
     pub(super) served: u32,
     pub(super) lost: u32,
@@ -91,13 +91,13 @@ shared! {
     pub(in crate::facility) const RENEGED: u32;
 }
 
-pub(super) fn deed_of(deed: Deed) -> u32 {
+pub(super) fn node_record_of(deed: NodeRecord) -> u32 {
     match deed {
-        Deed { served: 1.., .. } => LEFT,
-        Deed { lost: 1.., .. } => LOST,
-        Deed { balked: 1.., .. } => BALKED,
-        Deed { reneged: 1.., .. } => RENEGED,
-        Deed { present: 1.., .. } => CAME,
+        NodeRecord { served: 1.., .. } => LEFT,
+        NodeRecord { lost: 1.., .. } => LOST,
+        NodeRecord { balked: 1.., .. } => BALKED,
+        NodeRecord { reneged: 1.., .. } => RENEGED,
+        NodeRecord { present: 1.., .. } => CAME,
         _ => 0,
     }
 }
@@ -110,7 +110,13 @@ pub(super) fn block_of(number: u32) -> u32 {
 
 impl Facility {
     /// What happened to a customer, and to `next`, whose service begins or goes on.
-    pub(super) fn record(&self, who: Customer, next: Customer, deed: Deed, context: &mut Here<'_>) {
+    pub(super) fn record(
+        &self,
+        who: Customer,
+        next: Customer,
+        deed: NodeRecord,
+        context: &mut NetworkContext<'_>,
+    ) {
         let (now, warm_up) = (context.now(), self.params.warm_up);
         let (age, came) = (since(now, warm_up), since(who.arrived, warm_up));
         let counts = now >= warm_up;
@@ -174,7 +180,7 @@ impl Facility {
             }
         }
         if self.params.trace != 0 && deed.visited {
-            self.note(who, deed_of(deed), who.class, context);
+            self.note(who, node_record_of(deed), who.class, context);
             if deed.fresh {
                 self.note(next, BEGAN, next.class, context);
             }
@@ -183,7 +189,7 @@ impl Facility {
 
     /// Changes the levels of servers that are down, and of customers that they interrupted: numbers
     /// until now, and from now on.
-    pub(super) fn change_down(&self, before: [u32; 2], after: [u32; 2], context: &mut Here<'_>) {
+    pub(super) fn change_down(&self, before: [u32; 2], after: [u32; 2], context: &mut NetworkContext<'_>) {
         let age = since(context.now(), self.params.warm_up);
         for (row, (before, after)) in [SERVERS, INTERRUPTED].into_iter().zip(before.into_iter().zip(after)) {
             if after != before {
@@ -200,7 +206,7 @@ impl Facility {
     }
 
     /// Adds a time to the sojourns (0) or waits (1) of a class, and so many to their count.
-    fn observed(&self, class: u32, which: u32, time: Ticks, count: u32, context: &mut Here<'_>) {
+    fn observed(&self, class: u32, which: u32, time: Ticks, count: u32, context: &mut NetworkContext<'_>) {
         let at = block_of(class) + [SOJOURN, WAIT][which as usize];
         let [a, b, c, counted] = context.memory_get(at);
         let [a, b, c, _] = row(number([a, b, c, 0]) + u128::from(time.get()));
@@ -217,7 +223,7 @@ impl Facility {
     }
 
     /// Counts a time in the histogram of sojourns (0) or waits (1).
-    fn count(&self, class: u32, which: u32, time: Ticks, context: &mut Here<'_>) {
+    fn count(&self, class: u32, which: u32, time: Ticks, context: &mut NetworkContext<'_>) {
         let bin = self.bin_of(time);
         let place = self.bins_of(class, which) + bin / 4;
         let mut row = context.memory_get(place);
@@ -242,7 +248,7 @@ impl Facility {
         if self.params.trace == 0 { entered } else { Ticks::new(entered.get() >> 16) }
     }
 
-    pub(super) fn note(&self, who: Customer, what: u32, class: u32, context: &mut Here<'_>) {
+    pub(super) fn note(&self, who: Customer, what: u32, class: u32, context: &mut NetworkContext<'_>) {
         let tag = self.tag_of(who.entered);
         if what == 0 || tag == 0 {
             return;
@@ -285,13 +291,13 @@ impl Facility {
         (leading - 3) * 16 + (units >> (leading - 4) & 15)
     }
 
-    fn lasted(&self, context: &mut Here<'_>) -> u64 {
+    fn lasted(&self, context: &mut NetworkContext<'_>) -> u64 {
         let [last, _] = halves(context.memory_get(SINCE));
         since(context.now(), self.later(last)).get()
     }
 
     /// There were so many customers until now.
-    pub(super) fn were_here(&self, customers: u32, context: &mut Here<'_>) {
+    pub(super) fn were_here(&self, customers: u32, context: &mut NetworkContext<'_>) {
         if self.params.details == 0 {
             return;
         }
@@ -303,7 +309,7 @@ impl Facility {
         context.memory_set(SINCE, times(context.now(), Ticks::ZERO));
     }
 
-    fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
+    fn class_output(&self, class: u32, context: &mut NetworkContext<'_>) -> ClassOutput {
         let (at, others) = (block_of(class), self.others_of(class));
         let mut counts = |row| halves(context.memory_get(row)).map(Ticks::get);
         let [[came, arrivals], [lost, reneged], [balked, joined], [apart, high], [begun, ended]] =
@@ -332,11 +338,11 @@ impl Facility {
         }
     }
 
-    pub(super) fn told(&self, state: &FacilityState, context: &mut Here<'_>) -> FacilityOutput {
+    pub(super) fn reported(&self, state: &FacilityState, context: &mut NetworkContext<'_>) -> FacilityOutput {
         let mut output = FacilityOutput::default();
         let classes = self.params.classes;
-        for (class, told) in (0..classes).zip(&mut output.classes) {
-            *told = self.class_output(class, context);
+        for (class, reported) in (0..classes).zip(&mut output.classes) {
+            *reported = self.class_output(class, context);
         }
         [output.trips, output.servers, output.interrupted] =
             [TRAVELLERS, SERVERS, INTERRUPTED].map(|row| bytemuck::cast(context.memory_get(row)));
@@ -357,7 +363,7 @@ impl Facility {
 }
 
 /// Adds to both numbers of a row, modulo 2^64.
-fn add(row: u32, more: [u64; 2], context: &mut Here<'_>) {
+fn add(row: u32, more: [u64; 2], context: &mut NetworkContext<'_>) {
     let [first, second] = halves(context.memory_get(row)).map(Ticks::get);
     let sums = [first.wrapping_add(more[0]), second.wrapping_add(more[1])].map(Ticks::new);
     context.memory_set(row, times(sums[0], sums[1]));

@@ -2,7 +2,7 @@
 //! is rounded.
 
 use super::lines::next_serial;
-use super::{CLOCK, Customer, FacilityState, Here, halves, times};
+use super::{CLOCK, Customer, FacilityState, NetworkContext, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
@@ -21,7 +21,7 @@ fn scaled(span: Ticks, factor: u32, divisor: u32, up: bool) -> Ticks {
 }
 
 /// What the clock says.
-fn clock(context: &mut Here<'_>) -> Ticks {
+fn clock(context: &mut NetworkContext<'_>) -> Ticks {
     halves(context.memory_get(CLOCK))[0]
 }
 
@@ -31,7 +31,7 @@ fn fine(span: Ticks) -> Ticks {
 
 impl Facility {
     /// Moves the clock to the present time.
-    pub(super) fn advance(&self, lp: u32, state: &FacilityState, context: &mut Here<'_>) {
+    pub(super) fn advance(&self, lp: u32, state: &FacilityState, context: &mut NetworkContext<'_>) {
         let servers = self.node(lp, 1);
         let [clock, last] = halves(context.memory_get(CLOCK));
         let mut gain = fine(super::since(context.now(), last));
@@ -42,7 +42,12 @@ impl Facility {
     }
 
     /// How long it takes until the next one leaves, if nobody comes.
-    pub(super) fn until_next(&self, lp: u32, state: &FacilityState, context: &mut Here<'_>) -> Ticks {
+    pub(super) fn until_next(
+        &self,
+        lp: u32,
+        state: &FacilityState,
+        context: &mut NetworkContext<'_>,
+    ) -> Ticks {
         let servers = self.node(lp, 1);
         let leaves = self.leaves(0, context).0;
         let mut left = super::since(leaves, clock(context));
@@ -58,13 +63,13 @@ impl Facility {
     }
 
     /// When the clock says that a slot's customer leaves, and his number.
-    fn leaves(&self, slot: u32, context: &mut Here<'_>) -> (Ticks, u32) {
+    fn leaves(&self, slot: u32, context: &mut NetworkContext<'_>) -> (Ticks, u32) {
         let [low, high, serial, _] = self.slot_row(slot, 2, context);
         (Ticks::from_words([low, high]), serial)
     }
 
     /// Whether the service of the next one is complete.
-    pub(super) fn complete(&self, context: &mut Here<'_>) -> bool {
+    pub(super) fn complete(&self, context: &mut NetworkContext<'_>) -> bool {
         clock(context) >= self.leaves(0, context).0
     }
 
@@ -74,7 +79,7 @@ impl Facility {
         who: Customer,
         service: Ticks,
         state: &mut FacilityState,
-        context: &mut Here<'_>,
+        context: &mut NetworkContext<'_>,
     ) {
         let mut slot = state.busy;
         if slot >= self.params.room.min(MOST) {
@@ -93,7 +98,11 @@ impl Facility {
     }
 
     /// Takes out who leaves next.
-    pub(super) fn leave_shared(&self, state: &mut FacilityState, context: &mut Here<'_>) -> Customer {
+    pub(super) fn leave_shared(
+        &self,
+        state: &mut FacilityState,
+        context: &mut NetworkContext<'_>,
+    ) -> Customer {
         let [entered, arrived] = halves(self.slot_row(0, 0, context));
         let class = self.slot_row(0, 1, context)[0];
         state.busy -= 1;

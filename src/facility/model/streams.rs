@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::records::CAME_BEFORE;
-use super::{FORK, Here, ROUTER, SINK, SOURCE, STATION, word};
+use super::{FORK, NetworkContext, ROUTER, SINK, SOURCE, STATION, word};
 use crate::facility::Facility;
 use crate::facility::nodes::{Kind, Node};
 use crate::random::mix;
@@ -20,7 +20,7 @@ shared! {
 #[repr(u32)]
 pub(super) enum Draw {
     Service,
-    Way,
+    ResolvedRoute,
     Travel,
     Patience,
     Stays,
@@ -83,7 +83,7 @@ impl Facility {
     }
 
     /// Counts an arrival of a class that may draw random numbers. Returns how many came before.
-    pub(super) fn next_arrival(&self, lp: u32, class: u32, context: &mut Here<'_>) -> u32 {
+    pub(super) fn next_arrival(&self, lp: u32, class: u32, context: &mut NetworkContext<'_>) -> u32 {
         if self.pair(lp, class, 10) & ARRIVALS == 0 {
             return 0;
         }

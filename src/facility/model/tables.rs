@@ -9,13 +9,13 @@ use crate::time::{Resolution, Ticks};
 
 use super::streams::{self, ARRIVALS, DEPARTURES};
 use super::{
-    BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING, ROUTER,
-    SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, WAY_WORDS, word,
+    BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING,
+    ROUTE_WORDS, ROUTER, SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
 };
 use crate::facility::distribution::whole;
-use crate::facility::nodes::{Choice, Kind, Node, Pair, Way};
-use crate::facility::places::Places;
-use crate::facility::scale::Scale;
+use crate::facility::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
+use crate::facility::places::ClassesAtNodes;
+use crate::facility::scale::TimeScale;
 use crate::facility::traffic::work;
 use crate::facility::{Discipline, Distribution};
 
@@ -81,7 +81,7 @@ pub(super) struct Tables {
 /// Why nothing of a distribution or of a calendar is refused any more.
 const CHECKED: &str = "it was looked at when the network was checked";
 
-pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
+pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tables {
     let classes = names.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
     // Each law once: large networks have few, and what is read often is found in a cache.
@@ -138,8 +138,8 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
         }
         // Who chooses the shortest line wants to know about it.
         let place = |&(lp, other): &(usize, &Node)| {
-            let ways = other.pairs.iter().find(|pair| !pair.ways.is_empty())?;
-            let place = ways.ways.iter().position(|way| way.node == number)?;
+            let routes = other.pairs.iter().find(|pair| !pair.routes.is_empty())?;
+            let place = routes.routes.iter().position(|route| route.node == number)?;
             Some([word(lp), word(place)])
         };
         let listeners: Vec<_> = choosers.iter().filter_map(place).collect();
@@ -156,7 +156,7 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
             if let Some(patience) = pair.patience.as_ref().filter(|law| !law.is_never(scale)) {
                 row[1] = law(&mut data, patience);
             }
-            row[3] = word(pair.ways.len());
+            row[3] = word(pair.routes.len());
             row[4] = match node.choice {
                 Choice::Chance => 0,
                 Choice::InTurn => IN_TURN,
@@ -164,28 +164,28 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
             };
             row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
             row[6] = pair.population;
-            row[7] = word(pair.siblings.len());
+            row[7] = word(pair.tasks.len());
             let mut travel = Vec::new();
-            for way in pair.all_ways() {
-                let at = way.travel.map_or(0, |travel| law(&mut data, &travel));
+            for route in pair.all_routes() {
+                let at = route.travel.map_or(0, |travel| law(&mut data, &travel));
                 travel.push(at);
                 let least = match data[at as usize..].first_chunk() {
                     Some(words) if at > 0 => Distribution::least(words),
                     _ => Ticks::ZERO,
                 };
-                if way.node != number {
+                if route.node != number {
                     lookahead = lookahead.map(|lookahead| lookahead.min(least));
                 }
             }
             [row[8], row[9]] = Ticks::new(streams::name(node, Some(&names[class]))).to_words();
-            let departs = pair.ways.len() > 1 || travel.iter().any(|&travel| travel > 0);
+            let departs = pair.routes.len() > 1 || travel.iter().any(|&travel| travel > 0);
             let arrives = pair.patience.is_some() || !node.balking.is_empty();
             row[10] = if departs { DEPARTURES } else { 0 } | if arrives { ARRIVALS } else { 0 };
             row[2] = next_row(&mut data);
-            let (of_ways, of_siblings) = travel.split_at(pair.ways.len());
-            data.extend(ways(pair, of_ways));
-            let siblings = pair.siblings.iter().zip(of_siblings);
-            data.extend(siblings.flat_map(|(way, &travel)| way_words([0, 0], way, travel)));
+            let (of_ways, of_siblings) = travel.split_at(pair.routes.len());
+            data.extend(routes(pair, of_ways));
+            let tasks = pair.tasks.iter().zip(of_siblings);
+            data.extend(tasks.flat_map(|(route, &travel)| route_words([0, 0], route, travel)));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
         }
@@ -208,16 +208,16 @@ fn odds(value: f64) -> u32 {
 }
 
 /// An alias table with where each way leads, and the law of the time that it takes.
-fn ways(pair: &Pair, travel: &[u32]) -> Vec<u32> {
-    let weights: Vec<f64> = pair.ways.iter().map(|way| way.probability).collect();
+fn routes(pair: &Pair, travel: &[u32]) -> Vec<u32> {
+    let weights: Vec<f64> = pair.routes.iter().map(|route| route.probability).collect();
     let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // of a sink, which has no ways
-    let slots = table.words().chunks_exact(2).zip(pair.ways.iter().zip(travel));
-    slots.flat_map(|(slot, (way, &travel))| way_words([slot[0], slot[1]], way, travel)).collect()
+    let slots = table.words().chunks_exact(2).zip(pair.routes.iter().zip(travel));
+    slots.flat_map(|(slot, (route, &travel))| route_words([slot[0], slot[1]], route, travel)).collect()
 }
 
-fn way_words([threshold, other]: [u32; 2], way: &Way, travel: u32) -> [u32; WAY_WORDS] {
+fn route_words([threshold, other]: [u32; 2], route: &ResolvedRoute, travel: u32) -> [u32; ROUTE_WORDS] {
     // Laws lie at rows.
-    [threshold, other, word(way.node), travel | word(way.class)]
+    [threshold, other, word(route.node), travel | word(route.class)]
 }
 
 /// Customers that are there from the beginning, each as often as forks within each other make
@@ -227,12 +227,12 @@ pub(super) fn population(nodes: &[Node]) -> u32 {
         let here = node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0);
         here.map(move |(class, _)| (number, class))
     });
-    let places = Places::from(nodes, &begin.collect::<Vec<_>>())
+    let places = ClassesAtNodes::from(nodes, &begin.collect::<Vec<_>>())
         .expect("it was looked through when the network was checked");
     nodes
         .iter()
         .fold(0_u32, |sum, node| sum.saturating_add(held_at_first(node)))
-        .saturating_mul(places.siblings(nodes))
+        .saturating_mul(places.tasks(nodes))
 }
 
 /// Customers that are at a node at the beginning.
@@ -243,22 +243,22 @@ fn held_at_first(node: &Node) -> u32 {
 /// What LPs hold: a source the next arrival, a station an event for each who is served, and who
 /// waits and may leave, and each of them who is on his way there. What they are sent in a window,
 /// which is as long as the lookahead.
-pub(super) fn capacity(nodes: &[Node], scale: Scale, lookahead: Ticks) -> Capacity {
+pub(super) fn capacity(nodes: &[Node], scale: TimeScale, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
     // Who is on his way to each node, on average, and how many come to it in a unit of time, of
     // those from outside; and to which nodes others travel.
     let mut coming = vec![(0.0, 0.0); nodes.len()];
     let mut inside = vec![false; nodes.len()];
     for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.comes && !pair.from_outside) {
-        for way in pair.all_ways().filter(|way| way.travel.is_some()) {
-            inside[way.node] = true;
+        for route in pair.all_routes().filter(|route| route.travel.is_some()) {
+            inside[route.node] = true;
         }
     }
     for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.from_outside) {
-        for way in pair.all_ways() {
-            let rate = pair.rate * way.probability;
-            coming[way.node].0 += rate * way.mean_travel();
-            coming[way.node].1 += rate;
+        for route in pair.all_routes() {
+            let rate = pair.rate * route.probability;
+            coming[route.node].0 += rate * route.mean_travel();
+            coming[route.node].1 += rate;
         }
     }
     let held = |((node, (travel, _)), inside): ((&Node, &(f64, f64)), &bool)| {

@@ -24,23 +24,24 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(nodes: &[Node]) -> Self {
-        let mut ways: Vec<Vec<usize>> = nodes
+        let mut routes: Vec<Vec<usize>> = nodes
             .iter()
             .map(|node| {
                 let pairs = node.pairs.iter().filter(|pair| pair.comes);
-                let mut ways: Vec<usize> = pairs.flat_map(Pair::all_ways).map(|way| way.node).collect();
-                ways.sort_unstable();
-                ways.dedup();
-                ways
+                let mut routes: Vec<usize> =
+                    pairs.flat_map(Pair::all_routes).map(|route| route.node).collect();
+                routes.sort_unstable();
+                routes.dedup();
+                routes
             })
             .collect();
         // Siblings before those who were joined: then whatever comes back to a fork closes a round.
-        for (node, ways) in nodes.iter().zip(&mut ways) {
-            let sibling =
-                |to: &usize| node.pairs.iter().any(|pair| pair.siblings.iter().any(|way| way.node == *to));
-            ways.sort_by_key(|to| !sibling(to));
+        for (node, routes) in nodes.iter().zip(&mut routes) {
+            let task =
+                |to: &usize| node.pairs.iter().any(|pair| pair.tasks.iter().any(|route| route.node == *to));
+            routes.sort_by_key(|to| !task(to));
         }
-        let (order, edges) = walk(nodes, &ways);
+        let (order, edges) = walk(nodes, &routes);
         let layer = layers(nodes, &order, &edges);
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); layer.iter().max().map_or(0, |last| last + 1)];
         for &node in &order {
@@ -90,7 +91,7 @@ fn spread(rows: &[Vec<usize>], place: &mut [f64]) {
 /// in, those are the ones that close a round (depth first from the sources). Where nobody does, and
 /// rounds are all there is, those that come no further from the first node with customers (breadth
 /// first).
-fn walk(nodes: &[Node], ways: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
+fn walk(nodes: &[Node], routes: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
     let source = |node: &&usize| matches!(nodes[**node].kind, Kind::Source { .. });
     let begins = |node: &&usize| nodes[**node].pairs.iter().any(|pair| pair.population > 0);
     let all: Vec<usize> = (0..nodes.len()).collect();
@@ -109,7 +110,7 @@ fn walk(nodes: &[Node], ways: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, 
             let mut next = first;
             while next < order.len() {
                 let node = order[next];
-                for &to in &ways[node] {
+                for &to in &routes[node] {
                     if depth[to] == usize::MAX {
                         depth[to] = depth[node] + 1;
                         order.push(to);
@@ -130,7 +131,7 @@ fn walk(nodes: &[Node], ways: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, 
         seen[start] = 1;
         let mut stack = vec![(start, 0)];
         while let Some((node, next)) = stack.last_mut() {
-            let (from, Some(&to)) = (*node, ways[*node].get(*next)) else {
+            let (from, Some(&to)) = (*node, routes[*node].get(*next)) else {
                 seen[*node] = 2;
                 order.push(*node);
                 stack.pop();
@@ -156,11 +157,11 @@ fn layers(nodes: &[Node], order: &[usize], edges: &[(usize, usize, bool)]) -> Ve
     for _ in 0..FORKS {
         layer.fill(0);
         for &node in order {
-            let sibling = |to: usize| {
-                nodes[node].pairs.iter().any(|pair| pair.siblings.iter().any(|way| way.node == to))
+            let task = |to: usize| {
+                nodes[node].pairs.iter().any(|pair| pair.tasks.iter().any(|route| route.node == to))
             };
             for &(_, to, _) in edges.iter().filter(|&&(from, _, back)| from == node && !back) {
-                let far = if sibling(to) { 0 } else { behind[node] };
+                let far = if task(to) { 0 } else { behind[node] };
                 layer[to] = layer[to].max(layer[node] + 1 + far);
             }
         }

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use layout::Layout;
 
 use super::nodes::{Kind, Node};
-use super::{Course, Facility, FacilityError, Measure, Report};
+use super::{Facility, FacilityError, Measure, Report, Timeline};
 use crate::statistics::plot::{CURVES, Drawn};
 
 const SIZE: (u32, u32) = (900, 480);
@@ -52,7 +52,7 @@ fn nothing(message: &str) -> FacilityError {
 ///
 /// # Errors
 /// [`FacilityError::Plot`].
-pub fn numbers(course: &Course) -> Result<String, FacilityError> {
+pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
     let sum = |values: &[f64]| values.iter().sum::<f64>();
     let mut lines: Vec<&(String, Vec<f64>)> = course.numbers.iter().collect();
     // (A stable sort: of equal ones, the first.)
@@ -98,7 +98,7 @@ pub fn numbers(course: &Course) -> Result<String, FacilityError> {
 ///
 /// # Errors
 /// [`FacilityError::Plot`], where nobody left any node after the warm-up.
-pub fn sojourns(course: &Course) -> Result<String, FacilityError> {
+pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
     let mut lines: Vec<_> = course.sojourns.iter().collect();
     lines.sort_by_key(|times| std::cmp::Reverse(times.count()));
     lines.truncate(LINES);
@@ -235,8 +235,8 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
             root.draw(&Rectangle::new([(x, bottom), (x + 2, bottom + 12)], colour.filled()))?;
         }
         root.draw(&Rectangle::new([(left, bottom), (left + 200, bottom + 12)], BLACK.mix(0.5)))?;
-        for (x, told) in [(left, "0"), (left + 100, "utilisation"), (left + 200, "1")] {
-            root.draw(&Text::new(told, (x, bottom + 25), text(13.0, BLACK)))?;
+        for (x, emit) in [(left, "0"), (left + 100, "utilisation"), (left + 200, "1")] {
+            root.draw(&Text::new(emit, (x, bottom + 25), text(13.0, BLACK)))?;
         }
         root.present()
     })
@@ -266,7 +266,7 @@ fn draw_node(root: &Area<'_>, node: &Node, (x, y): (i32, i32), of: impl Fn(Measu
     let plain = RGBColor(232, 238, 244);
     let (wide, high) = BOX;
     let corners = [(x - wide, y - high), (x + wide, y + high)];
-    let told = |what: &str, value: Option<f64>| value.map(|value| format!("{what} {}", short(value)));
+    let emit = |what: &str, value: Option<f64>| value.map(|value| format!("{what} {}", short(value)));
     let mut below = None;
     let mut ink = BLACK;
     match node.kind {
@@ -300,8 +300,8 @@ fn draw_node(root: &Area<'_>, node: &Node, (x, y): (i32, i32), of: impl Fn(Measu
             root.draw(&Rectangle::new(corners, fill.filled()))?;
             let line = if servers.is_some() { frame.stroke_width(1) } else { frame.mix(0.5).stroke_width(1) };
             root.draw(&Rectangle::new(corners, line))?;
-            let number = told("number", of(Measure::Number));
-            below = if servers.is_some() { told("busy", busy).or(number) } else { number };
+            let number = emit("number", of(Measure::Number));
+            below = if servers.is_some() { emit("busy", busy).or(number) } else { number };
         }
     }
     let boxed = matches!(node.kind, Kind::Station { .. });

@@ -1,24 +1,24 @@
 //! What is known of forks.
 
-use super::visits::{Known, shared};
-use crate::facility::nodes::{Kind, Node, Pair, Way};
+use super::visits::{KnownFormula, shared};
+use crate::facility::nodes::{Kind, Node, Pair, ResolvedRoute};
 use crate::facility::{Discipline, Measure};
 
 /// How many ways lead from a node to another: of customers, and of the siblings of one customer at
 /// the most.
 fn leads(from: &Node, to: usize) -> (usize, usize) {
-    let here = |ways: &[Way]| ways.iter().filter(|way| way.node == to).count();
+    let here = |routes: &[ResolvedRoute]| routes.iter().filter(|route| route.node == to).count();
     let comes = || from.pairs.iter().filter(|pair| pair.comes);
-    let siblings = comes().map(|pair| here(&pair.siblings)).max();
-    (comes().map(|pair| here(&pair.ways)).sum(), siblings.unwrap_or(0))
+    let tasks = comes().map(|pair| here(&pair.tasks)).max();
+    (comes().map(|pair| here(&pair.routes)).sum(), tasks.unwrap_or(0))
 }
 
 /// For each node, those from which a way leads to it.
 pub(super) fn before(nodes: &[Node]) -> Vec<Vec<usize>> {
     let mut before = vec![Vec::new(); nodes.len()];
     for (from, node) in nodes.iter().enumerate() {
-        for way in node.pairs.iter().filter(|pair| pair.comes).flat_map(Pair::all_ways) {
-            before[way.node].push(from);
+        for route in node.pairs.iter().filter(|pair| pair.comes).flat_map(Pair::all_routes) {
+            before[route.node].push(from);
         }
     }
     for from in &mut before {
@@ -59,27 +59,29 @@ pub(super) fn fed(
 /// ... + 1/n times. Of two stations M/M/1 with one mean service, to which siblings come at the same
 /// times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel
 /// queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
-pub(super) fn siblings(
+pub(super) fn tasks(
     nodes: &[Node],
     before: &[Vec<usize>],
-    known: &mut Known,
+    known: &mut KnownFormula,
     poisson: &impl Fn(&Node) -> bool,
 ) {
     for (number, node) in nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Fork) {
         let mut coming = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let (Some((class, pair)), None) = (coming.next(), coming.next()) else { continue };
-        let back = |way: &Way| {
-            let ways = &nodes[way.node].pairs[way.class].ways;
-            let at_once = |way: &Way| way.travel.is_none();
-            let straight = at_once(way) && ways.iter().all(at_once);
-            straight && branch(nodes, before, way.node, number) && ways.iter().all(|way| way.node == number)
+        let back = |route: &ResolvedRoute| {
+            let routes = &nodes[route.node].pairs[route.class].routes;
+            let at_once = |route: &ResolvedRoute| route.travel.is_none();
+            let straight = at_once(route) && routes.iter().all(at_once);
+            straight
+                && branch(nodes, before, route.node, number)
+                && routes.iter().all(|route| route.node == number)
         };
-        let served = |way: &Way| nodes[way.node].pairs[way.class].service;
-        let Some(mean) = shared(pair.siblings.iter().map(served)) else { continue };
-        if !pair.siblings.iter().all(back) {
+        let served = |route: &ResolvedRoute| nodes[route.node].pairs[route.class].service;
+        let Some(mean) = shared(pair.tasks.iter().map(served)) else { continue };
+        if !pair.tasks.iter().all(back) {
             continue;
         }
-        let kinds: Vec<Kind> = pair.siblings.iter().map(|way| nodes[way.node].kind).collect();
+        let kinds: Vec<Kind> = pair.tasks.iter().map(|route| nodes[route.node].kind).collect();
         let time = if kinds.iter().all(|kind| matches!(kind, Kind::Station { servers: None, .. })) {
             (1..).zip(&kinds).map(|(place, _)| mean / f64::from(place)).sum()
         } else if alone(nodes, pair) && fed(nodes, before, number, poisson) {
@@ -97,13 +99,13 @@ pub(super) fn siblings(
 
 /// Whether the siblings are two, at stations of one server where nobody goes before another.
 fn alone(nodes: &[Node], pair: &Pair) -> bool {
-    let one = |way: &Way| {
-        let kind = nodes[way.node].kind;
-        nodes[way.node].plain()
+    let one = |route: &ResolvedRoute| {
+        let kind = nodes[route.node].kind;
+        nodes[route.node].plain()
             && matches!(
                 kind,
                 Kind::Station { servers: Some(1), capacity: None, discipline: Discipline::Fifo }
             )
     };
-    pair.siblings.len() == 2 && pair.siblings.iter().all(one)
+    pair.tasks.len() == 2 && pair.tasks.iter().all(one)
 }

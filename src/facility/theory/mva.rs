@@ -1,6 +1,6 @@
 //! Closed networks of several classes in product form, by mean value analysis.
 
-use super::visits::{Known, mean_travel, visits};
+use super::visits::{KnownFormula, mean_travel, visits};
 use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Measure};
 
@@ -9,7 +9,7 @@ const MOST_WORK: usize = 20_000_000;
 
 /// Nodes where customers of all classes are served by one server, or where nobody waits: the means
 /// of their times by class, and how often each class comes.
-struct Place {
+struct MvaNode {
     waits: bool,
     service: Vec<f64>,
     visits: Vec<f64>,
@@ -19,7 +19,7 @@ struct Place {
 /// "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980,
 /// recursion by population. Exact where every station has one server, and either shares it, or
 /// serves all classes alike: exponential, of one mean.
-pub(super) fn closed(nodes: &[Node], known: &mut Known) {
+pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let classes = nodes.first().map_or(0, |node| node.pairs.len());
     let Some(rounds) = (0..classes).map(|class| visits(nodes, class)).collect::<Option<Vec<_>>>() else {
         return;
@@ -39,13 +39,13 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
         };
         let stays = coming.iter().all(|&class| {
             let pair = &node.pairs[class];
-            pair.patience.is_none() && pair.ways.iter().all(|way| way.class == class)
+            pair.patience.is_none() && pair.routes.iter().all(|route| route.class == class)
         });
         if !fair || !stays || !node.plain() || node.choice != Choice::Chance {
             return;
         }
         let mean = |class: usize| node.pairs[class].service.map_or(0.0, |law| law.mean());
-        places.push(Place {
+        places.push(MvaNode {
             waits: servers.is_some(),
             service: (0..classes).map(mean).collect(),
             visits: rounds.iter().map(|visits| visits[number]).collect(),
@@ -57,7 +57,7 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
             nodes.iter().zip(rounds).map(|(node, visits)| visits * mean_travel(&node.pairs[class])).sum()
         };
         let service = rounds.iter().enumerate().map(|(class, rounds)| travel(class, rounds)).collect();
-        places.push(Place { waits: false, service, visits: vec![1.0; classes] });
+        places.push(MvaNode { waits: false, service, visits: vec![1.0; classes] });
     }
     let customers: Vec<usize> = (0..classes)
         .map(|class| nodes.iter().map(|node| node.pairs[class].population as usize).sum())
@@ -73,14 +73,14 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
             let rate = throughput[class] * place.visits[class];
             let (here, busy) = (numbers[class][number], rate * place.service[class]);
             all = (all.0 + rate, all.1 + here, all.2 + busy);
-            tell(known, nodes, number, Some(class), rate, here, busy);
+            print_report(known, nodes, number, Some(class), rate, here, busy);
         }
-        tell(known, nodes, number, None, all.0, all.1, all.2);
+        print_report(known, nodes, number, None, all.0, all.1, all.2);
     }
 }
 
-fn tell(
-    known: &mut Known,
+fn print_report(
+    known: &mut KnownFormula,
     nodes: &[Node],
     number: usize,
     class: Option<usize>,
@@ -88,24 +88,24 @@ fn tell(
     here: f64,
     busy: f64,
 ) {
-    let mut told = |measure, value| known.insert((number, class, measure), value);
-    told(Measure::Throughput, rate);
-    told(Measure::Number, here);
-    told(Measure::Sojourn, here / rate);
+    let mut emit = |measure, value| known.insert((number, class, measure), value);
+    emit(Measure::Throughput, rate);
+    emit(Measure::Number, here);
+    emit(Measure::Sojourn, here / rate);
     let Kind::Station { servers: Some(_), discipline, .. } = nodes[number].kind else { return };
     // Nobody waits where servers are shared, and who is served by how much is told of all.
     if discipline == Discipline::Sharing && class.is_some() {
         return;
     }
-    told(Measure::Utilisation, busy);
+    emit(Measure::Utilisation, busy);
     if discipline != Discipline::Sharing {
-        told(Measure::Queue, here - busy);
-        told(Measure::Wait, (here - busy) / rate);
+        emit(Measure::Queue, here - busy);
+        emit(Measure::Wait, (here - busy) / rate);
     }
 }
 
 /// Rounds of each class in a unit of time, and its customers at each place.
-fn solve(places: &[Place], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn solve(places: &[MvaNode], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let classes = customers.len();
     let states: usize = customers.iter().map(|some| some + 1).product();
     // By population, in the order in which each class counts fastest to slowest: customers at each
@@ -128,7 +128,7 @@ fn solve(places: &[Place], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
             if population[class] > 0 {
                 // Who comes sees the network as it is without him.
                 let before = &totals[(state - step) * places.len()..][..places.len()];
-                let time = |(place, before): (&Place, &f64)| {
+                let time = |(place, before): (&MvaNode, &f64)| {
                     let line = if place.waits { 1.0 + before } else { 1.0 };
                     place.visits[class] * place.service[class] * line
                 };
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn classes_that_are_alike_are_one() {
-        let place = |waits, service: f64, visits: f64| Place {
+        let place = |waits, service: f64, visits: f64| MvaNode {
             waits,
             service: vec![service; 2],
             visits: vec![visits; 2],

@@ -11,7 +11,7 @@ use crate::facility::{Distribution, Measure};
 const MOST_NODES: usize = 600;
 
 /// By node, class (none for all) and measure.
-pub(in crate::facility) type Known = HashMap<(usize, Option<usize>, Measure), f64>;
+pub(in crate::facility) type KnownFormula = HashMap<(usize, Option<usize>, Measure), f64>;
 
 /// The mean of exponential distributions, if they are, and have the same.
 pub(super) fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option<f64> {
@@ -26,7 +26,7 @@ pub(super) fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option
 /// The time that who goes on from a node travels, on average; of who is parted, that of his
 /// siblings together.
 pub(super) fn mean_travel(pair: &Pair) -> f64 {
-    pair.all_ways().map(|way| way.probability * way.mean_travel()).sum()
+    pair.all_routes().map(|route| route.probability * route.mean_travel()).sum()
 }
 
 /// How often a customer of a class comes to each node of a closed network, for each time that it
@@ -41,8 +41,8 @@ pub(super) fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, node) in nodes.iter().enumerate() {
         rows[number][number] += 1.0;
-        for way in node.pairs[class].ways.iter().filter(|_| node.pairs[class].comes) {
-            rows[way.node][number] -= way.probability;
+        for route in node.pairs[class].routes.iter().filter(|_| node.pairs[class].comes) {
+            rows[route.node][number] -= route.probability;
         }
     }
     // One of the equations follows from the others.
@@ -58,7 +58,7 @@ pub(super) fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facility::nodes::{Kind, Way};
+    use crate::facility::nodes::{Kind, ResolvedRoute};
 
     /// A matrix of them would take 80 GB.
     #[test]
@@ -66,8 +66,9 @@ mod tests {
         let size = 100_000;
         let nodes = |size: usize| -> Vec<Node> {
             let node = |number: usize| {
-                let way = Way { probability: 1.0, node: (number + 1) % size, class: 0, travel: None };
-                let pair = Pair { ways: vec![way], comes: true, ..Pair::default() };
+                let route =
+                    ResolvedRoute { probability: 1.0, node: (number + 1) % size, class: 0, travel: None };
+                let pair = Pair { routes: vec![route], comes: true, ..Pair::default() };
                 Node::new("", Kind::Router, None, vec![pair])
             };
             (0..size).map(node).collect()

@@ -76,7 +76,7 @@ impl Gpu {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
         #[cfg(not(target_arch = "wasm32"))]
-        let is_first = self.on_processor() && compilations::take_recorded();
+        let is_first = self.is_software() && compilations::take_recorded();
         // Before it is submitted, so that no wait for a later submission misses it.
         #[cfg(not(target_arch = "wasm32"))]
         let compilation = is_first.then(|| self.compilation());
@@ -94,7 +94,7 @@ impl Gpu {
         Ok(Submission {
             index,
             #[cfg(not(target_arch = "wasm32"))]
-            done: (!self.on_processor()).then(|| self.done()),
+            done: (!self.is_software()).then(|| self.done()),
             #[cfg(not(target_arch = "wasm32"))]
             is_first,
         })
@@ -109,8 +109,8 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn done(&self) -> Arc<AtomicBool> {
         let done = Arc::new(AtomicBool::new(false));
-        let told = done.clone();
-        self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
+        let reported = done.clone();
+        self.queue.on_submitted_work_done(move || reported.store(true, Ordering::Release));
         done
     }
 
@@ -153,7 +153,7 @@ impl Gpu {
         // a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
         // wait finds its submission unfinished and then, because another thread saw its end
         // meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
-        if !self.on_processor() {
+        if !self.is_software() {
             let done = submission.done.unwrap_or_else(|| self.done());
             let start = web_time::Instant::now();
             while start.elapsed() < AWAKE.min(self.patience) {
@@ -164,7 +164,7 @@ impl Gpu {
                 std::thread::yield_now();
             }
         }
-        let compiles = self.on_processor() && (submission.is_first || self.compilations.state().0);
+        let compiles = self.is_software() && (submission.is_first || self.compilations.state().0);
         let _compiling = compiles.then(Compiling::begin);
         // Who chose a bound has it.
         let most = if self.patience == HOST_WAIT { COMPILE_WAIT } else { self.patience };
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_first_dispatch_is_that_of_the_thread_that_submits_it() {
         let gpu = Gpu::for_test();
-        if !gpu.on_processor() {
+        if !gpu.is_software() {
             return;
         }
         let counts = Buffer::<u32>::storage(&gpu, "counts", 1).unwrap();

@@ -93,7 +93,7 @@ impl Kernel {
         if storage > limit {
             return Err(GpuError::Limit { kernel: name, what: "storage buffers", needed: storage, limit });
         }
-        let text = match (cfg!(target_arch = "wasm32"), gpu.on_processor()) {
+        let text = match (cfg!(target_arch = "wasm32"), gpu.is_software()) {
             (true, _) => program.standard_text(),
             (_, true) => program.software_text().into_owned(),
             _ => program.device_text().to_owned(),

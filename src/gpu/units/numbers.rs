@@ -7,7 +7,7 @@ use naga::{
     Type, TypeInner,
 };
 
-use super::{Own, Units};
+use super::{Units, UserFunction};
 
 /// Functions of the library that take counts or indices in all their arguments of one word.
 const COUNTS: [&str; 6] = ["draw_below", "alias_slot", "memory_get", "memory_set", "schedule", "draw_erlang"];
@@ -17,7 +17,7 @@ const COUNTED: [&str; 5] = ["alias_slot", "draw_below", "lp_count", "memory_rows
 
 /// Where a word is kept from a store to a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum StorageClass {
     /// A variable of a function.
     Local(Handle<Function>, Handle<LocalVariable>),
     /// A variable of the module.
@@ -33,7 +33,7 @@ enum Place {
 /// How far values of a kind come: out of the expressions in which they begin.
 #[derive(Debug, Default)]
 struct Flow {
-    places: HashSet<Place>,
+    places: HashSet<StorageClass>,
     arguments: HashSet<(Handle<Function>, u32)>,
     returns: HashSet<Handle<Function>>,
 }
@@ -101,7 +101,7 @@ impl<'m> Units<'m> {
                 }
                 for (place, value) in self.stores(own, outside) {
                     match place {
-                        Some(place @ Place::Local(..)) if made.contains(&value) => {
+                        Some(place @ StorageClass::Local(..)) if made.contains(&value) => {
                             flow.places.insert(place);
                         }
                         _ if made.contains(&value) => return None,
@@ -154,8 +154,8 @@ impl<'m> Units<'m> {
                     let Expression::Compose { ty, components } = expression else { continue };
                     for (index, _) in (0..).zip(components).filter(|(_, it)| times.contains(*it)) {
                         flow.places.insert(match self.program.module().types[*ty].inner {
-                            TypeInner::Struct { .. } => Place::Member(*ty, index),
-                            _ => Place::Element(*ty),
+                            TypeInner::Struct { .. } => StorageClass::Member(*ty, index),
+                            _ => StorageClass::Element(*ty),
                         });
                     }
                 }
@@ -184,14 +184,14 @@ impl<'m> Units<'m> {
     /// What is stored in a function, and where: nothing where loads are in doubt anyway.
     fn stores(
         &self,
-        own: &Own<'m>,
+        own: &UserFunction<'m>,
         outside: &HashSet<Handle<Type>>,
-    ) -> Vec<(Option<Place>, Handle<Expression>)> {
+    ) -> Vec<(Option<StorageClass>, Handle<Expression>)> {
         let place = |pointer| self.kept_at(own, pointer, outside);
         let stores = own.body.stores.iter().map(|&(pointer, value)| (place(pointer), value));
         let locals = own.function.local_variables.iter();
         let local = |(variable, local): (_, &LocalVariable)| {
-            Some((Some(Place::Local(own.handle, variable)), local.init?))
+            Some((Some(StorageClass::Local(own.handle, variable)), local.init?))
         };
         stores.chain(locals.filter_map(local)).collect()
     }
@@ -200,7 +200,7 @@ impl<'m> Units<'m> {
     /// is made of them.
     fn reached(
         &self,
-        own: &Own<'m>,
+        own: &UserFunction<'m>,
         flow: &Flow,
         outside: &HashSet<Handle<Type>>,
         begins: impl Fn(Handle<Expression>) -> bool,
@@ -231,7 +231,12 @@ impl<'m> Units<'m> {
     }
 
     /// Whether an expression of its own accord may be a time or a part of one.
-    fn doubt(&self, own: &Own<'m>, value: Handle<Expression>, outside: &HashSet<Handle<Type>>) -> bool {
+    fn doubt(
+        &self,
+        own: &UserFunction<'m>,
+        value: Handle<Expression>,
+        outside: &HashSet<Handle<Type>>,
+    ) -> bool {
         match &own.function.expressions[value] {
             Expression::CallResult(function) => {
                 !self.is_own(*function) && !COUNTED.contains(&self.name(*function))
@@ -262,7 +267,7 @@ impl<'m> Units<'m> {
     }
 
     /// The field of `params` that an expression is the value of.
-    fn param(&self, own: &Own<'m>, value: Handle<Expression>) -> Option<u32> {
+    fn param(&self, own: &UserFunction<'m>, value: Handle<Expression>) -> Option<u32> {
         let expressions = &own.function.expressions;
         let pointer = match expressions[value] {
             Expression::Load { pointer } => pointer,
@@ -301,28 +306,27 @@ impl<'m> Units<'m> {
     /// doubt.
     fn kept_at(
         &self,
-        own: &Own<'m>,
+        own: &UserFunction<'m>,
         at: Handle<Expression>,
         outside: &HashSet<Handle<Type>>,
-    ) -> Option<Place> {
+    ) -> Option<StorageClass> {
         let module = self.program.module();
         match own.function.expressions[at] {
-            Expression::LocalVariable(variable) => Some(Place::Local(own.handle, variable)),
-            Expression::GlobalVariable(variable) => {
-                is_own_space(module.global_variables[variable].space).then_some(Place::Global(variable))
-            }
+            Expression::LocalVariable(variable) => Some(StorageClass::Local(own.handle, variable)),
+            Expression::GlobalVariable(variable) => is_own_space(module.global_variables[variable].space)
+                .then_some(StorageClass::Global(variable)),
             Expression::FunctionArgument(_) => self
                 .is_pointer(own, at)
                 .then_some(())
-                .and_then(|()| Some(Place::Behind(self.type_of(own, at)?))),
+                .and_then(|()| Some(StorageClass::Behind(self.type_of(own, at)?))),
             Expression::AccessIndex { base, .. } | Expression::Access { base, .. } => {
                 let ty = self.type_of(own, base).filter(|ty| !outside.contains(ty))?;
                 match (&module.types[ty].inner, &own.function.expressions[at]) {
                     // The library's structs are its own matter.
                     (TypeInner::Struct { .. }, Expression::AccessIndex { index, .. }) => {
-                        self.is_users(module.types.get_span(ty)).then_some(Place::Member(ty, *index))
+                        self.is_users(module.types.get_span(ty)).then_some(StorageClass::Member(ty, *index))
                     }
-                    (TypeInner::Array { .. }, _) => Some(Place::Element(ty)),
+                    (TypeInner::Array { .. }, _) => Some(StorageClass::Element(ty)),
                     _ => None,
                 }
             }
@@ -330,7 +334,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    fn is_pointer(&self, own: &Own<'m>, value: Handle<Expression>) -> bool {
+    fn is_pointer(&self, own: &UserFunction<'m>, value: Handle<Expression>) -> bool {
         match own.function.expressions[value] {
             Expression::LocalVariable(_) | Expression::GlobalVariable(_) => true,
             Expression::FunctionArgument(number) => {
@@ -346,7 +350,7 @@ impl<'m> Units<'m> {
 
     /// The type of a value, or of what a pointer points at, as far as it is a struct, an array or a
     /// part of one.
-    fn type_of(&self, own: &Own<'m>, value: Handle<Expression>) -> Option<Handle<Type>> {
+    fn type_of(&self, own: &UserFunction<'m>, value: Handle<Expression>) -> Option<Handle<Type>> {
         let module = self.program.module();
         match &own.function.expressions[value] {
             Expression::FunctionArgument(number) => {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{GpuPart, agreed};
 use crate::gpu::{Gpu, Verdict};
 use crate::hybrid::{HybridError, Transport, saved};
-use crate::pdes::checkpoint::Saves;
+use crate::pdes::checkpoint::Checkpointed;
 use crate::pdes::part::range;
 use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options, Progress, Until};
 #[cfg(doc)]
@@ -76,10 +76,10 @@ impl<M: Model> GpuPart<M> {
     }
 }
 
-impl<M: Model> Saves for GpuPart<M> {
+impl<M: Model> Checkpointed for GpuPart<M> {
     type Error = HybridError;
 
-    fn run_until_told(
+    fn run_until_watched(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,

@@ -8,7 +8,7 @@ const AGAIN: f64 = 20.0;
 
 /// Where calls run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum HandlerBackend {
     Cpu,
     /// On the first device.
     One,
@@ -45,19 +45,19 @@ impl Balance {
     /// A place that was not tried is tried, unless fewer calls took longer there than these take
     /// elsewhere. One that lost is tried again now and then: what made it slow may be over.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
-    pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> Place {
+    pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> HandlerBackend {
         if placement == Placement::Cpu || devices == 0 || self.cut && placement == Placement::Auto {
-            return Place::Cpu;
+            return HandlerBackend::Cpu;
         }
-        let mut best = (Place::One, self.one[size(calls)]);
+        let mut best = (HandlerBackend::One, self.one[size(calls)]);
         let mut tried = Vec::new();
         if placement == Placement::Auto {
             // The CPU is the first that is tried.
-            let Some(cpu) = self.cpu else { return Place::Cpu };
-            best = (Place::Cpu, Some(cpu * calls as f64));
+            let Some(cpu) = self.cpu else { return HandlerBackend::Cpu };
+            best = (HandlerBackend::Cpu, Some(cpu * calls as f64));
             tried.push(best);
         }
-        let others = [(Place::One, &self.one), (Place::All, &self.all)];
+        let others = [(HandlerBackend::One, &self.one), (HandlerBackend::All, &self.all)];
         for (place, measured) in others.into_iter().take(if devices > 1 && calls > 1 { 2 } else { 1 }) {
             tried.push((place, measured[size(calls)]));
             let Some(least) = best.1 else { break };
@@ -68,7 +68,7 @@ impl Balance {
                 _ => {}
             }
         }
-        let again = |&&(place, measured): &&(Place, Option<f64>)| {
+        let again = |&&(place, measured): &&(HandlerBackend, Option<f64>)| {
             let since = self.since[place as usize][size(calls)];
             place != best.0 && measured.is_some_and(|seconds| since > AGAIN * seconds)
         };
@@ -77,11 +77,11 @@ impl Balance {
 
     /// Whether calls have run there before. The first ones wait for the set-up of a device, and say
     /// nothing of those that follow.
-    pub(super) fn is_warm(&mut self, place: Place) -> bool {
+    pub(super) fn is_warm(&mut self, place: HandlerBackend) -> bool {
         match place {
-            Place::Cpu => true,
-            Place::One => std::mem::replace(&mut self.ran[0], true),
-            Place::All => std::mem::replace(&mut self.ran[1], true),
+            HandlerBackend::Cpu => true,
+            HandlerBackend::One => std::mem::replace(&mut self.ran[0], true),
+            HandlerBackend::All => std::mem::replace(&mut self.ran[1], true),
         }
     }
 
@@ -116,11 +116,11 @@ impl Balance {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
-    pub(super) fn record(&mut self, place: Place, calls: usize, seconds: f64) {
+    pub(super) fn record(&mut self, place: HandlerBackend, calls: usize, seconds: f64) {
         let (kept, new) = match place {
-            Place::Cpu => (&mut self.cpu, seconds / calls.max(1) as f64),
-            Place::One => (&mut self.one[size(calls)], seconds),
-            Place::All => (&mut self.all[size(calls)], seconds),
+            HandlerBackend::Cpu => (&mut self.cpu, seconds / calls.max(1) as f64),
+            HandlerBackend::One => (&mut self.one[size(calls)], seconds),
+            HandlerBackend::All => (&mut self.all[size(calls)], seconds),
         };
         *kept = Some(mean(*kept, new));
         self.since.iter_mut().for_each(|since| since[size(calls)] += seconds);
@@ -160,39 +160,44 @@ mod tests {
     fn both_places_are_tried_and_the_faster_one_stays() {
         let mut balance = Balance::default();
         let on = |balance: &Balance, calls| balance.place(Placement::Auto, calls, 1);
-        assert_eq!(on(&balance, 100), Place::Cpu, "the CPU is first");
-        balance.record(Place::Cpu, 100, 1.0);
-        assert_eq!(on(&balance, 100), Place::One, "then the GPU is tried");
-        balance.record(Place::One, 100, 0.5);
-        assert_eq!(on(&balance, 100), Place::One);
+        assert_eq!(on(&balance, 100), HandlerBackend::Cpu, "the CPU is first");
+        balance.record(HandlerBackend::Cpu, 100, 1.0);
+        assert_eq!(on(&balance, 100), HandlerBackend::One, "then the GPU is tried");
+        balance.record(HandlerBackend::One, 100, 0.5);
+        assert_eq!(on(&balance, 100), HandlerBackend::One);
         // Ten calls: 0.1 s on the CPU. Unknown on the GPU, so it is tried, and lost.
-        assert_eq!(on(&balance, 10), Place::One);
-        balance.record(Place::One, 10, 0.4);
-        assert_eq!([10, 20, 64].map(|calls| on(&balance, calls)), [Place::Cpu, Place::Cpu, Place::One]);
+        assert_eq!(on(&balance, 10), HandlerBackend::One);
+        balance.record(HandlerBackend::One, 10, 0.4);
+        assert_eq!(
+            [10, 20, 64].map(|calls| on(&balance, calls)),
+            [HandlerBackend::Cpu, HandlerBackend::Cpu, HandlerBackend::One]
+        );
         balance.cut = true;
-        assert_eq!(on(&balance, 64), Place::Cpu);
+        assert_eq!(on(&balance, 64), HandlerBackend::Cpu);
     }
 
     #[test]
     fn a_place_that_lost_is_tried_again() {
         let mut balance = Balance::default();
         let on = |balance: &Balance| balance.place(Placement::Auto, 100, 1);
-        balance.record(Place::Cpu, 100, 0.125);
-        balance.record(Place::One, 100, 1.0);
+        balance.record(HandlerBackend::Cpu, 100, 0.125);
+        balance.record(HandlerBackend::One, 100, 1.0);
         // More than 20 times a second.
         for _ in 0..161 {
-            assert_eq!(on(&balance), Place::Cpu);
-            balance.record(Place::Cpu, 100, 0.125);
+            assert_eq!(on(&balance), HandlerBackend::Cpu);
+            balance.record(HandlerBackend::Cpu, 100, 0.125);
         }
-        assert_eq!(on(&balance), Place::One);
+        assert_eq!(on(&balance), HandlerBackend::One);
         // Slow as ever.
-        balance.record(Place::One, 100, 1.0);
-        assert_eq!(on(&balance), Place::Cpu);
+        balance.record(HandlerBackend::One, 100, 1.0);
+        assert_eq!(on(&balance), HandlerBackend::Cpu);
         // And faster since: it wins after some tries.
         let mut windows = 0;
-        while balance.place(Placement::Auto, 100, 1) == Place::Cpu || balance.one[size(100)] > Some(0.125) {
+        while balance.place(Placement::Auto, 100, 1) == HandlerBackend::Cpu
+            || balance.one[size(100)] > Some(0.125)
+        {
             let place = on(&balance);
-            balance.record(place, 100, if place == Place::Cpu { 0.125 } else { 0.01 });
+            balance.record(place, 100, if place == HandlerBackend::Cpu { 0.125 } else { 0.01 });
             windows += 1;
             assert!(windows < 1000, "it is never tried often enough");
         }
@@ -202,24 +207,24 @@ mod tests {
     fn several_devices_are_tried_and_share_by_what_they_did() {
         let mut balance = Balance::default();
         let on = |balance: &Balance, calls| balance.place(Placement::Gpu, calls, 3);
-        assert_eq!((on(&balance, 100), on(&balance, 1)), (Place::One, Place::One));
-        balance.record(Place::One, 100, 0.6);
-        assert_eq!(on(&balance, 100), Place::All);
+        assert_eq!((on(&balance, 100), on(&balance, 1)), (HandlerBackend::One, HandlerBackend::One));
+        balance.record(HandlerBackend::One, 100, 0.6);
+        assert_eq!(on(&balance, 100), HandlerBackend::All);
         assert_eq!(balance.shares(100, 3), [33, 34, 33]);
         for (device, seconds) in [0.1, 0.2, 0.2].into_iter().enumerate() {
             balance.record_device(device, 100, Some(seconds));
         }
-        balance.record(Place::All, 100, 0.3);
-        assert_eq!(on(&balance, 100), Place::All);
+        balance.record(HandlerBackend::All, 100, 0.3);
+        assert_eq!(on(&balance, 100), HandlerBackend::All);
         assert_eq!(balance.shares(100, 3), [50, 25, 25]);
         assert_eq!(balance.shares(2, 3).iter().sum::<usize>(), 2);
         // One that was found slow keeps a share that is next to nothing.
         (0..40).for_each(|_| balance.record_device(2, 1, Some(1.0)));
         assert_eq!(balance.shares(100, 3), [66, 33, 1]);
         // Fewer calls than that are not worth it.
-        balance.record(Place::One, 10, 0.1);
-        assert_eq!(on(&balance, 10), Place::All);
-        balance.record(Place::All, 10, 0.2);
-        assert_eq!(on(&balance, 10), Place::One);
+        balance.record(HandlerBackend::One, 10, 0.1);
+        assert_eq!(on(&balance, 10), HandlerBackend::All);
+        balance.record(HandlerBackend::All, 10, 0.2);
+        assert_eq!(on(&balance, 10), HandlerBackend::One);
     }
 }

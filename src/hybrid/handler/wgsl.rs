@@ -38,7 +38,7 @@ pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
     devices: Vec<OnDevice>,
     /// Whether workgroups serve a call, and not an invocation.
     multithreaded: bool,
-    twin: Twin<C, A, GROUPS>,
+    reference: ReferenceFn<C, A, GROUPS>,
 }
 
 /// A handler on a device.
@@ -50,7 +50,7 @@ struct OnDevice {
     memory: Mutex<Memory>,
 }
 
-type Twin<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sync>;
+type ReferenceFn<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sync>;
 
 /// Invocations of a workgroup that serves a call each.
 const GROUP_SIZE: u32 = 64;
@@ -104,10 +104,10 @@ impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
         devices: impl IntoIterator<Item = &'g Gpu>,
         name: &str,
         source: Source,
-        twin: impl Fn(&C) -> A + Send + Sync + 'static,
+        reference: impl Fn(&C) -> A + Send + Sync + 'static,
     ) -> Result<Self, HybridError> {
         let devices: Vec<_> = devices.into_iter().collect();
-        Self::new(&devices, name, recipe(name, source, None), false, Arc::new(move |call| [twin(call)]))
+        Self::new(&devices, name, recipe(name, source, None), false, Arc::new(move |call| [reference(call)]))
     }
 }
 
@@ -122,7 +122,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         name: &str,
         source: Source,
         invocations: u32,
-        twin: impl Fn(&C) -> [A; GROUPS] + Send + Sync + 'static,
+        reference: impl Fn(&C) -> [A; GROUPS] + Send + Sync + 'static,
     ) -> Result<Self, HybridError> {
         let devices: Vec<_> = devices.into_iter().collect();
         let most = devices.iter().map(|gpu| gpu.limits().max_compute_invocations_per_workgroup);
@@ -133,7 +133,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
             );
             return Err(HybridError::Handler { handler: name.to_owned(), what });
         }
-        Self::new(&devices, name, recipe(name, source, Some(invocations)), true, Arc::new(twin))
+        Self::new(&devices, name, recipe(name, source, Some(invocations)), true, Arc::new(reference))
     }
 
     fn new(
@@ -141,7 +141,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         name: &str,
         recipe: Recipe,
         multithreaded: bool,
-        twin: Twin<C, A, GROUPS>,
+        reference: ReferenceFn<C, A, GROUPS>,
     ) -> Result<Self, HybridError> {
         let program = recipe.link()?;
         let wrong = |what: String| HybridError::Handler { handler: name.to_owned(), what };
@@ -163,7 +163,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
             Ok::<_, HybridError>(OnDevice { gpu, kernel, bound: Vec::new(), memory: Mutex::default() })
         });
         let devices = made.collect::<Result<_, _>>()?;
-        Ok(Self { name: name.to_owned(), devices, multithreaded, twin })
+        Ok(Self { name: name.to_owned(), devices, multithreaded, reference })
     }
 
     /// Binds a buffer to a variable of the file's, of a handler on one device.
@@ -198,7 +198,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         let answers = calls.len() as u64 * u64::from(each) * words(size_of::<A>());
         let memory = &mut *memory;
         let given = grown(gpu, "calls", &mut memory.calls, need)?;
-        let told = grown(gpu, "answers", &mut memory.answers, answers)?;
+        let reported = grown(gpu, "answers", &mut memory.answers, answers)?;
         // Zero, until a driver cuts a loop.
         let cut = Buffer::<u32>::storage(gpu, "cut", 1)?;
         given.write(gpu, 0, bytemuck::cast_slice(calls))?;
@@ -215,7 +215,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
             let mut buffers: Vec<(&str, wgpu::BindingResource<'_>)> = vec![
                 ("work", work.binding()),
                 ("calls", given.binding()),
-                ("answers", told.binding()),
+                ("answers", reported.binding()),
                 ("cut", cut.binding()),
             ];
             buffers.extend(device.bound.iter().map(|(name, buffer, bytes)| {
@@ -233,7 +233,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         }
         let download = Download::new(gpu, "answers", 4 * (answers + 1))?;
         let mut encoder = gpu.encoder("answers");
-        download.record_part(&mut encoder, told.raw(), 0, (0, 4 * answers));
+        download.record_part(&mut encoder, reported.raw(), 0, (0, 4 * answers));
         download.record_part(&mut encoder, cut.raw(), 0, (4 * answers, 4));
         let submission = gpu.submit(encoder)?;
         let bytes = pollster::block_on(download.finish(gpu, submission))?;
@@ -271,7 +271,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
     }
 
     fn on_cpu(&self, call: &C) -> [A; GROUPS] {
-        (self.twin)(call)
+        (self.reference)(call)
     }
 
     fn has_gpu(&self) -> bool {
@@ -307,9 +307,9 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut answers = Vec::with_capacity(calls.len());
         for calls in calls.chunks(most) {
-            let told = self.dispatch(device, calls)?;
+            let reported = self.dispatch(device, calls)?;
             let whole = |part: &[A]| <[A; GROUPS]>::try_from(part).expect("a chunk has so many");
-            answers.extend(told.chunks_exact(GROUPS).map(whole));
+            answers.extend(reported.chunks_exact(GROUPS).map(whole));
         }
         Ok(answers)
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::{Options, Part, Simulation, agreed};
 use crate::gpu::Verdict;
-use crate::hybrid::transport::Alone;
+use crate::hybrid::transport::SingleRank;
 use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
 #[cfg(doc)]
 use crate::pdes::CpuSimulation;
-use crate::pdes::checkpoint::{Contents, Identity, Saves, Told};
+use crate::pdes::checkpoint::{Checkpointed, Contents, Identity, RunHeader};
 use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError, Until};
 use crate::time::Ticks;
 
@@ -31,7 +31,7 @@ where
         options: Options,
         checkpoint: &Checkpoint,
     ) -> Result<Simulation<Self>, HybridError> {
-        let mut transport = transport.unwrap_or_else(|| Box::new(Alone));
+        let mut transport = transport.unwrap_or_else(|| Box::new(SingleRank));
         saved::known(&mut *transport, &model, checkpoint)?;
         let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
         let (model, all) = (Arc::new(model), checkpoint.lps());
@@ -93,7 +93,7 @@ where
         let events = self.sum(self.events)?;
         let parts = saved::gathered(&mut *self.transport, own)?;
         let (Some(parts), Some(identity)) = (parts, &self.identity) else { return Ok(Ok(None)) };
-        let told = Told {
+        let reported = RunHeader {
             identity,
             seed: self.seed.0,
             replica: self.seed.1,
@@ -102,7 +102,7 @@ where
             events,
         };
         let order: Vec<_> = self.shared.addresses.iter().map(|address| (address.rank as usize, 1)).collect();
-        let made = Checkpoint::new(&told, &parts, &order).map_err(SimulationError::from);
+        let made = Checkpoint::new(&reported, &parts, &order).map_err(SimulationError::from);
         Ok(made.map(Some).map_err(HybridError::from))
     }
 
@@ -152,14 +152,14 @@ where
     }
 }
 
-impl<M: CpuModel + Send + Sync + 'static> Saves for Simulation<Lp<M>>
+impl<M: CpuModel + Send + Sync + 'static> Checkpointed for Simulation<Lp<M>>
 where
     M::State: Send,
     M::Payload: Message,
 {
     type Error = HybridError;
 
-    fn run_until_told(
+    fn run_until_watched(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,

@@ -91,10 +91,10 @@ impl fmt::Debug for Autosave<'_> {
 }
 
 /// An engine that can save its run.
-pub(crate) trait Saves {
+pub(crate) trait Checkpointed {
     type Error: From<SimulationError>;
 
-    fn run_until_told(
+    fn run_until_watched(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
@@ -146,7 +146,7 @@ pub(crate) trait Saves {
         let mut failing = false;
         loop {
             let (begun, mut here) = (Instant::now(), false);
-            let progress = self.run_until_told(until, &mut |progress| {
+            let progress = self.run_until_watched(until, &mut |progress| {
                 here |= watch(progress).flow().is_break();
                 if here || begun.elapsed() >= autosave.every { Break(()) } else { Continue(()) }
             })?;

@@ -7,7 +7,7 @@ use crate::pdes::device::schema::state_bytes;
 
 /// How far apart LPs may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Apart {
+pub(crate) enum Skew {
     /// All that is pending is later than all that was executed.
     Level = 0,
     /// Some LPs are ahead of what is pending, within a cell of the lookahead.

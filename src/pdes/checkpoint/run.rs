@@ -4,7 +4,7 @@ use crate::time::Ticks;
 
 use super::Checkpoint;
 use super::file::{Sections, number, word};
-use super::identity::Apart;
+use super::identity::Skew;
 use super::sections::{EXECUTED, HELD, MEMORY, NAME, NUMBERS, Numbers, PENDING, STATES};
 use crate::pdes::contract::checkpoint_error::CheckpointError;
 use crate::pdes::contract::error::MAX_LPS;
@@ -30,7 +30,7 @@ impl Checkpoint {
         if !numbers.replica.into_iter().all(narrow)
             || !narrow(memory_rows)
             || counts.iter().any(|&count| count >= MOST)
-            || numbers.standing[0] > Apart::Further as u64
+            || numbers.lp_skew[0] > Skew::Further as u64
         {
             return wrong("a number is out of range");
         }

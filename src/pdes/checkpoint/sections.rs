@@ -1,7 +1,7 @@
 //! What the file of a run holds: its sections, and the numbers of the first.
 
 #[cfg(doc)]
-use super::Standing;
+use super::LpSkew;
 use super::file::{RUN, Writer};
 use super::identity::Identity;
 
@@ -38,8 +38,8 @@ pub(super) struct Numbers {
     pub(super) done: u64,
     /// Time and events.
     pub(super) until: [u64; 2],
-    /// How far apart LPs may stand, and before which time all is that was executed: [`Standing`].
-    pub(super) standing: [u64; 2],
+    /// How far apart LPs may stand, and before which time all is that was executed: [`LpSkew`].
+    pub(super) lp_skew: [u64; 2],
 }
 
 /// A file with the sections up to the parameters.

@@ -124,7 +124,7 @@ pub enum CheckpointError {
          beyond the end that it was heading to, or until nothing is pending; or stop runs that are to be forked at a time (`Until::time`), or with \
          `Sync::Yawns` and keep the lookahead"
     )]
-    Apart,
+    Skew,
     /// A part of a run.
     #[error("only whole runs are saved, and this is one of some of a model's LPs")]
     Part,

@@ -334,7 +334,7 @@ pub(in crate::pdes) const MEMORY: &str = "LP memory";
 
 /// A failure within a run: the first one, by window and then by LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}, at LP {lp} in {}{}. The run cannot go on", Place(*window), Needed(*needed))]
+#[error("{kind}, at LP {lp} in {}{}. The run cannot go on", LpLocation(*window), NeededCapacity(*needed))]
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
@@ -350,9 +350,9 @@ pub struct Fault {
     pub needed: u32,
 }
 
-struct Needed(u32);
+struct NeededCapacity(u32);
 
-impl std::fmt::Display for Needed {
+impl std::fmt::Display for NeededCapacity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             0 => Ok(()),
@@ -361,9 +361,9 @@ impl std::fmt::Display for Needed {
     }
 }
 
-struct Place(u64);
+struct LpLocation(u64);
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for LpLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             0 => f.write_str("the initialisation"),

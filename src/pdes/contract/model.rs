@@ -146,7 +146,7 @@ use super::totals::Totals;
 ///
 /// ```wgsl
 /// struct Output { ... }                                             // of numbers, and of structs and arrays of numbers: `Outputs`
-/// fn output(lp: u32, state: ptr<function, State>) -> Output         // what the LP has to tell at the time `now()`
+/// fn output(lp: u32, state: ptr<function, State>) -> Output         // what the LP has to print_report at the time `now()`
 /// ```
 ///
 /// The host asks for them when it likes, for a time that it chooses

@@ -33,13 +33,13 @@ pub(in crate::pdes) fn check<M: Model>(
     let functions =
         [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
             .concat();
-    let mut looks = vec![];
-    looks.extend(declared.earliest.then_some("earliest"));
+    let mut is_speculative = vec![];
+    is_speculative.extend(declared.earliest.then_some("earliest"));
     if recipes.relax.is_some() {
-        looks.extend(declared.answer.then_some("answer"));
-        looks.extend(declared.next.then_some(["next_to", "next_gap"]).into_iter().flatten());
+        is_speculative.extend(declared.answer.then_some("answer"));
+        is_speculative.extend(declared.next.then_some(["next_to", "next_gap"]).into_iter().flatten());
     }
-    let bounds = [(&recipes.look, looks), (&recipes.relax, vec!["sender_count", "sender"])];
+    let bounds = [(&recipes.look, is_speculative), (&recipes.relax, vec!["sender_count", "sender"])];
     for (recipe, names) in bounds {
         let Some(recipe) = recipe else { continue };
         let program = linked(model, recipe)?;

@@ -121,7 +121,7 @@ impl Sort {
         // would take 101. llvmpipe, 4,096 LPs: with 48, and room for 56, 11 million events per second, 6.4 if they were sorted.)
         // Teams and bins are the best of several that were tried there. Room for 72 is what 64 events each take, of which a team of 16 rarely finds more than its 64
         // (121 us, 131 by teams of 32; llvmpipe 8.1 million per second, 5.9).
-        let sort = match (room, gpu.on_processor()) {
+        let sort = match (room, gpu.is_software()) {
             (..=40, false) | (..=64, true) => return None,
             (..=72, true) => of(32, 16, 0),
             (..=128, true) => of(32, 32, 0),
@@ -191,7 +191,7 @@ const FEW_LPS: u32 = 1024;
 /// The invocations of a workgroup, unless somebody chooses.
 pub(in crate::pdes) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 {
     let size = match (rows >= MANY_LPS, queue.lanes()) {
-        (false, 1) if rows <= FEW_LPS && !gpu.on_processor() && Subgroups::in_order(gpu, 32).is_some() => 32,
+        (false, 1) if rows <= FEW_LPS && !gpu.is_software() && Subgroups::in_order(gpu, 32).is_some() => 32,
         (false, 1) => 64,
         (true, 1) => 256,
         // The teams of a workgroup wait for each other, so few of them: those of one subgroup, or of two, because processors have room for
@@ -205,8 +205,8 @@ pub(in crate::pdes) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign
 /// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue.
 /// `busy`: whether much is executed in a window.
 pub(in crate::pdes) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, busy: bool) -> u32 {
-    let (on_processor, lanes) = (gpu.on_processor(), queue.lanes());
-    match on_processor {
+    let (is_software, lanes) = (gpu.is_software(), queue.lanes());
+    match is_software {
         // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         _ if queue.is_calendar() => 1,
         true if lanes > 1 || room > SHORT_OF_A_THREAD => 1,
@@ -268,7 +268,7 @@ impl Cut {
         let lanes = queue.lanes();
         let at_once = at_once(group_size, lanes);
         let buckets = if queue.is_calendar() { buckets(needs.capacity) } else { 0 };
-        let room = Room {
+        let room = CutSizes {
             bytes: gpu.max_buffer_bytes(),
             store_parts: if bindings >= STORE_PARTS { STORE_PARTS } else { 1 },
             rows,
@@ -407,7 +407,7 @@ pub(in crate::pdes) struct Needs {
     pub(in crate::pdes) event_bytes: u32,
     pub(in crate::pdes) memory_rows: u32,
     /// Of a run that is cut over devices.
-    pub(in crate::pdes) part: Option<Place>,
+    pub(in crate::pdes) part: Option<PartIndex>,
 }
 
 impl Needs {
@@ -420,7 +420,7 @@ impl Needs {
 
 /// Which part of a run this is, and of how many; and how many events there is to be room for on their way to each of the others, at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pdes) struct Place {
+pub(in crate::pdes) struct PartIndex {
     pub(in crate::pdes) own: u32,
     pub(in crate::pdes) parts: u32,
     pub(in crate::pdes) room: u32,
@@ -437,7 +437,7 @@ pub(in crate::pdes) struct Outbox {
 
 impl Outbox {
     /// Room for twice as many as go to each part of the run, where LPs send to all alike as many as their mailboxes are made for: with two parts, for all. It is no more than fits a binding.
-    fn new(gpu: &Gpu, rows: u32, Place { own, parts, room }: Place, needs: Needs) -> Self {
+    fn new(gpu: &Gpu, rows: u32, PartIndex { own, parts, room }: PartIndex, needs: Needs) -> Self {
         const LEAST: f64 = 1024.0;
         let others = u64::from(parts - 1).max(1);
         let taken = 4 * (64 + 3 * u64::from(rows) + others);
@@ -467,7 +467,7 @@ impl Outbox {
 }
 
 /// What there is to cut, and into what.
-struct Room {
+struct CutSizes {
     /// Of a binding.
     bytes: u64,
     store_parts: u32,
@@ -480,7 +480,7 @@ struct Room {
     dispatch_rows: u32,
 }
 
-impl Room {
+impl CutSizes {
     /// For LPs that each have so many bytes of queue, mailbox and LP memory. Fewer tiles serve where a workgroup's rows do not fit a
     /// binding.
     fn cut(&self, bytes: [u64; 3]) -> Option<Cut> {
@@ -527,7 +527,7 @@ mod tests {
                     let sizes = [4096u64, 1 << 20, 128 << 20].into_iter();
                     let kinds = [true, false];
                     for (bytes, inbox) in sizes.flat_map(|bytes| kinds.map(|kind| (bytes, kind))) {
-                        let room = Room {
+                        let room = CutSizes {
                             bytes,
                             store_parts: 24,
                             rows,

@@ -117,7 +117,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
         let rows = u64::from(cut.rows);
-        if gpu.on_processor() && state_bytes > SLOW_STATE {
+        if gpu.is_software() && state_bytes > SLOW_STATE {
             log::warn!(
                 "a State of {state_bytes} bytes: drivers that run on the processor take long to compile copies of more than \
                  {SLOW_STATE} (llvmpipe 25 s for 1,024). Keep tables in `data`, or less in the State"
@@ -291,7 +291,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     }
 
     /// Records what `progress` needs into an encoder.
-    pub(in crate::pdes) fn record_progress(
+    pub(in crate::pdes) fn encode_progress(
         &self,
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,

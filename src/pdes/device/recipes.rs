@@ -67,8 +67,8 @@ pub(in crate::pdes) struct Recipes {
     pub(in crate::pdes) digest: Recipe,
     pub(in crate::pdes) digest_memory: Recipe,
     pub(in crate::pdes) count_held: Recipe,
-    pub(in crate::pdes) lift: Recipe,
-    pub(in crate::pdes) lower: Recipe,
+    pub(in crate::pdes) export: Recipe,
+    pub(in crate::pdes) import: Recipe,
     /// Of a calendar: the time of the first event, by workgroup and of all.
     pub(in crate::pdes) first: Option<[Recipe; 2]>,
     /// Sorts the buckets of a calendar.
@@ -111,7 +111,7 @@ pub(in crate::pdes) struct Choice {
 /// that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's
 /// and SwiftShader have right ones.)
 fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
-    !queue.is_bounded() || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
+    !queue.is_bounded() || gpu.is_software() || gpu.info().driver_info.contains("Mesa")
 }
 
 impl Choice {
@@ -220,8 +220,11 @@ impl Recipes {
         let defaults = |&Relax { answer, next, .. }: &Relax| {
             [(!declared.answer).then_some(answer), (!declared.next).then_some(next)].into_iter().flatten()
         };
-        let dry =
-            if declared.earliest { "pdes/horizon/dry_earliest.wgsl" } else { "pdes/horizon/dry_run.wgsl" };
+        let dry = if declared.earliest {
+            "pdes/horizon/speculate_earliest.wgsl"
+        } else {
+            "pdes/horizon/speculate.wgsl"
+        };
         let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
         let gather = |entry, kernel| {
             with_pending(entry, kernel, &[REDUCE], false, kernel)
@@ -237,7 +240,7 @@ impl Recipes {
             [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room)]
                 .map(|(name, value)| (name, f64::from(value)))
         });
-        let lifting = [("GROUP_SIZE", f64::from(group_size))];
+        let transfer = [("GROUP_SIZE", f64::from(group_size))];
         let first = "pdes/calendar/calendar_first.wgsl";
         Self {
             start: with_model("start_lps", "pdes/window/start.wgsl", &begin, false),
@@ -277,10 +280,16 @@ impl Recipes {
                 ["pdes/results/digest_memory.wgsl", RUN, P::FILE].map(shaders::file),
             )
             .with([("GROUP_SIZE", f64::from(gather_size))]),
-            count_held: held("count_held", "pdes/memory/lift.wgsl").with(lifting),
-            lift: held("lift", "pdes/memory/lift.wgsl").with(lifting),
-            lower: with_pending("lower", "pdes/memory/lower.wgsl", &begin, false, "pdes/memory/lower.wgsl")
-                .with(lifting),
+            count_held: held("count_held", "pdes/memory/export.wgsl").with(transfer),
+            export: held("export_events", "pdes/memory/export.wgsl").with(transfer),
+            import: with_pending(
+                "import_events",
+                "pdes/memory/import.wgsl",
+                &begin,
+                false,
+                "pdes/memory/import.wgsl",
+            )
+            .with(transfer),
             sort: sorted.map(|sort| {
                 let file = "pdes/calendar/calendar_sort.wgsl";
                 let ranks = match sort.bins {
@@ -309,9 +318,19 @@ impl Recipes {
     /// All but those of windows, and what is for parts of a run.
     pub(in crate::pdes) fn others(self) -> impl Iterator<Item = Recipe> {
         let Self {
-            start, settle, gather, digest, digest_memory, count_held, lift, lower, first, sort, ..
+            start,
+            settle,
+            gather,
+            digest,
+            digest_memory,
+            count_held,
+            export,
+            import,
+            first,
+            sort,
+            ..
         } = self;
-        let all = [start, settle, gather, digest, digest_memory, count_held, lift, lower];
+        let all = [start, settle, gather, digest, digest_memory, count_held, export, import];
         all.into_iter().chain(first.into_iter().flatten()).chain(sort)
     }
 }

@@ -168,9 +168,9 @@ mod tests {
             let (expected, found) = (expected.unwrap(), found.unwrap());
             assert_eq!(expected.fingerprint, found.fingerprint, "{mapping}");
             let rows = EngineOptions { outputs: true, ..options };
-            let told = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), rows).run(&experiment, until);
-            let told = told.unwrap();
-            for (run, row) in expected.runs[0].iter().zip(&told.runs[0]) {
+            let reported = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), rows).run(&experiment, until);
+            let reported = reported.unwrap();
+            for (run, row) in expected.runs[0].iter().zip(&reported.runs[0]) {
                 let (run, row) = (run.as_ref().unwrap(), row.as_ref().unwrap());
                 assert_eq!(
                     run.totals,

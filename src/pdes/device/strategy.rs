@@ -1,6 +1,6 @@
 //! A queue design with a synchronisation.
 
-use crate::queue::{QueueDesign, Usual};
+use crate::queue::{DefaultFor, QueueDesign};
 
 use super::windows::Windows;
 
@@ -18,9 +18,9 @@ impl std::fmt::Display for Strategy {
 }
 
 /// The queue of each LP's own in windows of YAWNS.
-pub(in crate::pdes) const USUAL: QueueDesign = QueueDesign::usual_for(Usual::Epochs);
+pub(in crate::pdes) const USUAL: QueueDesign = QueueDesign::default_for(DefaultFor::Epochs);
 
 /// The queue of each LP's own, where nobody chooses one.
 pub(in crate::pdes) fn usual(windows: Windows) -> QueueDesign {
-    QueueDesign::usual_for(windows.queue)
+    QueueDesign::default_for(windows.queue)
 }

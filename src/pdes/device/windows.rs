@@ -1,23 +1,23 @@
 //! The table of synchronisations: a row is all that the host knows of one.
 
-use crate::queue::Usual;
+use crate::queue::DefaultFor;
 
 use crate::pdes::contract::sync::{Sync, UnknownSync};
 
 /// A row of the table. All that depends on how windows find their ends reads its fields.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::pdes) struct Rule {
+pub(in crate::pdes) struct SyncRow {
     pub(in crate::pdes) sync: Sync,
     /// The name on a command line.
     pub(in crate::pdes) name: &'static str,
     /// The dispatches before a window executes. None where windows are epochs, whose ends the file
     /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`):
     /// calendars go with these alone.
-    pub(in crate::pdes) look: Option<Look>,
+    pub(in crate::pdes) look: Option<Speculation>,
     /// Rows in `lps` kept for each LP.
     pub(in crate::pdes) found_rows: u64,
     /// What it takes a queue design for.
-    pub(in crate::pdes) queue: Usual,
+    pub(in crate::pdes) queue: DefaultFor,
     /// Whether so much is executed in a window that more LPs are served at once.
     pub(in crate::pdes) is_busy: bool,
     /// Whether it needs a lookahead of at least a tick and a model that says who may send to whom.
@@ -32,7 +32,7 @@ pub(in crate::pdes) struct Rule {
 
 /// What is dispatched before a window executes.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::pdes) struct Look {
+pub(in crate::pdes) struct Speculation {
     /// The file of the first dispatch.
     pub(in crate::pdes) file: &'static str,
     pub(in crate::pdes) overrides: &'static [(&'static str, u32)],
@@ -56,12 +56,12 @@ pub(in crate::pdes) struct Relax {
 
 /// How far windows go: [`Sync`], decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::pdes) struct Windows(&'static Rule);
+pub(in crate::pdes) struct Windows(&'static SyncRow);
 
 /// Every one of them.
 pub(in crate::pdes) const TABLE: [Windows; 3] = [Windows::YAWNS, Windows::HORIZON, Windows::NEIGHBOURS];
 
-const LOOK: Look = Look {
+const LOOK: Speculation = Speculation {
     file: "pdes/horizon/horizon_look.wgsl",
     overrides: &[],
     answers: "pdes/bounds/answers_none.wgsl",
@@ -70,34 +70,34 @@ const LOOK: Look = Look {
 };
 
 impl Windows {
-    pub(in crate::pdes) const YAWNS: Self = Self(&Rule {
+    pub(in crate::pdes) const YAWNS: Self = Self(&SyncRow {
         sync: Sync::Yawns,
         name: "yawns",
         look: None,
         found_rows: 0,
-        queue: Usual::Epochs,
+        queue: DefaultFor::Epochs,
         is_busy: false,
         needs_senders: false,
         serves_parts: true,
         serves_teams: true,
         serves_near_teams: true,
     });
-    pub(in crate::pdes) const HORIZON: Self = Self(&Rule {
+    pub(in crate::pdes) const HORIZON: Self = Self(&SyncRow {
         sync: Sync::Horizon,
         name: "horizon",
         look: Some(LOOK),
         found_rows: 1,
-        queue: Usual::Wide,
+        queue: DefaultFor::Wide,
         is_busy: false,
         needs_senders: false,
         serves_parts: true,
         serves_teams: false,
         serves_near_teams: true,
     });
-    pub(in crate::pdes) const NEIGHBOURS: Self = Self(&Rule {
+    pub(in crate::pdes) const NEIGHBOURS: Self = Self(&SyncRow {
         sync: Sync::Neighbours,
         name: "neighbours",
-        look: Some(Look {
+        look: Some(Speculation {
             overrides: &[("LOOK_FAR", 1)],
             answers: "pdes/bounds/answers.wgsl",
             relax: Some(Relax {
@@ -109,7 +109,7 @@ impl Windows {
             ..LOOK
         }),
         found_rows: 5,
-        queue: Usual::Wide,
+        queue: DefaultFor::Wide,
         is_busy: true,
         needs_senders: true,
         serves_parts: false,
@@ -123,15 +123,15 @@ impl Windows {
     }
 
     /// Whether a dispatch finds how far windows go before they execute. Others are epochs.
-    pub(in crate::pdes) fn looks(self) -> bool {
+    pub(in crate::pdes) fn is_speculative(self) -> bool {
         self.look.is_some()
     }
 }
 
 impl std::ops::Deref for Windows {
-    type Target = Rule;
+    type Target = SyncRow;
 
-    fn deref(&self) -> &Rule {
+    fn deref(&self) -> &SyncRow {
         self.0
     }
 }

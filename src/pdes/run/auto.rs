@@ -5,7 +5,7 @@ use web_time::{Duration, Instant};
 
 use crate::gpu::Gpu;
 use crate::gpu::tune::{Budget, Order, Score, Tuner};
-use crate::queue::{QueueDesign, Usual};
+use crate::queue::{DefaultFor, QueueDesign};
 use crate::time::Ticks;
 
 use crate::pdes::contract::capacity::mean_for;
@@ -16,7 +16,7 @@ use crate::pdes::device::windows::{TABLE, Windows};
 use crate::pdes::{Capacity, Model, Options, Progress};
 
 /// Where many events are sent to each LP in a window.
-const DENSE_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Dense);
+const DENSE_QUEUE: QueueDesign = QueueDesign::default_for(DefaultFor::Dense);
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first.
 /// (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
@@ -85,10 +85,10 @@ pub(in crate::pdes) fn candidates<M: Model>(
 ) -> Result<Vec<Strategy>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-    let epochs = |windows: Windows| !windows.looks() && !none;
+    let epochs = |windows: Windows| !windows.is_speculative() && !none;
     let chosen = Windows::chosen(options.sync);
     let calendar = options.queue.is_some_and(QueueDesign::is_calendar);
-    if calendar && (none || chosen.is_some_and(Windows::looks)) {
+    if calendar && (none || chosen.is_some_and(Windows::is_speculative)) {
         return Err(SimulationError::Calendar);
     }
     let of = |windows: Windows| {
@@ -108,9 +108,9 @@ pub(in crate::pdes) fn candidates<M: Model>(
     let mut order = TABLE.to_vec();
     if options.fixed {
         // What mailboxes have to hold depends on how long windows are.
-        order.retain(|windows| !windows.looks());
+        order.retain(|windows| !windows.is_speculative());
     } else if none || begins_wide(model) {
-        order.sort_by_key(|windows| (windows.needs_senders, !windows.looks()));
+        order.sort_by_key(|windows| (windows.needs_senders, !windows.is_speculative()));
     }
     order.retain(|windows| !(none && windows.needs_senders));
     Ok(order.into_iter().flat_map(of).collect())
@@ -118,7 +118,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
 
 /// Whether windows go further than those of YAWNS.
 fn is_wide(strategy: &Strategy) -> bool {
-    strategy.windows.looks()
+    strategy.windows.is_speculative()
 }
 
 /// Whether a model expects that a horizon goes far.
@@ -147,7 +147,7 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by
     // a calendar, and may end its loops. And one invocation would sort the events of an LP that has
     // very many in a cell.
-    if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
+    if fixed || gpu.is_software() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
     let far_ahead = lps < FAR_AHEAD_LPS && sent * FAR_AHEAD < f64::from(capacity.queue);
@@ -249,8 +249,8 @@ impl Auto {
         let sparse = !is_wide(&present) && self.is_sparse(events, windows);
         if !is_wide(&present) {
             let full = !sparse && events > self.enough.saturating_mul(windows);
-            let apart = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
-            self.next.retain(|next| !(full && is_wide(next) || apart && next.queue.is_calendar()));
+            let skew = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
+            self.next.retain(|next| !(full && is_wide(next) || skew && next.queue.is_calendar()));
         }
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let done = (events as f64, took.as_secs_f64());

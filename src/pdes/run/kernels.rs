@@ -27,7 +27,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
         let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::HORIZON));
         let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
         let (buckets, sorted) = if calendar { (8, Some(sort)) } else { (0, None) };
-        let goes = |windows: &Windows| !windows.looks() || !calendar;
+        let goes = |windows: &Windows| !windows.is_speculative() || !calendar;
         let asked = |windows: &Windows| goes(windows) && (!windows.needs_senders || wide && declared.senders);
         for int64 in [false, true] {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {

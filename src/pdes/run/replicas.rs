@@ -5,21 +5,21 @@
 //! batch of runs that are on the device together; `driver.rs` makes batches and takes them to their
 //! ends, `results.rs` is what comes out. Here are the engines that users call.
 
+mod batch_memory;
 mod driver;
-mod ground;
 mod maker;
 mod mapping;
 mod memory;
 mod options;
 mod prepared;
 mod results;
-mod spread;
+mod slice_tuner;
 
 use std::ops::ControlFlow;
 
 use crate::gpu::{Gpu, Verdict};
 use crate::statistics::{
-    AnalysisError, Design, Experiment, Made, Pairing, Point, Sequential, Stopping, check_room,
+    AnalysisError, Design, Experiment, Pairing, Point, Round, Sequential, Stopping, check_room,
 };
 
 use crate::pdes::contract::error::SimulationError;
@@ -30,7 +30,7 @@ pub use mapping::{Mapping, UnknownMapping};
 use memory::Job;
 pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};
-pub use results::{Ran, Results};
+pub use results::{Results, RunResult};
 
 /// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine)
 /// does over a replication model: the points of a design, each with as many runs as the
@@ -64,7 +64,7 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
         return Err(AnalysisError::TooMany { points, replications: count }.into());
     }
     // What is kept of a run: its job, and what it came to with the totals of some columns.
-    check_room(points, count, size_of::<Job>() + size_of::<Ran>() + 512)?;
+    check_room(points, count, size_of::<Job>() + size_of::<RunResult>() + 512)?;
     let point = |point: usize| u32::try_from(point).expect("the points were counted");
     Ok(replications
         .clone()
@@ -194,11 +194,11 @@ impl<M: Model> Engine<M> {
         let (mut ended, mut events) = (0, 0);
         Sequential::run(stopping, experiment.pairing, columns, async |range: std::ops::Range<u32>| {
             let mut last = (ended, events);
-            let told = |more: usize, executed: u64| {
+            let reported = |more: usize, executed: u64| {
                 last = (ended + more, events + executed);
                 watch(last.0, last.1)
             };
-            let results = self.run_async(experiment, range.clone(), until, told).await;
+            let results = self.run_async(experiment, range.clone(), until, reported).await;
             (ended, events) = last;
             some(results, range.start)
         })
@@ -355,11 +355,11 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
             columns,
             async |range: std::ops::Range<u32>| {
                 let mut last = (ended, events);
-                let told = &mut |more: usize, executed: u64| {
+                let reported = &mut |more: usize, executed: u64| {
                     last = (ended + more, events + executed);
                     watch(last.0, last.1).flow()
                 };
-                let results = self.make(experiment, range.clone(), until, told);
+                let results = self.make(experiment, range.clone(), until, reported);
                 (ended, events) = last;
                 some(results, range.start)
             },
@@ -372,11 +372,11 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
 fn some<O>(
     results: Result<Results<O>, SimulationError>,
     first: u32,
-) -> Result<Option<Made>, SimulationError> {
+) -> Result<Option<Round>, SimulationError> {
     match results {
         Ok(Results { runs, observations, fingerprint, .. }) => {
             let events = runs.iter().flatten().flatten().map(|ran| ran.progress.events).sum();
-            Ok(Some(Made { observations, fingerprint, events }))
+            Ok(Some(Round { observations, fingerprint, events }))
         }
         Err(SimulationError::Stopped) if first > 0 => Ok(None),
         Err(error) => Err(error),

@@ -3,11 +3,11 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
+mod pending_progress;
 mod read;
 mod rebuild;
 mod room;
 mod saved;
-mod telling;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -21,13 +21,13 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
-use crate::pdes::checkpoint::{Apart, Course, Identity};
+use crate::pdes::checkpoint::{Identity, RunHistory, Skew};
 #[cfg(doc)]
 use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::error::{FaultKind, SimulationError};
 use crate::pdes::contract::limits::check_lps;
 use crate::pdes::device::check;
-use crate::pdes::device::cut::{Cut, Needs, Place, usual_group_size};
+use crate::pdes::device::cut::{Cut, Needs, PartIndex, usual_group_size};
 use crate::pdes::device::declared::Declared;
 use crate::pdes::device::growth::{self, Snapshot};
 use crate::pdes::device::memory::Memory;
@@ -36,8 +36,8 @@ use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::results::Results;
 use crate::pdes::device::strategy::Strategy;
 use crate::pdes::{Capacity, Checkpoint, Model, Options, Progress, Replica, Stop, Sync, Until};
+pub use pending_progress::PendingProgress;
 use room::{cannot_grow, new_snapshot, of_design, tiles_for};
-pub use telling::Telling;
 
 /// A simulation on the GPU.
 ///
@@ -65,7 +65,7 @@ pub struct Simulation<M: Model> {
     /// Whether the plans are those for runs that end by a number of events.
     counted: bool,
     /// What runs came to that came to their ends.
-    course: Course,
+    course: RunHistory,
     /// Whether there were windows with horizons, of a strategy that was changed since, in a run
     /// that has not come to its end: LPs may stand where those left them.
     further: bool,
@@ -134,7 +134,7 @@ impl<M: Model> Simulation<M> {
     async fn begin(
         gpu: &Gpu,
         model: &M,
-        (lps, part): (Range<u32>, Option<Place>),
+        (lps, part): (Range<u32>, Option<PartIndex>),
         options: Options,
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
@@ -186,7 +186,7 @@ impl<M: Model> Simulation<M> {
     async fn build(
         gpu: &Gpu,
         model: &M,
-        (lps, part): (Range<u32>, Option<Place>),
+        (lps, part): (Range<u32>, Option<PartIndex>),
         options: Options,
         (strategy, group_size): (Strategy, u32),
         saved: Option<&Checkpoint>,
@@ -202,10 +202,10 @@ impl<M: Model> Simulation<M> {
         let (name, source) = (model.name().to_owned(), model.source());
         // Of a run that cannot go back, no driver on the processor is to cut loops that were one
         // LP's. (Parts of a run go back together, and for want of room alone.)
-        let on_processor = gpu.on_processor();
-        let cautious = on_processor && (options.fixed || part.is_some());
+        let is_software = gpu.is_software();
+        let cautious = is_software && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
-        if strategy.windows.looks() && !options.fixed {
+        if strategy.windows.is_speculative() && !options.fixed {
             let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, roomy.capacity));
@@ -244,7 +244,7 @@ impl<M: Model> Simulation<M> {
                 Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
                 None => None,
             };
-            if snapshot.is_none() && on_processor && memory.cut.tiles > 1 && tiles.is_none() {
+            if snapshot.is_none() && is_software && memory.cut.tiles > 1 && tiles.is_none() {
                 tiles = Some(1);
                 continue;
             }
@@ -254,7 +254,7 @@ impl<M: Model> Simulation<M> {
             let (gpu, name) = (gpu.clone(), name.clone());
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (unsaved, counted) = (AtomicBool::new(false), false);
-            let course = saved.map_or(Course::BEGUN, Checkpoint::course);
+            let course = saved.map_or(RunHistory::BEGUN, Checkpoint::course);
             let auto = Auto::new(&[strategy], rows, None, Duration::ZERO);
             let simulation = Self {
                 gpu,
@@ -345,24 +345,24 @@ impl<M: Model> Simulation<M> {
 
     /// A run came to its end.
     fn ended(&mut self, stop: Option<Stop>, until: Until) {
-        self.course.ended(stop, until, self.apart());
+        self.course.ended(stop, until, self.skew());
         *self.recorded.get_mut() = false;
         self.further &= stop == Some(Stop::Watcher);
     }
 
     /// What runs came to, and what was recorded since.
-    fn course(&self) -> Course {
+    fn course(&self) -> RunHistory {
         let mut course = self.course;
         if self.recorded.load(Ordering::Relaxed) {
             let until = Until { time: self.memory.run.until, events: self.memory.run.event_limit };
-            course.ended(Some(Stop::Watcher), until, self.apart());
+            course.ended(Some(Stop::Watcher), until, self.skew());
         }
         course
     }
 
     /// How far apart LPs may stand after any window.
-    fn apart(&self) -> Apart {
-        if self.further || self.strategy.windows.looks() { Apart::Further } else { Apart::Cell }
+    fn skew(&self) -> Skew {
+        if self.further || self.strategy.windows.is_speculative() { Skew::Further } else { Skew::Cell }
     }
 
     async fn run_paced<V: Verdict>(
@@ -410,7 +410,7 @@ impl<M: Model> Simulation<M> {
                 let ahead = u64::from(self.load.units()).saturating_mul(SLACK);
                 self.set_pause(self.seen.saturating_add(ahead))?;
                 self.plans.record(&mut encoder, self.pace.units());
-                let download = self.record_progress(&mut encoder)?;
+                let download = self.encode_progress(&mut encoder)?;
                 flying.push_back((download, self.gpu.submit(encoder)?));
             }
             let Some((download, submission)) = flying.pop_front() else { unreachable!("one was submitted") };
@@ -478,7 +478,7 @@ impl<M: Model> Simulation<M> {
         self.set_until(Until { time: Ticks::ZERO, ..until })?;
         let mut encoder = self.gpu.encoder("the last windows");
         self.plans.record(&mut encoder, 1);
-        let download = self.record_progress(&mut encoder)?;
+        let download = self.encode_progress(&mut encoder)?;
         let submission = self.gpu.submit(encoder)?;
         let progress = self.progress_from(&download.finish(&self.gpu, submission).await?)?;
         let stop = if progress.stop == Some(Stop::Empty) { Stop::Empty } else { Stop::Watcher };
@@ -548,7 +548,7 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::run`].
     pub async fn progress_async(&self) -> Result<Progress, SimulationError> {
         let mut encoder = self.gpu.encoder("progress");
-        let download = self.record_progress(&mut encoder)?;
+        let download = self.encode_progress(&mut encoder)?;
         let submission = self.gpu.submit(encoder)?;
         self.progress_from(&download.finish(&self.gpu, submission).await?)
     }
@@ -563,9 +563,9 @@ impl<M: Model> Simulation<M> {
         self.strategy.windows.sync
     }
 
-    fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
+    fn encode_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
         self.plans.progress.record(encoder);
-        self.memory.record_progress(&self.gpu, encoder)
+        self.memory.encode_progress(&self.gpu, encoder)
     }
 
     fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {

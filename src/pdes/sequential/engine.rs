@@ -17,7 +17,7 @@ use crate::time::Ticks;
 
 use super::event_list::EventList;
 use crate::pdes::checkpoint::{
-    Apart, Autosave, CheckpointError, Contents, Course, Identity, Saves, Told, reason,
+    Autosave, CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
 use crate::pdes::contract::bounds::{budget, cell};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
@@ -37,18 +37,18 @@ shared! {
 
 /// What an LP did in the last window in which it executed events.
 #[derive(Debug, Clone, Copy, Default)]
-struct Turn {
+struct LastWindow {
     window: u64,
     events: u32,
     /// The time of the first of them.
     begin: Ticks,
     /// Whether its budget was not enough for those of that time.
-    stood: bool,
+    was_stalled: bool,
     /// Whether one of them failed: then the LP does nothing more.
     failed: bool,
     /// The windows in a row, up to this one, in which it used up its budget and was not done with
     /// one time.
-    stands: u32,
+    stalled: u32,
 }
 
 /// Events and windows after which a run looks at the clock.
@@ -78,9 +78,9 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     recent: Vec<(u32, Event<M::Payload>)>,
     fault: Option<Fault>,
     /// By LP.
-    turns: Vec<Turn>,
+    turns: Vec<LastWindow>,
     /// What runs came to.
-    course: Course,
+    course: RunHistory,
     /// What the present window sent to other LPs: they hold it from the next one on.
     mail: Vec<(u32, Event<M::Payload>)>,
     /// Memory for what an event sends; empty between events.
@@ -147,7 +147,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.faultless()?;
         let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.of_executed().0));
         let contents = Contents::of(all.clone(), &self.states, &self.memory, executed, &self.pending());
-        let told = Told {
+        let reported = RunHeader {
             identity: &Identity::of(self.model),
             seed: self.run.0,
             replica: self.run.1,
@@ -155,7 +155,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             windows: self.windows,
             events: self.events,
         };
-        Ok(Checkpoint::new(&told, &[contents], &[(0, all.len())])?)
+        Ok(Checkpoint::new(&reported, &[contents], &[(0, all.len())])?)
     }
 
     /// One that holds nothing, and no LP of which is initialised.
@@ -166,7 +166,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
         let (seed, replica) = (run.1.key(run.0), run.1);
         let lps = model.lps();
-        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
+        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<LastWindow>();
         let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
         if !fits_host(bytes) {
             return Err(SimulationError::HostMemory { lps, bytes });
@@ -185,8 +185,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint: Fingerprint::default(),
             recent: Vec::with_capacity(RECENT),
             fault: None,
-            turns: vec![Turn::default(); lps as usize],
-            course: Course::BEGUN,
+            turns: vec![LastWindow::default(); lps as usize],
+            course: RunHistory::BEGUN,
             mail: Vec::new(),
             sent: Vec::new(),
             rounds: (Ticks::ZERO, 0),
@@ -214,25 +214,25 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.course.heads(until);
-        let (mut told, mut looked) = (Instant::now(), self.events + self.windows);
+        let (mut reported, mut looked) = (Instant::now(), self.events + self.windows);
         loop {
             self.faultless()?;
             let now = self.pending.first().unwrap_or(Ticks::NEVER);
             if let Some(stop) = until.reached(now, self.events) {
-                self.course.ended(Some(stop), until, Apart::Cell);
+                self.course.ended(Some(stop), until, Skew::Cell);
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             // (To look at the clock takes as long as a short window.)
             let done = self.events + self.windows;
             if done - looked >= LOOK {
                 looked = done;
-                if told.elapsed() >= SLICE {
+                if reported.elapsed() >= SLICE {
                     let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                     if watch(&progress).flow().is_break() {
-                        self.course.ended(Some(Stop::Watcher), until, Apart::Cell);
+                        self.course.ended(Some(Stop::Watcher), until, Skew::Cell);
                         return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
                     }
-                    told = Instant::now();
+                    reported = Instant::now();
                 }
             }
             self.begin_window(now);
@@ -242,7 +242,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 self.fail(FaultKind::Cycle, lp);
                 continue;
             }
-            self.window(self.cell_end(now).min(until.time), until.events);
+            self.window(self.epoch_end(now).min(until.time), until.events);
         }
     }
 
@@ -267,7 +267,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
 
     /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or
     /// of one tick where there is none, and a window lies in one.
-    fn cell_end(&self, time: Ticks) -> Ticks {
+    fn epoch_end(&self, time: Ticks) -> Ticks {
         let cell = cell(self.model.lookahead());
         Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
     }
@@ -303,11 +303,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 
     /// What an LP did in this window, in which it has an event at a time.
-    fn turn(&mut self, lp: u32, time: Ticks) -> &mut Turn {
+    fn turn(&mut self, lp: u32, time: Ticks) -> &mut LastWindow {
         let turn = &mut self.turns[lp as usize];
         if turn.window != self.windows {
-            let stands = if turn.stood { turn.stands } else { 0 };
-            *turn = Turn { window: self.windows, begin: time, stands, ..Turn::default() };
+            let stalled = if turn.was_stalled { turn.stalled } else { 0 };
+            *turn = LastWindow { window: self.windows, begin: time, stalled, ..LastWindow::default() };
         }
         turn
     }
@@ -337,9 +337,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 continue;
             }
             // What it did not come to in this window: here is all of it that is before `until`.
-            turn.stood = aside.peek().is_some_and(|Reverse(event)| event.time == turn.begin);
-            turn.stands = if turn.stood { turn.stands + 1 } else { 0 };
-            if turn.stands * budget > PATIENCE {
+            turn.was_stalled = aside.peek().is_some_and(|Reverse(event)| event.time == turn.begin);
+            turn.stalled = if turn.was_stalled { turn.stalled + 1 } else { 0 };
+            if turn.stalled * budget > PATIENCE {
                 stuck.push(lp);
             }
         }
@@ -543,10 +543,10 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 }
 
-impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
+impl<M: CpuModel> Checkpointed for CpuSimulation<'_, M> {
     type Error = SimulationError;
 
-    fn run_until_told(
+    fn run_until_watched(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,

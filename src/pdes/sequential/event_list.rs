@@ -22,18 +22,18 @@ const LEAST: usize = 4096;
 
 /// An event and the LP that holds it. The greatest is the one that comes first, as a heap wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Held<P> {
+struct HeldEvent<P> {
     event: Event<P>,
     lp: u32,
 }
 
-impl<P: Payload> Ord for Held<P> {
+impl<P: Payload> Ord for HeldEvent<P> {
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.event, other.lp).cmp(&(&self.event, self.lp))
     }
 }
 
-impl<P: Payload> PartialOrd for Held<P> {
+impl<P: Payload> PartialOrd for HeldEvent<P> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -52,9 +52,9 @@ impl<P: Payload> PartialOrd for Held<P> {
 #[derive(Debug)]
 pub(in crate::pdes) struct EventList<P> {
     /// Those before the border: all where none lies beyond it.
-    near: BinaryHeap<Held<P>>,
+    near: BinaryHeap<HeldEvent<P>>,
     /// Those from the border on, in no order. None where `near` is empty.
-    far: Vec<Held<P>>,
+    far: Vec<HeldEvent<P>>,
     border: Ticks,
 }
 
@@ -68,7 +68,7 @@ impl<P: Payload> EventList<P> {
         if self.near.is_empty() {
             self.border = after(event.time);
         }
-        let held = Held { event, lp };
+        let held = HeldEvent { event, lp };
         match event.time < self.border {
             true => self.near.push(held),
             false => self.far.push(held),
@@ -83,7 +83,7 @@ impl<P: Payload> EventList<P> {
     /// Takes the first event, if it is before `until`.
     pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<(u32, Event<P>)> {
         self.first().filter(|first| *first < until)?;
-        let Held { event, lp } = self.near.pop()?;
+        let HeldEvent { event, lp } = self.near.pop()?;
         if self.near.is_empty() && !self.far.is_empty() {
             self.advance();
         }
@@ -97,7 +97,7 @@ impl<P: Payload> EventList<P> {
 
     /// Moves the border on, over at least one of the events beyond it.
     fn advance(&mut self) {
-        let time = |held: &Held<P>| held.event.time;
+        let time = |held: &HeldEvent<P>| held.event.time;
         let many = (self.far.len() / SHARE).max(LEAST).min(self.far.len() - 1);
         // The times before that place are no later than this one, and those behind it no earlier.
         let last = time(self.far.select_nth_unstable_by_key(many, time).1);

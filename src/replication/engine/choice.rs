@@ -3,25 +3,25 @@
 use super::{Engine, MANY, size};
 use crate::gpu::GpuError;
 use crate::gpu::tune::{Budget, Order, Score, Tuner};
-use crate::replication::batch::Given;
+use crate::replication::batch::BatchInputs;
 use crate::replication::engine::MAX_STEPS;
 use crate::replication::trial::Trial;
 use crate::replication::work::Work;
-use crate::replication::{Chosen, Mapping, Model, ReplicationError, Why};
+use crate::replication::{ChoiceReason, Mapping, MappingChoice, Model, ReplicationError};
 
 impl<M: Model> Engine<M> {
     /// The mapping for a run.
     pub(super) async fn choose(
         &mut self,
-        given: &Given<M::Params>,
+        given: &BatchInputs<M::Params>,
         work: Work,
-    ) -> Result<Chosen, ReplicationError> {
-        let without_trial = |mapping, why| Ok(Chosen { mapping, why, speeds: Vec::new() });
+    ) -> Result<MappingChoice, ReplicationError> {
+        let without_trial = |mapping, why| Ok(MappingChoice { mapping, why, speeds: Vec::new() });
         match (self.mapping, self.fastest.get(&size(work.jobs()))) {
-            (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, Why::Many),
+            (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, ChoiceReason::Many),
             (Mapping::Auto, Some(known)) => Ok(known.clone()),
-            (Mapping::Auto, None) => self.try_mappings(given, work, Why::Fastest).await,
-            (asked, _) => without_trial(asked, Why::Asked),
+            (Mapping::Auto, None) => self.try_mappings(given, work, ChoiceReason::Fastest).await,
+            (asked, _) => without_trial(asked, ChoiceReason::Asked),
         }
     }
 
@@ -29,12 +29,12 @@ impl<M: Model> Engine<M> {
     /// that whatever else the machine does meets all alike.
     pub(super) async fn try_mappings(
         &mut self,
-        given: &Given<M::Params>,
+        given: &BatchInputs<M::Params>,
         work: Work,
-        why: Why,
-    ) -> Result<Chosen, ReplicationError> {
+        why: ChoiceReason,
+    ) -> Result<MappingChoice, ReplicationError> {
         let jobs = work.jobs();
-        let software = self.gpu.on_processor();
+        let software = self.gpu.is_software();
         let mut candidates = vec![Mapping::Thread];
         if !software {
             candidates.push(Mapping::Warp);
@@ -44,9 +44,9 @@ impl<M: Model> Engine<M> {
         if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
-        let mut chosen = Chosen { mapping: Mapping::Thread, why, speeds: Vec::new() };
+        let mut chosen = MappingChoice { mapping: Mapping::Thread, why, speeds: Vec::new() };
         if software {
-            chosen.why = Why::Software;
+            chosen.why = ChoiceReason::Software;
         }
         if candidates.len() > 1 {
             let mut trials = Vec::new();
@@ -101,7 +101,7 @@ mod tests {
     use super::{LOOKS, tuner};
     use crate::gpu::Gpu;
     use crate::models::{Mm1, Workshop, WorkshopParams};
-    use crate::replication::{Chosen, CpuEngine, Design, Engine, Experiment, Mapping, Why};
+    use crate::replication::{ChoiceReason, CpuEngine, Design, Engine, Experiment, Mapping, MappingChoice};
 
     #[test]
     fn teams_of_a_processor_have_to_be_much_faster() {
@@ -131,7 +131,8 @@ mod tests {
         let params = model.params(0.8, 1.0, 41).unwrap();
         let experiment = Experiment::new(Design::default(), 9, 5);
         let mut engine = Engine::new(&Gpu::for_test(), model).unwrap();
-        let found = Chosen { mapping: Mapping::Cooperative, why: Why::Fastest, speeds: Vec::new() };
+        let found =
+            MappingChoice { mapping: Mapping::Cooperative, why: ChoiceReason::Fastest, speeds: Vec::new() };
         engine.fastest.insert(size(9), found);
         let mut engine = engine.with_max_steps(5);
         let seen = engine.run(&params, &experiment).unwrap();
@@ -149,12 +150,13 @@ mod tests {
         for mapping in [Mapping::Warp, Mapping::Thread] {
             let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop).unwrap();
             // Faster than anything is.
-            let promised = Chosen { mapping, why: Why::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
+            let promised =
+                MappingChoice { mapping, why: ChoiceReason::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
             engine.fastest.insert(size(40), promised.clone());
             let results = engine.run(&params, &experiment).unwrap();
             assert_eq!(results.fingerprint, expected.fingerprint, "{mapping}");
             let chosen = engine.chosen().unwrap();
-            assert!(matches!(chosen.why, Why::Again | Why::Software), "{chosen}");
+            assert!(matches!(chosen.why, ChoiceReason::Again | ChoiceReason::Software), "{chosen}");
             // What was found is what later runs begin with.
             assert_eq!(engine.shape(40).mapping, chosen.mapping);
         }

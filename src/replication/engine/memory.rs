@@ -3,13 +3,13 @@
 use super::Engine;
 use crate::gpu::{Buffer, GpuError};
 use crate::random;
-use crate::replication::batch::Given;
+use crate::replication::batch::BatchInputs;
 use crate::replication::work::Work;
 use crate::replication::{Batch, Model, ReplicationError, Shape};
 
 impl<M: Model> Engine<M> {
     /// The points on the device: in the buffer of the last run, if they fit.
-    pub(super) fn given(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
+    pub(super) fn given(&mut self, points: &[M::Params]) -> Result<BatchInputs<M::Params>, GpuError> {
         let bytes = |points| bytemuck::cast_slice::<M::Params, u8>(points);
         let kept = &mut self.kept;
         let given = match kept.given.take().filter(|_| kept.points.len() == points.len()) {
@@ -26,20 +26,20 @@ impl<M: Model> Engine<M> {
     }
 
     /// Points in a buffer of their own.
-    pub(super) fn give(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
+    pub(super) fn give(&mut self, points: &[M::Params]) -> Result<BatchInputs<M::Params>, GpuError> {
         if self.schema.tabled && self.chords.is_none() {
             let chords = random::exponential_chords();
             self.chords = Some(Buffer::storage_from(&self.gpu, "replications: chords", chords)?);
         }
         let points = Buffer::storage_from(&self.gpu, "replications: points", points)?;
-        Ok(Given { points, chords: self.chords.clone() })
+        Ok(BatchInputs { points, chords: self.chords.clone() })
     }
 
     /// A batch in the memory of the last one, if that suits it.
     pub(super) fn lend(
         &mut self,
         shape: Shape,
-        given: &Given<M::Params>,
+        given: &BatchInputs<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         match self.kept.batch.take().filter(|batch| batch.suits(work.jobs())) {

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::super::mapping::{Open, Shape};
+use super::super::mapping::{OpenList, Shape};
 use super::super::memory::{BROKEN, Control, FOUND, FULL, Memory, NONE, Record, Work};
 use super::super::{Outcome, Results, SearchError, Space};
-use super::{Engine, Kept, LIST};
+use super::{Engine, LIST, WarmMemory};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 
 /// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a
@@ -21,7 +21,7 @@ impl<S: Space> Engine<S> {
     /// Runs searches, list by list.
     pub(super) async fn run_with(
         &self,
-        kept: &mut Kept,
+        kept: &mut WarmMemory,
         searches: &[(S::Cell, S::Cell)],
         mut watch: impl FnMut(u64),
     ) -> Result<Results<S::Cell>, SearchError> {
@@ -55,7 +55,7 @@ impl<S: Space> Engine<S> {
 struct Run<'r, S, F> {
     engine: &'r Engine<S>,
     shape: Shape,
-    kept: &'r mut Kept,
+    kept: &'r mut WarmMemory,
     /// The number of the list's first search.
     first: usize,
     /// Searches that are over.
@@ -176,7 +176,7 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
         let walked = self.kept.walked.get_or_insert_default();
         let (search, walk) = memory.plans(gpu, self.shape, (&engine.map, walked), &searches, &records)?;
         let mut paths = vec![Vec::new(); if engine.paths { list.len() } else { 0 }];
-        let usual_steps = if self.shape.open == Open::Team { TEAM_STEPS } else { THREAD_STEPS };
+        let usual_steps = if self.shape.open == OpenList::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);
         let mut pace = self.kept.pace.take().unwrap_or_else(|| Pace::new(MOST_STEPS));
         let mut full_pace = None;

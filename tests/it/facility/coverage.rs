@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use eventhorizon::facility::{
-    Distribution, Facility, Measure, Network, Place, Report, Source, Station, Study,
+    Backend, Distribution, Facility, Measure, Network, Report, Source, Station, Study,
 };
 use eventhorizon::statistics::{Budget, Precision, Stopping};
 use rayon::prelude::*;
@@ -81,14 +81,14 @@ fn made(facility: &Facility, setting: &Setting, seed: u64) -> Report {
     let &Setting { method, until, warm_up, quantiles, .. } = setting;
     let study = Study { seed, details: quantiles, ..Study::new(1, until, warm_up) };
     let report = match method {
-        Method::Batches(batches) => facility.long_run(&study, batches, Place::Cpu),
+        Method::Batches(batches) => facility.long_run(&study, batches, Backend::Cpu),
         Method::Replications(replications) => {
-            facility.study(&Study { replications, ..study }, Place::Cpu, |_, _| {})
+            facility.study(&Study { replications, ..study }, Backend::Cpu, |_, _| {})
         }
         Method::Precision(share) => {
             let budget = Budget { replications: Some(100_000), ..Budget::default() };
             let stopping = Some(Stopping::new(Precision::relative(share), budget));
-            facility.study(&Study { stopping, ..study }, Place::Cpu, |_, _| {})
+            facility.study(&Study { stopping, ..study }, Backend::Cpu, |_, _| {})
         }
     };
     report.unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", setting.network))
@@ -220,13 +220,13 @@ fn intervals_hold_what_theory_says() {
         }
         let (first, mut more) = (cells(&setting, 0..400), None);
         for (measure, cell) in first {
-            let mut told = (cell, 400);
+            let mut reported = (cell, 400);
             if again && !COVERS.contains(&cell.share()) {
-                told = (more.get_or_insert_with(|| cells(&setting, 400..4400))[measure], 4000);
+                reported = (more.get_or_insert_with(|| cells(&setting, 400..4400))[measure], 4000);
             }
-            let share = 100.0 * told.0.share();
-            println!("| `{network}` | {until} | {method} | {measure} | {share:.1} % | {} |", told.1);
-            if !(least(&setting, measure)..=*COVERS.end()).contains(&told.0.share()) {
+            let share = 100.0 * reported.0.share();
+            println!("| `{network}` | {until} | {method} | {measure} | {share:.1} % | {} |", reported.1);
+            if !(least(&setting, measure)..=*COVERS.end()).contains(&reported.0.share()) {
                 outside.push(format!("{network} until {until}, {method}: {measure} {share:.1} %"));
             }
         }

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use eventhorizon::facility::{FelError, FelNetwork, FelResults, FelSimulation, FelTwin};
+use eventhorizon::facility::{FelError, FelNetwork, FelReference, FelResults, FelSimulation};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
 use eventhorizon::pdes::{CpuSimulation, Until};
@@ -17,14 +17,14 @@ use super::common::gpu;
 fn same(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: u64, ends: &[u64]) -> FelResults {
     let interval = Ticks::new(interval);
     let mut simulation = FelSimulation::new(gpu, network, seed, interval).unwrap();
-    let mut twin = FelTwin::new(network, seed, interval).unwrap();
+    let mut reference = FelReference::new(network, seed, interval).unwrap();
     let mut last = None;
     for &end in ends {
         simulation.run(Ticks::new(end)).unwrap();
-        twin.run(Ticks::new(end)).unwrap();
+        reference.run(Ticks::new(end)).unwrap();
         let results = simulation.results().unwrap();
-        assert_eq!(results, twin.results(), "interval {interval:?}, until {end}");
-        assert_eq!(results.fingerprint(), twin.results().fingerprint());
+        assert_eq!(results, reference.results(), "interval {interval:?}, until {end}");
+        assert_eq!(results.fingerprint(), reference.results().fingerprint());
         last = Some(results);
     }
     last.unwrap()
@@ -105,16 +105,16 @@ fn any_network() {
         runner.run(&(case, any::<u64>(), 0_u64..400, 1_u64..3000), |(facilities, seed, interval, end)| {
             let facilities = facilities.into_iter().map(|(mean, to, held)| (Ticks::new(mean), to, held + 1));
             let network = FelNetwork::new(facilities).unwrap();
-            let (simulation, twin) = (
+            let (simulation, reference) = (
                 FelSimulation::new(&gpu, &network, seed, Ticks::new(interval)),
-                FelTwin::new(&network, seed, Ticks::new(interval)),
+                FelReference::new(&network, seed, Ticks::new(interval)),
             );
-            let (mut simulation, mut twin) = (simulation.unwrap(), twin.unwrap());
-            let ran = (simulation.run(Ticks::new(end)), twin.run(Ticks::new(end)));
+            let (mut simulation, mut reference) = (simulation.unwrap(), reference.unwrap());
+            let ran = (simulation.run(Ticks::new(end)), reference.run(Ticks::new(end)));
             match ran {
                 (Ok(time), Ok(expected)) => {
                     prop_assert_eq!(time, expected);
-                    prop_assert_eq!(simulation.results().unwrap(), twin.results());
+                    prop_assert_eq!(simulation.results().unwrap(), reference.results());
                 }
                 (Err(FelError::Stuck { time, .. }), Err(FelError::Stuck { time: expected, .. })) => {
                     prop_assert_eq!(time, expected);
@@ -132,9 +132,9 @@ fn the_error_of_the_utilisation_grows_with_the_interval() {
     let network = torus(16, 16, 256, units.ticks(10.0).unwrap().get());
     let end = units.ticks(8000.0).unwrap();
     let utilisation = |interval: f64| {
-        let mut twin = FelTwin::new(&network, 1, units.ticks(interval).unwrap()).unwrap();
-        twin.run(end).unwrap();
-        twin.results().utilisation()
+        let mut reference = FelReference::new(&network, 1, units.ticks(interval).unwrap()).unwrap();
+        reference.run(end).unwrap();
+        reference.results().utilisation()
     };
     let theory = ClosedNetwork::new(&[(256, 10.0)], 0.0, 256).unwrap().utilisation(0).unwrap();
     let exact = utilisation(0.0);
@@ -151,12 +151,13 @@ fn a_run_that_its_watcher_ends_goes_on_from_there() {
     let end = Ticks::new(200_000);
     let time = simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
     assert!(time < end);
-    let (early, mut twin) = (simulation.results().unwrap(), FelTwin::new(&network, 3, interval).unwrap());
+    let (early, mut reference) =
+        (simulation.results().unwrap(), FelReference::new(&network, 3, interval).unwrap());
     assert_eq!(early.time, time);
     assert_eq!(simulation.run(end).unwrap(), end);
-    twin.run(end).unwrap();
-    assert_eq!(simulation.results().unwrap(), twin.results());
-    assert!(early.served() < twin.results().served());
+    reference.run(end).unwrap();
+    assert_eq!(simulation.results().unwrap(), reference.results());
+    assert!(early.served() < reference.results().served());
 }
 
 #[test]
@@ -165,8 +166,8 @@ fn time_that_stands_still_is_told() {
     let network = torus(4, 4, 16, 100);
     let interval = Ticks::new(1 << 20);
     let mut simulation = FelSimulation::new(&gpu(), &network, 1, interval).unwrap();
-    let mut twin = FelTwin::new(&network, 1, interval).unwrap();
-    for error in [simulation.run(Ticks::new(1)), twin.run(Ticks::new(1))] {
+    let mut reference = FelReference::new(&network, 1, interval).unwrap();
+    for error in [simulation.run(Ticks::new(1)), reference.run(Ticks::new(1))] {
         let error = error.unwrap_err();
         assert!(matches!(error, FelError::Stuck { time: 0, interval: 1_048_576 }), "{error}");
     }
@@ -190,7 +191,7 @@ fn networks_that_are_none_are_refused() {
         assert!(error.contains(words), "{error}");
     }
     let network = torus(2, 2, 4, 9);
-    let error = FelTwin::new(&network, 1, Ticks::new(1 << 40)).unwrap_err().to_string();
+    let error = FelReference::new(&network, 1, Ticks::new(1 << 40)).unwrap_err().to_string();
     assert!(error.contains("1099511627776 ticks"), "{error}");
 }
 
@@ -202,10 +203,10 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     let end = facility.resolution().ticks(60_000.0).unwrap();
     let results = same(&gpu(), &network, 1, 0, &[end.get() / 30]);
     assert!(results.served() > 300);
-    let mut twin = FelTwin::new(&network, 1, Ticks::ZERO).unwrap();
-    twin.run(end).unwrap();
+    let mut reference = FelReference::new(&network, 1, Ticks::ZERO).unwrap();
+    reference.run(end).unwrap();
     // Nine alike facilities, nine customers.
-    let utilisation = twin.results().utilisation();
+    let utilisation = reference.results().utilisation();
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
         ("mm1", "is no such station"),

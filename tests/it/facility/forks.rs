@@ -1,14 +1,14 @@
 //! Fork and join: customers that are parted into siblings, and joined again.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Place, Route, Source,
+    Backend, Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Route, Source,
     Station, Study,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping};
 
 use super::common::gpu;
 use super::new_nodes::{exponential, studied, within};
-use super::runs::{mapped, same, told};
+use super::runs::{mapped, reported, same};
 use super::shipped_one;
 use super::theory::covered;
 
@@ -139,13 +139,13 @@ fn room_for_those_who_were_parted_is_made_as_it_is_needed_and_shows_in_nothing()
     let gpu = gpu();
     let facility = within_each_other().compile().unwrap();
     let study = Study::new(3, 60.0, 6.0);
-    let expected = facility.clone().with_room(512).study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let expected = facility.clone().with_room(512).study(&study, Backend::Cpu, |_, _| {}).unwrap();
     let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
-    for place in [Place::Cpu, Place::Gpu(&gpu, options)] {
+    for place in [Backend::Cpu, Backend::Gpu(&gpu, options)] {
         let found = facility.clone().with_room(4).study(&study, place, |_, _| {}).unwrap();
-        assert_eq!(told(&found), told(&expected));
+        assert_eq!(reported(&found), reported(&expected));
     }
-    let error = facility.study(&Study { room: 8, ..study }, Place::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study { room: 8, ..study }, Backend::Cpu, |_, _| {}).unwrap_err();
     assert!(matches!(error, FacilityError::LineFull { node, .. } if node == "outer"));
 }
 
@@ -182,13 +182,13 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     let three = |to: &str| Delay::new(exponential(1.0), to);
     fork("other").delay("three", three("other")).compile().unwrap();
     let error = refused(fork("other").delay("three", three("parts")));
-    let told = error.to_string();
+    let reported = error.to_string();
     assert!(
         matches!(error, FacilityError::Siblings { fork, node, .. } if fork == "other" && node == "parts")
     );
     assert!(
-        told.contains("`other`") && told.contains("`parts`") && told.contains("join them before"),
-        "{told}"
+        reported.contains("`other`") && reported.contains("`parts`") && reported.contains("join them before"),
+        "{reported}"
     );
     let error = refused(right(home(), &[Link::to("one"), Link::to("two"), Link::to("parts")]));
     assert!(matches!(error, FacilityError::Unsupported { node, .. } if node == "parts"));
@@ -211,6 +211,6 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     let mut fine = right(home(), &both);
     fine.ticks_per_unit = Some(1 << 20);
     let facility = fine.compile().unwrap();
-    let error = facility.study(&Study::new(2, 1e13, 1.0), Place::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(2, 1e13, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
     assert!(matches!(error, FacilityError::Time { .. }), "{error}");
 }

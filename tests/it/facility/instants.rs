@@ -1,7 +1,7 @@
 //! Simultaneous events in the order of the table in docs/guide-networks.md, with values found by
 //! hand.
 
-use eventhorizon::facility::{Follow, Measure, Network, Outcome, Place, Study};
+use eventhorizon::facility::{Backend, Follow, Measure, Network, Outcome, Study};
 use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
@@ -106,7 +106,7 @@ fn of_case(body: &str) -> Network {
 #[test]
 fn each_pair_of_events_at_one_instant_is_in_the_order_of_the_table() {
     let gpu = gpu();
-    for place in [Place::Cpu, Place::Gpu(&gpu, EngineOptions::default())] {
+    for place in [Backend::Cpu, Backend::Gpu(&gpu, EngineOptions::default())] {
         for &(what, body, until, expected) in CASES {
             let facility = of_case(body).compile_unstable().unwrap();
             let visits = facility.trace(&Study::new(1, until, 0.0), Follow::first(100), place).unwrap();
@@ -122,7 +122,7 @@ fn each_pair_of_events_at_one_instant_is_in_the_order_of_the_table() {
 fn a_line_of_fixed_times_at_a_load_of_one_is_served_without_waits() {
     let network = Network::from_toml(include_str!("../../data/networks/load_of_one.toml")).unwrap();
     let visits = network.compile().unwrap();
-    let visits = visits.trace(&Study::new(1, 24.0, 0.0), Follow::first(100), Place::Cpu).unwrap();
+    let visits = visits.trace(&Study::new(1, 24.0, 0.0), Follow::first(100), Backend::Cpu).unwrap();
     let began: Vec<_> = visits.iter().filter(|visit| visit.node == "s").map(|visit| visit.began).collect();
     let hours: Vec<_> = (1..24).map(|hour| Some(f64::from(hour))).collect();
     assert_eq!(began[..23], hours);
@@ -137,7 +137,7 @@ fn an_unconnected_part_changes_nothing_of_the_rest() {
     let report = |text: &str| {
         let text = text.replace("warm_up = 100", "warm_up = 100\nticks_per_unit = 1048576");
         let facility = Network::from_toml(&text).unwrap().compile().unwrap();
-        facility.study(&Study::new(3, 1000.0, 100.0), Place::Cpu, |_, _| {}).unwrap()
+        facility.study(&Study::new(3, 1000.0, 100.0), Backend::Cpu, |_, _| {}).unwrap()
     };
     let alone = report(include_str!("../../data/networks/alone.toml"));
     let more = report(include_str!("../../data/networks/with_unrelated_part.toml"));

@@ -3,7 +3,7 @@
 //! of a Markov chain.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Place, Report, Route, Source,
+    Backend, Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Report, Route, Source,
     Station, Study,
 };
 
@@ -15,7 +15,7 @@ pub(crate) fn exponential(mean: f64) -> Distribution {
 }
 
 pub(crate) fn studied(network: &Network, study: &Study) -> Report {
-    network.compile().unwrap().study(study, Place::Cpu, |_, _| {}).unwrap()
+    network.compile().unwrap().study(study, Backend::Cpu, |_, _| {}).unwrap()
 }
 
 /// That an interval has a value in it, or nearly.
@@ -171,7 +171,7 @@ fn stations_that_wait_for_each_other_are_named() {
         .station("bystander", Station::new(exponential(1.0), "out"))
         .sink("out");
     let error =
-        network.compile().unwrap().study(&Study::new(2, 100.0, 1.0), Place::Cpu, |_, _| {}).unwrap_err();
+        network.compile().unwrap().study(&Study::new(2, 100.0, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
     assert!(
         matches!(&error, FacilityError::Deadlock { nodes, replication: 0 } if nodes == "`a`, `b`"),
         "{error}"
@@ -190,7 +190,7 @@ fn stations_that_wait_for_each_other_are_named() {
             .station("b", patience.map_or(second.clone(), |time| second.with_patience(constant(time))))
     };
     let study = Study::new(1, 40.0, 0.0);
-    let error = network(None).compile().unwrap().study(&study, Place::Cpu, |_, _| {}).unwrap_err();
+    let error = network(None).compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap_err();
     assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`a`, `b`"), "{error}");
     studied(&network(Some(50.0)), &study);
     let report = studied(&network(Some(50.0)), &Study::new(1, 80.0, 0.0));
@@ -303,19 +303,22 @@ fn what_changes_with_time() {
             Station::new(Distribution::Constant(3.0), "out").with_schedule(&[(25.0, 1), (15.0, 0)]),
         )
         .sink("out");
-    let report =
-        network.compile_unstable().unwrap().study(&Study::new(2, 80.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
+    let report = network
+        .compile_unstable()
+        .unwrap()
+        .study(&Study::new(2, 80.0, 0.0), Backend::Cpu, |_, _| {})
+        .unwrap();
     let row = |measure| report.row("desk", Some("customer"), measure).unwrap().mean.unwrap();
     // They come at 10 … 70; those of 30 and 40 begin at 40 and 43 (he of 70 waits until the end).
     assert_eq!(row(Measure::Wait), (10.0 + 3.0) / 6.0);
     assert_eq!(row(Measure::Utilisation), 18.0 / 50.0);
     // From 25 to 40 there is no server, of which a share could be busy.
     let facility = network.compile_unstable().unwrap();
-    let report = facility.study(&Study::new(2, 40.0, 25.0), Place::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(2, 40.0, 25.0), Backend::Cpu, |_, _| {}).unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean, None);
     assert!(matches!(&report.warnings[..], [one] if one.contains("utilisation at `desk`")), "{report}");
     // Nobody waits in the first of eight parts.
-    let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8, Place::Cpu).unwrap();
+    let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8, Backend::Cpu).unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Wait).unwrap().mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not told")), "{report}");
 }
@@ -381,8 +384,8 @@ fn the_clock_of_shares_is_not_left() {
     let (until, study) = (2e8, Study::new(1, 2e8, 0.0));
     for error in [
         facility.settles(1, until, 1).unwrap_err(),
-        facility.study(&study, Place::Cpu, |_, _| {}).unwrap_err(),
-        facility.long_run(&study, 20, Place::Cpu).unwrap_err(),
+        facility.study(&study, Backend::Cpu, |_, _| {}).unwrap_err(),
+        facility.long_run(&study, 20, Backend::Cpu).unwrap_err(),
     ] {
         assert!(matches!(&error, FacilityError::Setting { node, .. } if node == "server"), "{error}");
     }
@@ -439,12 +442,12 @@ fn a_long_run_by_batches() {
     let facility = shipped_one("mm1").compile().unwrap();
     let warm_up = facility.settles(5, 4000.0, 4).unwrap();
     assert!(warm_up <= 2000.0, "{warm_up}");
-    let report = facility.long_run(&Study::new(1, 60_000.0, warm_up.max(200.0)), 20, Place::Cpu).unwrap();
+    let report = facility.long_run(&Study::new(1, 60_000.0, warm_up.max(200.0)), 20, Backend::Cpu).unwrap();
     let (inside, all, furthest, which) = covered(&report);
     assert!(all >= 8 && furthest < 3.0 && inside * 3 >= all * 2, "{which}\n{report}");
     // The batches are parts of one run: the mean is that of the run.
     let study = Study { seed: 1, ..Study::new(1, 60_000.0, warm_up.max(200.0)) };
-    let whole = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let whole = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
     let number =
         |report: &Report| report.row("server", Some("customer"), Measure::Number).unwrap().mean.unwrap();
     assert!((number(&report) - number(&whole)).abs() < 1e-6, "{report}{whole}");
@@ -455,7 +458,7 @@ fn a_long_run_by_batches() {
         .sink("out");
     let error = flooded.compile_unstable().unwrap().settles(1, 300.0, 2).unwrap_err();
     assert!(matches!(&error, FacilityError::NotSettled { node, .. } if node == "server"), "{error}");
-    let error = facility.long_run(&Study::new(1, 100.0, 0.0), 3, Place::Cpu).unwrap_err();
+    let error = facility.long_run(&Study::new(1, 100.0, 0.0), 3, Backend::Cpu).unwrap_err();
     assert!(matches!(error, FacilityError::Analysis(_)), "{error}");
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use eventhorizon::facility::{Follow, Network, Outcome, Place, Study, Visit};
+use eventhorizon::facility::{Backend, Follow, Network, Outcome, Study, Visit};
 use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
@@ -11,7 +11,7 @@ use super::common::gpu;
 fn visits(text: &str) -> Vec<Visit> {
     let head = "name = \"streams\"\nticks_per_unit = 1048576\n";
     let facility = Network::from_toml(&format!("{head}{text}")).unwrap().compile_unstable().unwrap();
-    facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), Place::Cpu).unwrap()
+    facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), Backend::Cpu).unwrap()
 }
 
 /// What a time of a class's visits to a node is, in the order of another time.
@@ -168,7 +168,7 @@ fn draws_of_a_kind_are_independent_of_those_of_another() {
 
 #[test]
 fn who_waits_elsewhere_for_room_draws_its_patience_once() {
-    let of = |capacity: u32, place: Place<'_>| {
+    let of = |capacity: u32, place: Backend<'_>| {
         let text = format!(
             "name = \"guests\"\nticks_per_unit = 1048576\n[source.in]\ninterarrival = {{ exponential = 1 }}\nto = \"before\"\n\
              [delay.before]\ntime = {{ constant = 1 }}\nto = \"desk\"\n[station.desk]\nservice = {{ exponential = 1.5 }}\n\
@@ -182,12 +182,12 @@ fn who_waits_elsewhere_for_room_draws_its_patience_once() {
         let gone = visits.iter().filter(|visit| visit.node == "desk" && visit.outcome == Outcome::Reneged);
         gone.map(|visit| (visit.customer, visit.left.unwrap() - visit.arrived)).collect()
     };
-    let narrow = of(2, Place::Cpu);
+    let narrow = of(2, Backend::Cpu);
     let waited = narrow.iter().filter(|visit| visit.node == "before" && visit.left.is_some());
     assert!(waited.filter(|visit| visit.left.unwrap() - visit.arrived > 1.5).count() > 50);
     let gpu = gpu();
-    assert_eq!(narrow, of(2, Place::Gpu(&gpu, EngineOptions::default())));
-    let (narrow, wide) = (patience(&narrow), patience(&of(50, Place::Cpu)));
+    assert_eq!(narrow, of(2, Backend::Gpu(&gpu, EngineOptions::default())));
+    let (narrow, wide) = (patience(&narrow), patience(&of(50, Backend::Cpu)));
     let both: Vec<_> = narrow.iter().filter_map(|(who, time)| Some((time, wide.get(who)?))).collect();
     assert!(both.len() > 10, "{}", both.len());
     // To the last bits of a difference of times.

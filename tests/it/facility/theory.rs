@@ -1,7 +1,7 @@
 //! What theory says.
 
 use eventhorizon::facility::{
-    Discipline, Distribution, Measure, Network, Place, Report, Source, Station, Study,
+    Backend, Discipline, Distribution, Measure, Network, Report, Source, Station, Study,
 };
 
 use super::{shipped, shipped_one};
@@ -31,7 +31,7 @@ pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
 fn studied(network: &Network, replications: u32, share: f64, seed: u64) -> Report {
     let (until, warm_up) = (network.until.unwrap() * share, network.warm_up.unwrap());
     let study = Study { seed, ..Study::new(replications, until + warm_up, warm_up) };
-    network.compile().unwrap().study(&study, Place::Cpu, |_, _| {}).unwrap()
+    network.compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn times_of_no_chance_are_exact() {
         .station("server", Station::new(Distribution::Constant(3.0), "out"))
         .sink("out");
     let report =
-        network.compile().unwrap().study(&Study::new(2, 110.0, 10.0), Place::Cpu, |_, _| {}).unwrap();
+        network.compile().unwrap().study(&Study::new(2, 110.0, 10.0), Backend::Cpu, |_, _| {}).unwrap();
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
     assert_eq!(row("server", Measure::Utilisation), 0.6);
     assert_eq!(row("server", Measure::Wait), 1.5);

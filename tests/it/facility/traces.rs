@@ -2,7 +2,7 @@
 //! pictures of it.
 
 use eventhorizon::facility::{
-    Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Place, Source,
+    Backend, Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Source,
     Station, Study, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::EngineOptions;
@@ -12,7 +12,7 @@ use super::runs::chance;
 use super::shipped_one;
 
 fn traced(facility: &Facility, study: &Study, follow: Follow) -> Vec<Visit> {
-    facility.trace(study, follow, Place::Cpu).unwrap()
+    facility.trace(study, follow, Backend::Cpu).unwrap()
 }
 
 /// Two at once every 10, who are parted: one part is served for 3, and the other, of both, for 1 in
@@ -33,7 +33,7 @@ fn clockwork() -> Network {
 fn a_trace_tells_every_visit_of_those_who_are_followed() {
     let facility = clockwork().compile().unwrap();
     let visits = traced(&facility, &Study::new(1, 27.5, 0.0), Follow { every: 2, most: 2 });
-    let told: Vec<_> = visits
+    let reported: Vec<_> = visits
         .iter()
         .map(|visit| {
             let Visit { customer, from, node, arrived, began, left, outcome, .. } = visit;
@@ -56,7 +56,7 @@ fn a_trace_tells_every_visit_of_those_who_are_followed() {
         (3, "more", "door", 14.0, Some(18.0), Some(23.0), Served),
         (3, "more", "out", 23.0, None, Some(23.0), Served),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 
     let mut csv = Vec::new();
     write_visits(&visits, &mut csv).unwrap();
@@ -77,7 +77,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
         let study = Study::new(2, until, until / 4.0);
         let visits = traced(&facility, &study, Follow::first(5000));
         // The first of the study's replications alone.
-        let report = facility.study(&Study { replications: 1, ..study }, Place::Cpu, |_, _| {}).unwrap();
+        let report = facility.study(&Study { replications: 1, ..study }, Backend::Cpu, |_, _| {}).unwrap();
         for node in facility.nodes() {
             let ended = |visit: &&Visit| {
                 visit.node == node
@@ -105,7 +105,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
 #[test]
 fn both_engines_tell_the_same_traces() {
     let gpu = gpu();
-    let place = Place::Gpu(&gpu, EngineOptions::default());
+    let place = Backend::Gpu(&gpu, EngineOptions::default());
     for number in [4, 9] {
         let facility = chance(number).compile_unstable().unwrap();
         let study = Study::new(1, 30.0, 3.0);
@@ -135,8 +135,8 @@ fn a_visit_tells_the_class_that_who_comes_has_there() {
         .station("check", Station::new(Distribution::Constant(1.0), "out"))
         .sink("out");
     let visits = traced(&network.compile().unwrap(), &Study::new(1, 15.0, 0.0), Follow::first(1));
-    let told: Vec<_> = visits.iter().map(|visit| (&*visit.node, &*visit.class)).collect();
-    assert_eq!(told, [("shop", "raw"), ("check", "done"), ("out", "done")]);
+    let reported: Vec<_> = visits.iter().map(|visit| (&*visit.node, &*visit.class)).collect();
+    assert_eq!(reported, [("shop", "raw"), ("check", "done"), ("out", "done")]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn traces_that_cannot_be_told_are_refused() {
     clinic.ticks_per_unit = Some(1 << 20);
     let facility = clinic.compile().unwrap();
     let study = Study::new(1, 100.0, 0.0);
-    let refused = |study: &Study, follow| facility.trace(study, follow, Place::Cpu).unwrap_err();
+    let refused = |study: &Study, follow| facility.trace(study, follow, Backend::Cpu).unwrap_err();
     for (follow, named) in
         [(Follow { every: 0, most: 3 }, "0"), (Follow::first(0), "0"), (Follow::first(30_000), "90000")]
     {
@@ -163,24 +163,24 @@ fn the_course_of_a_run_is_that_of_its_first_replication() {
     let facility = shipped_one("order").compile().unwrap();
     let study = Study::new(1, 2000.0, 400.0);
     let course = facility.course(&study, 10).unwrap();
-    let report = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
     let names: Vec<&str> = course.numbers.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["books", "records", "packing", "picking"]);
     assert_eq!(course.part, 200.0);
     for (name, numbers) in &course.numbers {
         // The warm-up is two parts of ten.
         let mean = numbers[2..].iter().sum::<f64>() / 8.0;
-        let told = report.row(name, Some("customer"), Measure::Number).unwrap().mean.unwrap();
-        assert!((mean - told).abs() < 1e-9 * told, "{name}: {mean}, not {told}");
+        let reported = report.row(name, Some("customer"), Measure::Number).unwrap().mean.unwrap();
+        assert!((mean - reported).abs() < 1e-9 * reported, "{name}: {mean}, not {reported}");
     }
     for times in &course.sojourns {
         let throughput =
             report.row(&times.node, Some("customer"), Measure::Throughput).unwrap().mean.unwrap();
         assert_eq!(times.count() as f64, (throughput * 1600.0).round(), "{}", times.node);
         // Bins are a sixteenth as wide as their times, at the most.
-        let told = report.row(&times.node, Some("customer"), Measure::Sojourn).unwrap().mean.unwrap();
+        let reported = report.row(&times.node, Some("customer"), Measure::Sojourn).unwrap().mean.unwrap();
         let sum: f64 = times.bins.iter().map(|&(from, to, count)| (from + to) / 2.0 * count as f64).sum();
-        assert!((sum / times.count() as f64 / told - 1.0).abs() < 0.03, "{}", times.node);
+        assert!((sum / times.count() as f64 / reported - 1.0).abs() < 0.03, "{}", times.node);
     }
     assert_eq!(course.sojourns.len(), 5);
     for parts in [0, usize::MAX] {
@@ -192,7 +192,7 @@ fn the_course_of_a_run_is_that_of_its_first_replication() {
 fn pictures_name_what_they_show() {
     let facility = shipped_one("order").compile().unwrap();
     let study = Study::new(2, 500.0, 50.0);
-    let report = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
     let course = facility.course(&study, 50).unwrap();
     let pictures = [plot::numbers(&course), plot::sojourns(&course), plot::network(&facility, &report)]
         .map(Result::unwrap);
@@ -210,7 +210,7 @@ fn pictures_name_what_they_show() {
             .station("s", Station::new(Distribution::Constant(1.0), "out"))
             .sink("out");
         let facility = network.compile().unwrap();
-        let report = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+        let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
         let svg = plot::network(&facility, &report).unwrap();
         let at = svg.find("<rect x=\"210\"").unwrap_or_else(|| panic!("{svg}"));
         svg[at..].split("fill=\"").nth(1).unwrap()[..7].to_owned()

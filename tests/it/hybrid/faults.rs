@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Fault, FaultKind, HybridError, LocalRank, Options, Simulation, Spread,
+    Context, Digest, Entity, EntityPlacement, Fault, FaultKind, HybridError, LocalRank, Options, Simulation,
     Transport, in_process,
 };
 use eventhorizon::time::Ticks;
@@ -296,7 +296,7 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(huge.unwrap_err(), HybridError::HostMemory { .. }));
 
     let errors = in_process(2, |rank| {
-        let spread = Spread::Map(std::sync::Arc::new(|name| name));
+        let spread = EntityPlacement::Map(std::sync::Arc::new(|name| name));
         let options = Options { spread, ..Options::default() };
         Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
     });

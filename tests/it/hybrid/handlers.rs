@@ -38,7 +38,7 @@ fn walks(gpu: &Gpu) -> WgslHandler<Walk, Walked> {
 
 fn walks_on(devices: &[Gpu]) -> WgslHandler<Walk, Walked> {
     let words = table();
-    let twin = move |call: &Walk| {
+    let reference = move |call: &Walk| {
         let (mut at, mut sum) = (call.start, 0_u32);
         for _ in 0..call.steps {
             at = at.wrapping_mul(5).wrapping_add(1) % TABLE;
@@ -47,11 +47,11 @@ fn walks_on(devices: &[Gpu]) -> WgslHandler<Walk, Walked> {
         Walked { sum, last: at }
     };
     let source = eventhorizon::wgsl!("../../wgsl/hybrid_batched.wgsl");
-    WgslHandler::batched(devices, "walks", source, twin).unwrap()
+    WgslHandler::batched(devices, "walks", source, reference).unwrap()
 }
 
 fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
-    let twin = |&base: &u32| {
+    let reference = |&base: &u32| {
         std::array::from_fn(|group| (0..32).map(|lane| (base + lane) * (group as u32 + 1)).sum())
     };
     WgslHandler::multithreaded(
@@ -59,7 +59,7 @@ fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
         "teams",
         eventhorizon::wgsl!("../../wgsl/hybrid_team.wgsl"),
         32,
-        twin,
+        reference,
     )
     .unwrap()
 }
@@ -226,9 +226,9 @@ fn batches_of_every_size_around_a_workgroup() {
     let (walks, teams) = (walks(&gpu), teams(&gpu));
     for count in [1, 2, 63, 64, 65, 128, 1000] {
         let calls: Vec<_> = (0..count).map(|i| Walk { start: i, steps: i % 40 }).collect();
-        let told = walks.on_gpu(&gpu, &calls).unwrap();
+        let reported = walks.on_gpu(&gpu, &calls).unwrap();
         let expected: Vec<_> = calls.iter().map(|call| walks.on_cpu(call)).collect();
-        assert_eq!(bytemuck::cast_slice::<_, u32>(&told), bytemuck::cast_slice::<_, u32>(&expected));
+        assert_eq!(bytemuck::cast_slice::<_, u32>(&reported), bytemuck::cast_slice::<_, u32>(&expected));
         let calls: Vec<_> = (0..count).collect();
         let expected: Vec<_> = calls.iter().map(|call| teams.on_cpu(call)).collect();
         assert_eq!(teams.on_gpu(&gpu, &calls).unwrap(), expected);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::common;
 use eventhorizon::facility::{Distribution, Facility, Link, Network, Source, Station};
 use eventhorizon::hybrid::{
-    Entity, HybridError, Lp, Message, Options, Simulation, Spread, Transport, in_process,
+    Entity, EntityPlacement, HybridError, Lp, Message, Options, Simulation, Transport, in_process,
 };
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
@@ -26,8 +26,12 @@ fn ticks(units: f64) -> Ticks {
     Resolution::default().ticks(units).unwrap()
 }
 
-fn spreads() -> [Spread; 3] {
-    [Spread::Block, Spread::Hash, Spread::Map(Arc::new(|name| u32::from(name.is_multiple_of(3))))]
+fn spreads() -> [EntityPlacement; 3] {
+    [
+        EntityPlacement::Block,
+        EntityPlacement::Hash,
+        EntityPlacement::Map(Arc::new(|name| u32::from(name.is_multiple_of(3)))),
+    ]
 }
 
 /// Runs a simulation on ranks of this process, to one end after the other: events and fingerprint,
@@ -141,9 +145,9 @@ fn a_watcher_stops_all_ranks_and_the_run_goes_on() {
     let ran = in_process(2, |rank| {
         let second = rank.rank() == 1;
         let mut simulation = Lp::simulation(model, Some(Box::new(rank)), Options::default()).unwrap();
-        let mut told = 0;
+        let mut reported = 0;
         let watch = |_: &_| {
-            told += 1;
+            reported += 1;
             if second { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
         };
         let first = simulation.run_watched(end, watch).unwrap();

@@ -36,14 +36,14 @@ fn mpirun(ranks: u32, deed: &str) -> Output {
 }
 
 /// That the ranks were ended, these with these words, and not because the time was up.
-fn ended(deed: &str, told: &[&str]) {
+fn ended(deed: &str, reported: &[&str]) {
     let output = mpirun(3, deed);
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     // (Where ranks go on without another, `mpirun` tells of no failure.)
     assert!(!output.status.success() || deed == "killed alone", "{deed}: {said}");
     assert!(!said.contains("time limit"), "{deed}: {said}");
-    for words in told {
+    for words in reported {
         assert!(said.contains(words), "{deed}: {said}");
     }
 }
@@ -55,10 +55,10 @@ fn processes_have_the_bits_of_the_sequential_engine() {
     let events = sequential.run(Until::time(ticks(120.0))).unwrap().events;
     for ranks in 1..=4 {
         let output = mpirun(ranks, "phold");
-        let told = String::from_utf8_lossy(&output.stdout);
+        let reported = String::from_utf8_lossy(&output.stdout);
         for rank in 0..ranks {
             let expected = format!("rank {rank} of {ranks}: {events} {}\n", sequential.fingerprint());
-            assert!(output.status.success() && told.contains(&expected), "{ranks}: {output:?}");
+            assert!(output.status.success() && reported.contains(&expected), "{ranks}: {output:?}");
         }
     }
 }
@@ -66,8 +66,8 @@ fn processes_have_the_bits_of_the_sequential_engine() {
 #[test]
 fn what_one_rank_sends_comes_whole_and_in_order() {
     let output = mpirun(3, "exchange");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.matches("all came").count() == 3, "{output:?}");
+    let reported = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && reported.matches("all came").count() == 3, "{output:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Message, Spread, Transport, in_process};
+use eventhorizon::hybrid::{self, EntityPlacement, GpuPart, HybridError, Lp, Message, Transport, in_process};
 use eventhorizon::models::{CallCentre, FifoTorus, Phold};
 use eventhorizon::pdes::{
     Autosave, Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Model, Options,
@@ -246,7 +246,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
 }
 
 /// What a rank of the host engine runs with.
-fn on_host(threads: usize, spread: &Spread) -> hybrid::Options {
+fn on_host(threads: usize, spread: &EntityPlacement) -> hybrid::Options {
     let Options { seed, replica, .. } = options();
     hybrid::Options {
         seed,
@@ -314,7 +314,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
     let model = Phold::new(300, 4, 0.1, 0.1, Resolution::default()).unwrap();
     let stopped = in_process(2, |rank| {
         let second = rank.rank() == 1;
-        let options = on_host(1, &Spread::Hash);
+        let options = on_host(1, &EntityPlacement::Hash);
         let mut simulation = Lp::simulation(model, Some(Box::new(rank)), options).unwrap();
         let mut asked = 0;
         let watch = |_: &_| {

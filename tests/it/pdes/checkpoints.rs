@@ -323,7 +323,7 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
     let (gpu, model, end) = (gpu(), phold(90, 4, 0.1), until(3000.0));
     let shorter = Phold::new(90, 4, 0.1, 5.0, Resolution::default()).unwrap();
     let fork = |saved: &Checkpoint, model: &Phold| saved.fork(model, 10, Replica::default());
-    let apart = |fork: Result<Checkpoint, CheckpointError>| matches!(fork, Err(CheckpointError::Apart));
+    let apart = |fork: Result<Checkpoint, CheckpointError>| matches!(fork, Err(CheckpointError::Skew));
     for sync in [Sync::Yawns, Sync::Horizon] {
         let mut simulation =
             Simulation::new(&gpu, &model, Options { sync, ..by(QueueDesign::Heap) }).unwrap();
@@ -397,23 +397,25 @@ fn sample() -> (Busy, Vec<u8>) {
 #[test]
 fn what_is_said_of_files_that_are_none() {
     let (model, bytes) = sample();
-    let told = |bytes: Vec<u8>| Checkpoint::from_bytes(bytes).expect_err("it is damaged").to_string();
-    assert!(told(Vec::new()).contains("no checkpoint"));
-    assert!(told(b"[network]\nname = 'clinic'".to_vec()).contains("no checkpoint"));
-    assert!(told(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes()).contains("like a text"));
-    assert!(told(bytes[..10].to_vec()).contains("end is missing"));
-    assert!(told(bytes[..bytes.len() - 1].to_vec()).contains("end is missing"));
-    assert!(told([&bytes[..], &[0]].concat()).contains("appended"));
+    let reported = |bytes: Vec<u8>| Checkpoint::from_bytes(bytes).expect_err("it is damaged").to_string();
+    assert!(reported(Vec::new()).contains("no checkpoint"));
+    assert!(reported(b"[network]\nname = 'clinic'".to_vec()).contains("no checkpoint"));
+    assert!(
+        reported(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes()).contains("like a text")
+    );
+    assert!(reported(bytes[..10].to_vec()).contains("end is missing"));
+    assert!(reported(bytes[..bytes.len() - 1].to_vec()).contains("end is missing"));
+    assert!(reported([&bytes[..], &[0]].concat()).contains("appended"));
     let mut later = bytes.clone();
     later[8] = 9;
     assert_eq!(
-        told(later),
+        reported(later),
         "the checkpoint has version 9 of the file format, and this library has version 2: \
          continue with the library that wrote it, or start again"
     );
     let mut flipped = bytes.clone();
     flipped[900] ^= 4;
-    assert!(told(flipped.clone()).contains("checksum"));
+    assert!(reported(flipped.clone()).contains("checksum"));
     // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
     for (place, what) in [
         (48, "no model has so many LPs"),
@@ -424,8 +426,8 @@ fn what_is_said_of_files_that_are_none() {
     ] {
         let mut bombed = bytes.clone();
         bombed[place..place + 8].copy_from_slice(&(1_u64 << 62).to_le_bytes());
-        let told = told(sealed(bombed));
-        assert!(told.contains(what), "{place}: {told}");
+        let reported = reported(sealed(bombed));
+        assert!(reported.contains(what), "{place}: {reported}");
     }
     // A file says how long it is, and no more than that is read; what is no checkpoint, not at all.
     let folder = Folder::new("endless");

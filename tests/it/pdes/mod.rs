@@ -489,28 +489,28 @@ fn an_application_is_told_how_far_its_windows_are_without_a_wait() {
     let model = Ring::new(40, 9);
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
     simulation.set_until(Until::EMPTY).unwrap();
-    let (mut telling, mut events) = (None, 0);
+    let (mut pending, mut events) = (None, 0);
     for _ in 0..30 {
         let mut encoder = device.create_command_encoder(&Default::default());
         simulation.record(&mut encoder, 1);
-        if telling.is_none() {
-            telling = Some(simulation.record_telling(&mut encoder).unwrap());
+        if pending.is_none() {
+            pending = Some(simulation.record_progress(&mut encoder).unwrap());
         }
         queue.submit([encoder.finish()]);
-        if let Some(asked) = &mut telling
-            && let Some(progress) = simulation.told(asked).unwrap()
+        if let Some(asked) = &mut pending
+            && let Some(progress) = simulation.poll(asked).unwrap()
         {
             assert!(progress.events >= events);
             events = progress.events;
-            telling = None;
+            pending = None;
         }
     }
     // What the device has done is told at once.
     let mut encoder = device.create_command_encoder(&Default::default());
-    let mut last = simulation.record_telling(&mut encoder).unwrap();
+    let mut last = simulation.record_progress(&mut encoder).unwrap();
     queue.submit([encoder.finish()]);
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    assert_eq!(simulation.told(&mut last).unwrap(), Some(simulation.progress().unwrap()));
+    assert_eq!(simulation.poll(&mut last).unwrap(), Some(simulation.progress().unwrap()));
     assert_eq!(simulation.progress().unwrap().events, 400);
 
     // A fault is told in the same way.
@@ -520,10 +520,10 @@ fn an_application_is_told_how_far_its_windows_are_without_a_wait() {
     simulation.set_until(Until::EMPTY).unwrap();
     let mut encoder = device.create_command_encoder(&Default::default());
     simulation.record(&mut encoder, 20);
-    let mut last = simulation.record_telling(&mut encoder).unwrap();
+    let mut last = simulation.record_progress(&mut encoder).unwrap();
     queue.submit([encoder.finish()]);
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    match simulation.told(&mut last) {
+    match simulation.poll(&mut last) {
         Err(SimulationError::Fault(fault)) => assert_eq!((fault.kind, fault.lp), (FaultKind::Destination, 7)),
         other => panic!("{other:?}"),
     }

@@ -512,13 +512,13 @@ fn what_tells_of_events_sends_none() {
             ),
         ),
     ];
-    let told = |to: &str, gap: &str| {
+    let reported = |to: &str, gap: &str| {
         format!(
             "{COUNT}{SENDER}fn next_to(lp: u32, state: ptr<function, State>) -> u32 {{ {to} return lp; }}\n\
              fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32> {{ {gap} return TIME_ZERO; }}\n"
         )
     };
-    let cases = cases.into_iter().chain([("next_to", told(send, "")), ("next_gap", told("", send))]);
+    let cases = cases.into_iter().chain([("next_to", reported(send, "")), ("next_gap", reported("", send))]);
     let first =
         include_str!("../../wgsl/relay.wgsl").split("// The LP after").next().unwrap().lines().count();
     for (name, text) in cases {

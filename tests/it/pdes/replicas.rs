@@ -8,7 +8,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
 use eventhorizon::pdes::{
     Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Model, Options,
-    Ran, Replica, Results, Simulation, SimulationError, Sync as Synchronise, Until,
+    Replica, Results, RunResult, Simulation, SimulationError, Sync as Synchronise, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{
@@ -61,7 +61,7 @@ fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what
         for (number, runs) in found.iter().zip(expected).enumerate() {
             match runs {
                 (Ok(found), Ok(expected)) => {
-                    let of = |ran: &Ran<O>| (ran.progress.events, ran.progress.now, ran.progress.stop);
+                    let of = |ran: &RunResult<O>| (ran.progress.events, ran.progress.now, ran.progress.stop);
                     assert_eq!(of(found), of(expected), "{what}: point {point}, run {number}");
                     assert_eq!(
                         found.fingerprint, expected.fingerprint,

@@ -82,7 +82,7 @@ fn centre(point: &Point<'_>) -> Result<CallCentre, Box<dyn std::error::Error + S
     Ok(CallCentre::new(3, point.whole("servers", 3)?, 3.0, 1.0, 0.5, 32, Resolution::default())?)
 }
 
-fn told(observations: &[Observations]) -> Vec<String> {
+fn reported(observations: &[Observations]) -> Vec<String> {
     observations.iter().map(|point| format!("{:?}", point.columns())).collect()
 }
 
@@ -105,7 +105,7 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
         |ended: usize, _: u64| if ended >= 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let found = engine.run_watched(&experiment, end, stop).unwrap();
     let expected = CpuEngine::new(centre).run_range(&experiment, 0..3, end).unwrap();
-    assert_eq!(told(&found.observations), told(&expected.observations));
+    assert_eq!(reported(&found.observations), reported(&expected.observations));
     assert_eq!(found.fingerprint, expected.fingerprint);
 
     let mut asked = 0;
@@ -140,7 +140,7 @@ fn runs_to_a_precision_that_are_stopped_tell_so() {
         let made = u32::try_from(run.observations[0].replications()).unwrap();
         assert!(made >= 30, "{made}");
         let expected = CpuEngine::new(centre).run_range(&experiment, 0..made, end).unwrap();
-        assert_eq!(told(&run.observations), told(&expected.observations));
+        assert_eq!(reported(&run.observations), reported(&expected.observations));
     }
 }
 

@@ -205,7 +205,7 @@ fn on_cpu(
 
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
-        let alone = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+        let alone = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
         for design in alone.chain(Lanes::ALL.map(QueueDesign::CbPar)) {
             let expected = on_cpu(design, &order, capacity, adopted, scripts);
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);

@@ -17,14 +17,14 @@ fn key([x, y, z, w]: HeapItem) -> HeapItem {
 }
 
 /// A heap on the device, and what it should hold.
-struct Twin {
+struct ReferenceHeap {
     gpu: Gpu,
     heap: ParallelHeap,
     expected: BinaryHeap<Reverse<HeapItem>>,
     what: String,
 }
 
-impl Twin {
+impl ReferenceHeap {
     fn new(gpu: &Gpu, capacity: u32, node: u32, what: &str) -> Self {
         let heap = ParallelHeap::with_node(gpu, capacity, node).unwrap();
         assert_eq!((heap.capacity(), heap.node()), (capacity, node));
@@ -119,12 +119,12 @@ fn sizes_around_nodes_come_out_in_order() {
     for (gpu, node) in ways() {
         let mut random = Random(1);
         for count in [0, 1, node - 1, node, node + 1, 2 * node, 3 * node - 1, 3 * node + 1, 7 * node + 5] {
-            let mut twin = Twin::new(&gpu, 10 * node, node, &format!("{count} items"));
-            twin.batch(random.items(count), 0);
-            twin.drain();
+            let mut reference = ReferenceHeap::new(&gpu, 10 * node, node, &format!("{count} items"));
+            reference.batch(random.items(count), 0);
+            reference.drain();
             // And what they leave behind is an empty heap.
-            twin.batch(random.items(count), 1);
-            twin.drain();
+            reference.batch(random.items(count), 1);
+            reference.drain();
         }
     }
 }
@@ -144,11 +144,11 @@ fn every_order_of_input_comes_out_in_order() {
             ("few times", |i| [0, i * 7 % 3, 1, i % 5]),
         ];
         for (name, item) in inputs {
-            let mut twin = Twin::new(&gpu, count, node, name);
-            twin.batch((0..count).map(item), 0);
-            twin.batch([], node / 2);
-            twin.batch((0..node / 2).map(item), node);
-            twin.drain();
+            let mut reference = ReferenceHeap::new(&gpu, count, node, name);
+            reference.batch((0..count).map(item), 0);
+            reference.batch([], node / 2);
+            reference.batch((0..node / 2).map(item), node);
+            reference.drain();
         }
     }
 }
@@ -158,12 +158,12 @@ fn cycles_that_keep_the_size_overlap_over_the_levels() {
     for (gpu, node) in ways() {
         let mut random = Random(2);
         let held = 40 * node + 3;
-        let mut twin = Twin::new(&gpu, held, node, "cycles");
-        twin.batch(random.items(held), 0);
+        let mut reference = ReferenceHeap::new(&gpu, held, node, "cycles");
+        reference.batch(random.items(held), 0);
         // The capacity is exact: each cycle has to give out as much as it takes in.
         let cycles: Vec<_> = (0..30).map(|_| (random.items(node), node)).collect();
-        twin.batches(&cycles);
-        twin.drain();
+        reference.batches(&cycles);
+        reference.drain();
     }
 }
 
@@ -171,8 +171,8 @@ fn cycles_that_keep_the_size_overlap_over_the_levels() {
 fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
     for (gpu, node) in ways() {
         let mut random = Random(3);
-        let mut twin = Twin::new(&gpu, 40 * node, node, "growing and shrinking");
-        twin.batch(random.items(20 * node), 0);
+        let mut reference = ReferenceHeap::new(&gpu, 40 * node, node, "growing and shrinking");
+        reference.batch(random.items(20 * node), 0);
         for mostly_deleted in [1, 3, 2, 3] {
             let cycles: Vec<_> = (0..24)
                 .map(|_| {
@@ -185,9 +185,9 @@ fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
                     (items.collect(), delete)
                 })
                 .collect();
-            twin.batches(&cycles);
+            reference.batches(&cycles);
         }
-        twin.drain();
+        reference.drain();
     }
 }
 
@@ -195,21 +195,21 @@ fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
 fn inserting_and_deleting_by_turns_at_every_fill() {
     for (gpu, node) in ways().into_iter().take(2) {
         let mut random = Random(4);
-        let mut twin = Twin::new(&gpu, 12 * node, node, "by turns");
+        let mut reference = ReferenceHeap::new(&gpu, 12 * node, node, "by turns");
         let mut held = 0;
         while held + node <= 12 * node {
             // Up by a few, and down by fewer at once: what has just set out is taken back.
             let some = 1 + random.below(node);
             let back = random.below(some.min(held + some) + 1);
-            twin.batches(&[
+            reference.batches(&[
                 (random.items(some), 0),
                 (Vec::new(), back),
                 (random.items(back), 0),
                 (Vec::new(), back / 2),
             ]);
-            held = twin.len();
+            held = reference.len();
         }
-        twin.drain();
+        reference.drain();
     }
 }
 
@@ -217,7 +217,7 @@ fn inserting_and_deleting_by_turns_at_every_fill() {
 fn batches_of_several_nodes_insert_before_they_delete() {
     for (gpu, node) in ways() {
         let mut random = Random(5);
-        let mut twin = Twin::new(&gpu, 10 * node, node, "long batches");
+        let mut reference = ReferenceHeap::new(&gpu, 10 * node, node, "long batches");
         for (insert, delete) in [
             (3 * node + 1, 2 * node),
             (node - 1, 3 * node),
@@ -225,22 +225,22 @@ fn batches_of_several_nodes_insert_before_they_delete() {
             (2 * node, 0),
             (1, 9 * node),
         ] {
-            twin.batch(random.items(insert), delete);
+            reference.batch(random.items(insert), delete);
         }
-        twin.drain();
+        reference.drain();
     }
 }
 
 #[test]
 fn an_empty_heap_has_nothing_to_delete() {
     for (gpu, node) in ways() {
-        let mut twin = Twin::new(&gpu, 5 * node, node, "empty");
-        assert!(twin.heap.is_empty(&gpu).unwrap());
-        twin.batch([], 0);
-        twin.batch([], 1);
-        twin.batch([], 3 * node);
-        twin.batch([[3, 0, 0, 0]], 5);
-        twin.batch([], 1);
+        let mut reference = ReferenceHeap::new(&gpu, 5 * node, node, "empty");
+        assert!(reference.heap.is_empty(&gpu).unwrap());
+        reference.batch([], 0);
+        reference.batch([], 1);
+        reference.batch([], 3 * node);
+        reference.batch([[3, 0, 0, 0]], 5);
+        reference.batch([], 1);
     }
 }
 
@@ -249,32 +249,32 @@ fn a_full_heap_refuses_one_more_and_loses_nothing() {
     for (gpu, node) in ways() {
         let mut random = Random(6);
         for capacity in [0, node - 1, node, node + 1, 5 * node + 1] {
-            let mut twin = Twin::new(&gpu, capacity, node, "full");
-            twin.batch(random.items(capacity), 0);
-            let refused = |twin: &Twin, more: u32| {
-                let error = twin.heap.check(&gpu).unwrap_err();
+            let mut reference = ReferenceHeap::new(&gpu, capacity, node, "full");
+            reference.batch(random.items(capacity), 0);
+            let refused = |reference: &ReferenceHeap, more: u32| {
+                let error = reference.heap.check(&gpu).unwrap_err();
                 let needed = capacity + more;
                 assert!(
                     matches!(error, ParallelHeapError::Full { needed: n, capacity: c } if (n, c) == (needed, capacity)),
                     "{error}"
                 );
                 assert!(error.to_string().contains("Delete items first"), "{error}");
-                twin.heap.check(&gpu).unwrap();
+                reference.heap.check(&gpu).unwrap();
             };
-            twin.batch(random.items(1), 0);
-            refused(&twin, 1);
+            reference.batch(random.items(1), 0);
+            refused(&reference, 1);
             // Nothing of a long batch is done, either.
-            twin.batch(random.items(3 * node), 1);
-            refused(&twin, 3 * node - 1);
+            reference.batch(random.items(3 * node), 1);
+            refused(&reference, 3 * node - 1);
             // Until the failure was told, later batches do nothing.
-            twin.batch(random.items(2), 1);
-            assert_eq!(twin.heap.exchange(&gpu, &[], 0).unwrap_err().to_string(), {
+            reference.batch(random.items(2), 1);
+            assert_eq!(reference.heap.exchange(&gpu, &[], 0).unwrap_err().to_string(), {
                 let (needed, capacity) = (capacity + 1, capacity);
                 ParallelHeapError::Full { needed, capacity }.to_string()
             });
             // One that gives out what it takes in fits.
-            twin.batch(random.items(capacity.min(node)), capacity.min(node));
-            twin.drain();
+            reference.batch(random.items(capacity.min(node)), capacity.min(node));
+            reference.drain();
         }
     }
 }
@@ -370,13 +370,13 @@ fn random_batches_match_a_binary_heap() {
     let mut runner = super::common::random_cases(24);
     runner
         .run(&strategy, |(node, capacity, batches)| {
-            let mut twin = Twin::new(&gpu, capacity, node, "random");
+            let mut reference = ReferenceHeap::new(&gpu, capacity, node, "random");
             for (seed, insert, delete) in batches {
-                let fits = twin.fits(insert, delete);
-                twin.batch(items(seed, insert), delete);
-                assert_eq!(twin.heap.check(&gpu).is_ok(), fits);
+                let fits = reference.fits(insert, delete);
+                reference.batch(items(seed, insert), delete);
+                assert_eq!(reference.heap.check(&gpu).is_ok(), fits);
             }
-            twin.drain();
+            reference.drain();
             Ok(())
         })
         .unwrap();

@@ -6,7 +6,7 @@ use eventhorizon::pdes::{
     Capacity, Context, CpuModel, CpuSimulation, Event, Model, Options, Simulation, Until,
 };
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{self, CpuEngine, Engine, Fail, Mapping, Twin};
+use eventhorizon::replication::{self, CpuEngine, Engine, Fail, Mapping, ReferenceModel};
 use eventhorizon::statistics::{Histogram, PooledAverage, Tally, TimeAverage, histogram_bin};
 use eventhorizon::time::Ticks;
 
@@ -64,21 +64,21 @@ fn tallies_take_in_what_the_hosts_do() {
         case[12..14].fill(0); // count
     }
     let (mut full, mut early, mut first) = (0, 0, 0);
-    let twin = |words: &[u32; 20]| {
+    let reference = |words: &[u32; 20]| {
         let mut tally: Tally = bytemuck::cast(<[u32; 16]>::try_from(&words[..16]).unwrap());
         let [time, value] = [16, 18].map(|at| Ticks::from_words([words[at], words[at + 1]]));
         let before = tally;
         tally.add(time, value.get());
         (before, tally, time)
     };
-    for (before, after, _) in cases.iter().map(twin) {
+    for (before, after, _) in cases.iter().map(reference) {
         full += u32::from(before.squares().is_some() && after.squares().is_none());
         early += u32::from(before == after);
         first += u32::from(before.count() == 0 && after.count() == 1);
     }
     assert!(full > 100 && early > 100 && first > 100, "{full} {early} {first}");
     check("probe_tally", &cases, |_, words| {
-        let (_, tally, time) = twin(words);
+        let (_, tally, time) = reference(words);
         bytemuck::cast::<_, [u32; 32]>([tally, Tally::since(time)])
     });
 }
@@ -97,7 +97,7 @@ fn time_averages_change_as_the_hosts_do() {
     for (number, case) in cases.iter_mut().enumerate().step_by(4) {
         case[15] = [1, u32::MAX, 0, 2][number / 4 % 4]; // changes by 1, -1, 0, 2
     }
-    let twin = |words: &[u32; 16]| {
+    let reference = |words: &[u32; 16]| {
         let average: TimeAverage = bytemuck::cast(<[u32; 12]>::try_from(&words[..12]).unwrap());
         let time = Ticks::from_words([words[12], words[13]]);
         let (mut set, mut add) = (average, average);
@@ -106,7 +106,7 @@ fn time_averages_change_as_the_hosts_do() {
         (average, [set, add, average.at(time), TimeAverage::since(time, words[14])])
     };
     let (mut grown, mut wrong_set, mut wrong_add, mut begun) = (0, 0, 0, 0);
-    for (before, [set, add, ..]) in cases.iter().map(twin) {
+    for (before, [set, add, ..]) in cases.iter().map(reference) {
         grown += u32::from(before.span() > 0 && set.span() > before.span());
         begun += u32::from(before.span() == 0 && set.span() > 0);
         wrong_set += u32::from(before.area().is_some() && set.area().is_none());
@@ -114,7 +114,7 @@ fn time_averages_change_as_the_hosts_do() {
     }
     let seen = [grown, begun, wrong_set, wrong_add];
     assert!(seen.iter().all(|&seen| seen > 100), "{seen:?}");
-    check("probe_time_average", &cases, |_, words| bytemuck::cast::<_, [u32; 48]>(twin(words).1));
+    check("probe_time_average", &cases, |_, words| bytemuck::cast::<_, [u32; 48]>(reference(words).1));
 }
 
 #[test]
@@ -141,13 +141,13 @@ fn histograms_have_the_hosts_bins() {
             [a, b, c, d, e, f, bins]
         })
         .collect();
-    let twin = |words: &[u32; 7]| {
+    let reference = |words: &[u32; 7]| {
         let [value, low, width] = [0, 2, 4].map(|at| Ticks::from_words([words[at], words[at + 1]]).get());
         histogram_bin(value, low, width, words[6])
     };
-    let inner = cases.iter().filter(|case| twin(case) > 0 && twin(case) + 1 < case[6]).count();
+    let inner = cases.iter().filter(|case| reference(case) > 0 && reference(case) + 1 < case[6]).count();
     assert!(inner > 5000, "{inner}");
-    check("probe_histogram", &cases, |_, words| [twin(words)]);
+    check("probe_histogram", &cases, |_, words| [reference(words)]);
 }
 
 /// `tests/wgsl/watched.wgsl`
@@ -291,7 +291,7 @@ impl replication::Model for Counter {
     }
 }
 
-impl Twin for Counter {
+impl ReferenceModel for Counter {
     type State = CounterState;
 
     fn start(&self, params: &CounterParams, _: &mut Stream) -> Result<CounterState, Fail> {

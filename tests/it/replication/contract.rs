@@ -4,7 +4,9 @@ use super::common::gpu;
 use super::common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{CpuEngine, Engine, Fail, FailureCause, Model, ReplicationError, Twin};
+use eventhorizon::replication::{
+    CpuEngine, Engine, Fail, FailureCause, Model, ReferenceModel, ReplicationError,
+};
 
 /// A model of a user's, whose replications end in every way there is.
 #[derive(Clone, Copy)]
@@ -42,7 +44,7 @@ impl Model for Fragile {
     }
 }
 
-impl Twin for Fragile {
+impl ReferenceModel for Fragile {
     type State = [u32; 2];
 
     fn start(&self, lives: &u32, stream: &mut Stream) -> Result<[u32; 2], Fail> {

@@ -14,8 +14,8 @@ use common::{POISON, gpu};
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, MAX_STEPS, Mapping,
-    Model, Observations, Precision, ReplicationError, Results, Stopping, Twin, Why,
+    AnalysisError, Budget, ChoiceReason, CpuEngine, Decision, Design, Engine, Experiment, FailureCause,
+    MAX_STEPS, Mapping, Model, Observations, Precision, ReferenceModel, ReplicationError, Results, Stopping,
 };
 use eventhorizon::statistics::theory;
 
@@ -24,7 +24,7 @@ fn mm1() -> (Mm1, Mm1Params) {
 }
 
 /// Each mapping on each adapter, around every workgroup boundary, checked and trusted.
-fn agrees<M: Twin + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
+fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
     let cpu = CpuEngine::new(model).unwrap();
     for (gpu, adapter) in gpus() {
         for &mapping in mappings {
@@ -95,11 +95,11 @@ fn the_engine_tells_the_mapping_that_ran() {
         assert_eq!(engine.chosen(), None);
         engine.run(&params, &experiment(3)).unwrap();
         let chosen = engine.chosen().unwrap();
-        assert_eq!((chosen.mapping, chosen.why, chosen.speeds.len()), (mapping, Why::Asked, 0));
+        assert_eq!((chosen.mapping, chosen.why, chosen.speeds.len()), (mapping, ChoiceReason::Asked, 0));
         assert_eq!(chosen.to_string(), format!("mapping {mapping}, as asked for"));
     }
     let software = gpu().info().device_type == wgpu::DeviceType::Cpu;
-    let why = if software { Why::Software } else { Why::Fastest };
+    let why = if software { ChoiceReason::Software } else { ChoiceReason::Fastest };
     let tried = |bounded: bool| {
         let engine = Engine::new(&gpu(), model).unwrap();
         let mut engine = if bounded { engine.with_max_steps(1000) } else { engine };
@@ -119,7 +119,7 @@ fn the_engine_tells_the_mapping_that_ran() {
     let mut many = Engine::new(&gpu(), Pi).unwrap();
     many.run(&PiParams { points: 2 }, &experiment(1 << 15)).unwrap();
     let chosen = many.chosen().unwrap();
-    assert_eq!((chosen.mapping, chosen.why), (Mapping::Thread, Why::Many));
+    assert_eq!((chosen.mapping, chosen.why), (Mapping::Thread, ChoiceReason::Many));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
 /// exactly and others miss by one.
 #[test]
 fn a_bound_on_steps_fails_the_same_replications_everywhere() {
-    fn bounded<M: Twin + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
+    fn bounded<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
         let design = Design::default().cross(factor, ends).unwrap();
         let experiment = Experiment::new(design, 5, SEED);
         let expected = CpuEngine::new(model).unwrap().with_max_steps(20).run(&params, &experiment).unwrap();

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::Source;
 use eventhorizon::random::{Stream, exponential_short};
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, Results, Twin,
+    CpuEngine, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, ReferenceModel, Results,
 };
 use eventhorizon::statistics::{Observations, compare};
 
@@ -76,7 +76,7 @@ impl Params {
     }
 }
 
-impl Twin for Repair {
+impl ReferenceModel for Repair {
     type State = State;
 
     fn start(&self, params: &Params, stream: &mut Stream) -> Result<State, Fail> {
@@ -215,7 +215,7 @@ impl Model for Beyond {
     }
 }
 
-impl Twin for Beyond {
+impl ReferenceModel for Beyond {
     type State = [u32; 2];
 
     fn start(&self, _: &[u32; 2], _: &mut Stream) -> Result<[u32; 2], Fail> {

@@ -62,8 +62,8 @@ fn errors_of_maps_name_the_line() {
         (&format!("{head}...\n.x.\n"), "m, line 6: 'x' is no terrain"),
         (&format!("{head}...\n...\n...\n"), "m, line 7: the map has 2 rows, and here is another"),
     ] {
-        let told = message(&moving_ai_map("m", text, Terrain::Format).unwrap_err());
-        assert!(told.starts_with(says), "{told}");
+        let reported = message(&moving_ai_map("m", text, Terrain::Format).unwrap_err());
+        assert!(reported.starts_with(says), "{reported}");
     }
 }
 
@@ -86,8 +86,8 @@ fn errors_of_scenarios_name_the_line() {
         (&line("0\t1\t4\t3\tnan"), "s, line 3: a length is a number from 0 on"),
         (&line("0\t1\t4\t3\tfar"), "s, line 3: 'far' is no length"),
     ] {
-        let told = message(&moving_ai_scenario("s", text).unwrap_err());
-        assert!(told.starts_with(says), "{told}");
+        let reported = message(&moving_ai_scenario("s", text).unwrap_err());
+        assert!(reported.starts_with(says), "{reported}");
     }
 }
 

@@ -39,9 +39,9 @@ fn check_grid(gpu: &Gpu, grid: &Grid, sources: &[UVec2]) {
 
 fn check_graph(gpu: &Gpu, graph: Graph, sources: &[u32]) {
     for &source in sources {
-        let twin = reference::distances(&Guided::from(graph.clone()), &[source]);
-        let twin: Vec<_> = twin.into_iter().map(|distance| distance.map(u64::from)).collect();
-        assert_eq!(twin, graph.distances_from(source));
+        let reference = reference::distances(&Guided::from(graph.clone()), &[source]);
+        let reference: Vec<_> = reference.into_iter().map(|distance| distance.map(u64::from)).collect();
+        assert_eq!(reference, graph.distances_from(source));
     }
     let targets: Vec<_> = sources.iter().map(|&vertex| (vertex, vertex as usize)).collect();
     check(gpu, &Wavefronts::graph(gpu, graph).unwrap(), sources, &targets);
@@ -53,8 +53,8 @@ fn distances_on_maps_are_those_of_dijkstra() {
     let run = |Map { grid, searches }: Map| {
         let sources: Vec<_> = searches.iter().map(|ends| ends.0).collect();
         for (start, goal) in &searches {
-            let twin = reference::distances(&grid, &[*start]);
-            assert_eq!(twin[(goal.y * grid.width() + goal.x) as usize], dijkstra(&grid, *start, *goal));
+            let reference = reference::distances(&grid, &[*start]);
+            assert_eq!(reference[(goal.y * grid.width() + goal.x) as usize], dijkstra(&grid, *start, *goal));
         }
         check_grid(&gpu(), &grid, &sources);
         Ok(())

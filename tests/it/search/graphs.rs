@@ -77,8 +77,8 @@ fn dimacs_files_are_read_and_errors_name_the_line() {
         ("p sp 3 1\na 1 2 1\na 1 2 1\n", "g, line 3: the file has 1 arcs, and here is another"),
         ("p sp 3 2\na 1 2 1\n", "g, line 3: the file has 2 arcs, and ends after 1"),
     ] {
-        let told = dimacs_graph("g", text).unwrap_err().to_string();
-        assert!(told.starts_with(says), "{told}");
+        let reported = dimacs_graph("g", text).unwrap_err().to_string();
+        assert!(reported.starts_with(says), "{reported}");
     }
     for (text, says) in [
         ("p sp 3 2\n", "c, line 1: expected 'p aux sp co VERTICES'"),
@@ -86,7 +86,7 @@ fn dimacs_files_are_read_and_errors_name_the_line() {
         ("p aux sp co 2\nv 1 2 3\n", "c, line 3: the vertex 2 has no coordinates"),
         ("p aux sp co 4000000000\n", "c, line 1: 4000000000 vertices in a file of 23 bytes"),
     ] {
-        let told = dimacs_coordinates("c", text).unwrap_err().to_string();
-        assert!(told.starts_with(says), "{told}");
+        let reported = dimacs_coordinates("c", text).unwrap_err().to_string();
+        assert!(reported.starts_with(says), "{reported}");
     }
 }

@@ -330,12 +330,12 @@ fn costs_beyond_32_bits_are_told() {
         let engine = engine(&grid, mapping);
         let error = engine.run(&[near, corners(&grid), near]).unwrap_err();
         let SearchError::Overflow { search: 1, limit } = error else { panic!("{error}") };
-        let mut twin = AStar::new(&grid);
-        twin.find(near.0, near.1);
-        twin.check(0).unwrap();
-        twin.find(corners(&grid).0, corners(&grid).1);
-        let told = twin.check(1);
-        assert!(matches!(told, Err(SearchError::Overflow { search: 1, limit: same }) if same == limit));
+        let mut reference = AStar::new(&grid);
+        reference.find(near.0, near.1);
+        reference.check(0).unwrap();
+        reference.find(corners(&grid).0, corners(&grid).1);
+        let reported = reference.check(1);
+        assert!(matches!(reported, Err(SearchError::Overflow { search: 1, limit: same }) if same == limit));
         assert_eq!(engine.run(&[near]).unwrap().outcomes()[0].cost, Some(5 << 24));
     }
 }

@@ -174,13 +174,13 @@ fn weights_may_be_as_large_as_costs_hold() {
     let error = engine(&graph, Mapping::Auto).run(&[(0, 1)]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 0, .. }), "{error}");
     // The processor tells the same of it, and nothing of others.
-    let mut twin = AStar::new(&graph);
+    let mut reference = AStar::new(&graph);
     for (search, (start, goal)) in (0..).zip([(1, 2), (0, 1), (2, 0), (0, 2)]) {
-        twin.find_path(start, goal);
-        match (twin.check(search), start + goal) {
+        reference.find_path(start, goal);
+        match (reference.check(search), start + goal) {
             (Err(SearchError::Overflow { search: 1, limit: u32::MAX }), 1) => {}
             (Ok(()), sum) if sum != 1 => {}
-            (told, _) => panic!("{start} to {goal}: {told:?}"),
+            (reported, _) => panic!("{start} to {goal}: {reported:?}"),
         }
     }
 }
@@ -201,9 +201,9 @@ fn heuristics_that_break_their_promise_are_told() {
     // than one arc meets that.
     let row: Vec<_> = (0..50).flat_map(|vertex| [(vertex, vertex + 1, 5), (vertex + 1, vertex, 5)]).collect();
     let broken = Guided::new(Graph::new(51, &row).unwrap(), Arc::new(Row { weight: 6 }));
-    let mut twin = AStar::new(&broken);
-    assert_eq!(twin.find(10, 40).cost, None);
-    let (from, to) = twin.broken().unwrap();
+    let mut reference = AStar::new(&broken);
+    assert_eq!(reference.find(10, 40).cost, None);
+    let (from, to) = reference.broken().unwrap();
     assert_eq!((from, to), (10, 11));
     for mapping in mappings() {
         for engine in [engine(&broken, mapping), engine(&broken, mapping).with_paths()] {
@@ -228,20 +228,20 @@ fn estimates_may_say_that_there_is_no_way() {
     // From 3 no arc leads on.
     let graph = || Graph::new(4, &[(0, 1, 2), (1, 2, 2), (0, 3, 1)]).unwrap();
     let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xffffffffu, v == 3u && g != 3u); }";
-    let twin = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX } else { 0 };
-    let guided = Guided::new(graph(), Arc::new(Told { text, twin }));
+    let reference = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX } else { 0 };
+    let guided = Guided::new(graph(), Arc::new(PrintedRoad { text, reference }));
     guided.check(&[0, 1, 2, 3]).unwrap();
     let list = vec![(0, 2), (3, 2), (3, 3), (1, 3), (0, 3), (2, 0)];
     check(&guided, &list, mappings());
     // One less says that a way costs more than 32 bits hold, which is told, whatever the arcs
     // weigh.
     let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xfffffffeu, v == 3u && g != 3u); }";
-    let twin = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX - 1 } else { 0 };
-    let guided = Guided::new(graph(), Arc::new(Told { text, twin }));
+    let reference = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX - 1 } else { 0 };
+    let guided = Guided::new(graph(), Arc::new(PrintedRoad { text, reference }));
     let found = engine(&guided, Mapping::Auto).run(&[(0, 2), (0, 0), (0, 1)]).unwrap();
     assert_eq!(found.found(), 3);
     let dead_end = Graph::new(4, &[(0, 3, 1), (1, 2, 2)]).unwrap();
-    let guided = Guided::new(dead_end, Arc::new(Told { text, twin }));
+    let guided = Guided::new(dead_end, Arc::new(PrintedRoad { text, reference }));
     let error = engine(&guided, Mapping::Auto).run(&[(1, 2), (0, 2)]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 1, limit: u32::MAX }), "{error}");
     let mut search = AStar::new(&guided);
@@ -250,24 +250,24 @@ fn estimates_may_say_that_there_is_no_way() {
 }
 
 /// A heuristic of any text, with its twin.
-struct Told {
+struct PrintedRoad {
     text: &'static str,
-    twin: fn(u32, u32) -> u32,
+    reference: fn(u32, u32) -> u32,
 }
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for PrintedRoad {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.text)
     }
 }
 
-impl Heuristic for Told {
+impl Heuristic for PrintedRoad {
     fn source(&self) -> Source {
         Source::new("told.wgsl", self.text)
     }
 
     fn estimate(&self, vertex: u32, goal: u32) -> u32 {
-        (self.twin)(vertex, goal)
+        (self.reference)(vertex, goal)
     }
 }
 
@@ -313,8 +313,8 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
     ] {
         let guided = Guided::new(graph.clone(), Arc::new(Text(text)));
-        let told = Engine::graph(&gpu(), guided).unwrap_err().to_string();
-        assert!(told.starts_with(says), "{told}");
+        let reported = Engine::graph(&gpu(), guided).unwrap_err().to_string();
+        assert!(reported.starts_with(says), "{reported}");
     }
     let refused =
         |list: &[(u32, u32)], mapping| engine(&graph.clone().into(), mapping).run(list).unwrap_err();

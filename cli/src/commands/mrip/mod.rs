@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::replication::{
-    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Stopping, Twin,
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, ReferenceModel, Stopping,
 };
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub struct Common {
 pub type Column<'a> = (&'a str, Option<f64>);
 
 /// What was run, and where.
-pub struct Told {
+pub struct MripReport {
     backend: String,
     adapter: String,
     mapping: String,
@@ -55,13 +55,13 @@ const REPLICATIONS: u32 = 1024;
 
 impl Common {
     /// Runs the replications of one parameter point; `work` is what one of them does, for the rate.
-    pub fn run<M: Twin + Copy + Sync>(
+    pub fn run<M: ReferenceModel + Copy + Sync>(
         &self,
         model: M,
         params: &M::Params,
         columns: &[Column<'_>],
         work: (&'static str, u32),
-    ) -> Outcome<Told> {
+    ) -> Outcome<MripReport> {
         shared::check_files(&[self.json.file()])?;
         let stopping = self.runs.stopping()?;
         let experiment = Experiment::new(Design::default(), self.runs.replications(REPLICATIONS), self.seed);
@@ -87,7 +87,7 @@ impl Common {
             let seconds = begun.elapsed().as_secs_f64();
             bar.finish_and_clear();
             let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
-            return Ok(Told {
+            return Ok(MripReport {
                 backend,
                 adapter,
                 mapping,
@@ -115,7 +115,7 @@ impl Common {
         }
         let (seconds, fingerprint, observations, decision) = timed;
         let info = gpu.info();
-        Ok(Told {
+        Ok(MripReport {
             backend: "gpu".into(),
             adapter: info.name.clone(),
             mapping: engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string(),
@@ -159,24 +159,24 @@ impl Common {
     }
 
     /// Prints what came out.
-    pub fn tell(&self, told: &Told, columns: &[Column<'_>]) -> Outcome<()> {
-        let (unit, each) = told.work;
-        let replications = told.observations.replications();
+    pub fn print_report(&self, reported: &MripReport, columns: &[Column<'_>]) -> Outcome<()> {
+        let (unit, each) = reported.work;
+        let replications = reported.observations.replications();
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = replications as f64 * f64::from(each) / told.seconds;
+        let rate = replications as f64 * f64::from(each) / reported.seconds;
         let mut outputs = Vec::new();
         if !self.json.on_stdout() {
-            writeln!(stdout(), "{} ({}), mapping {}", told.adapter, told.backend, told.mapping)?;
+            writeln!(stdout(), "{} ({}), mapping {}", reported.adapter, reported.backend, reported.mapping)?;
             writeln!(
                 stdout(),
                 "{} of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
                 shared::count(replications, "replication"),
-                told.seconds
+                reported.seconds
             )?;
             writeln!(stdout(), "{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory")?;
         }
         for (name, theory) in columns {
-            let summary = told.observations.summary(name, self.runs.level)?;
+            let summary = reported.observations.summary(name, self.runs.level)?;
             let half_width = summary.interval.map(|interval| interval.half_width);
             if !self.json.on_stdout() {
                 let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
@@ -187,17 +187,17 @@ impl Common {
                 "measure": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
             }));
         }
-        let failed = told.observations.failures().len();
+        let failed = reported.observations.failures().len();
         let mut object = json!({
-            "engine": told.backend,
+            "engine": reported.backend,
             "seed": self.seed,
-            "adapter": told.adapter,
-            "mapping": told.mapping,
+            "adapter": reported.adapter,
+            "mapping": reported.mapping,
             "replications": replications,
             "failed": failed,
-            "seconds": told.seconds,
-            "fingerprint": format!("{:016x}", told.fingerprint),
-            "stopped": told.decision.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
+            "seconds": reported.seconds,
+            "fingerprint": format!("{:016x}", reported.fingerprint),
+            "stopped": reported.decision.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
             "results": outputs,
         });
         object[unit] = each.into();
@@ -206,7 +206,7 @@ impl Common {
         if self.json.on_stdout() {
             return written;
         }
-        writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
+        writeln!(stdout(), "fingerprint {:016x}", reported.fingerprint)?;
         if shared::interrupted() {
             writeln!(
                 stdout(),
@@ -214,10 +214,10 @@ impl Common {
                 self.runs.replications(REPLICATIONS)
             )?;
         }
-        if let Some(decision) = told.decision {
+        if let Some(decision) = reported.decision {
             writeln!(stdout(), "stopped: {decision:?}")?;
         }
-        for failure in told.observations.failures().take(10) {
+        for failure in reported.observations.failures().take(10) {
             writeln!(stdout(), "replication {} failed: {}", failure.replication, failure.cause)?;
         }
         if failed > 10 {

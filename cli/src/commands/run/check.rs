@@ -110,16 +110,17 @@ mod tests {
     #[test]
     fn faults_are_named_and_no_adapter_is_blamed_for_them() {
         let cut = || way("team", 2, vec![fault("a loop was cut"), fault("later")]);
-        let told = verdict(&[way("thread", 1, Vec::new()), cut()]).unwrap_err().to_string();
-        assert_eq!(told, "the check cannot compare runs that failed (team): LP 3: a loop was cut");
+        let reported = verdict(&[way("thread", 1, Vec::new()), cut()]).unwrap_err().to_string();
+        assert_eq!(reported, "the check cannot compare runs that failed (team): LP 3: a loop was cut");
         assert_eq!(cut().json()["failed"], 2);
         // The same faults in all ways are the same results.
         verdict(&[cut(), cut()]).unwrap();
         let number = || vec![FailureCause::NotANumber("a".to_owned())];
-        let told = verdict(&[way("thread", 1, number()), way("team", 2, number())]).unwrap_err().to_string();
-        assert!(told.contains("report the adapter"), "{told}");
+        let reported =
+            verdict(&[way("thread", 1, number()), way("team", 2, number())]).unwrap_err().to_string();
+        assert!(reported.contains("report the adapter"), "{reported}");
         let none = Checked::new("grid".to_owned(), Err("too large".to_owned()));
-        let told = verdict(&[none, way("thread", 1, Vec::new())]).unwrap_err().to_string();
-        assert!(told.contains("fewer than two"), "{told}");
+        let reported = verdict(&[none, way("thread", 1, Vec::new())]).unwrap_err().to_string();
+        assert!(reported.contains("fewer than two"), "{reported}");
     }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::measure::{Formula, Function};
-use super::model::{COUNT, Measure, Measures, Processing, Replicating, UNIT};
+use super::model::{COUNT, Measure, Measures, Replicating, UNIT, WgslModel};
 use super::parameter::{Kind, Parameter, parameter, set, ticks};
 use super::read::{MOST_TEXT, read, table};
 use crate::shared::{Failure, Outcome, usage};
@@ -22,7 +22,7 @@ use crate::shared::{Failure, Outcome, usage};
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ModelFile {
     name: Option<Spanned<String>>,
     model: String,
     #[serde(default = "one")]
@@ -104,7 +104,7 @@ impl File {
     /// the end of runs where it is not that of the file.
     pub(super) fn read(path: &Path, changes: &[String], until: Option<f64>) -> Outcome<Self> {
         let text = read(path, MOST_TEXT)?;
-        let written: Written = toml::from_str(&text)
+        let written: ModelFile = toml::from_str(&text)
             .map_err(|error| usage(format!("{}: {}", path.display(), short(&error.to_string()))))?;
         let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
@@ -210,10 +210,10 @@ impl File {
             S::Data { .. } => processes.data.as_ref().map(Spanned::span),
             _ => return error.into(),
         };
-        let told = in_words(&error);
+        let reported = in_words(&error);
         match span {
-            Some(span) => self.wrong(span, &told),
-            None => usage(format!("{}: {told}", self.path.display())),
+            Some(span) => self.wrong(span, &reported),
+            None => usage(format!("{}: {reported}", self.path.display())),
         }
     }
 
@@ -280,7 +280,7 @@ impl File {
     }
 
     /// The model of logical processes that has these parameters.
-    pub(super) fn process_model<P: Payload>(&self, params: Vec<u8>) -> Outcome<Processing<P>> {
+    pub(super) fn process_model<P: Payload>(&self, params: Vec<u8>) -> Outcome<WgslModel<P>> {
         let processes = self.processes.as_ref().ok_or("it has no [processes]")?;
         let lookahead = match *processes.lookahead.get_ref() {
             f64::INFINITY => Ticks::NEVER,
@@ -288,7 +288,7 @@ impl File {
                 .map_err(|what| self.wrong(processes.lookahead.span(), &format!("lookahead {what}")))?,
         };
         let or = |given: &Option<Spanned<u32>>, other| given.as_ref().map_or(other, |given| *given.get_ref());
-        Ok(Processing {
+        Ok(WgslModel {
             name: self.name.clone(),
             source: Arc::clone(&self.source),
             lps: *processes.count.get_ref(),
@@ -351,15 +351,15 @@ fn chosen(times: &Times) -> Resolution {
 fn rounded(times: &Times, units: Resolution) -> Vec<String> {
     let until = times.until.map(|until| ("until".to_owned(), until));
     let all = times.spans.iter().cloned().chain(until).filter(|&(_, time)| !units.is_exact(time));
-    let told = all.map(|(name, time)| {
+    let reported = all.map(|(name, time)| {
         let (per_unit, ticks) = (units.ticks_per_unit(), units.ticks(time).unwrap_or(Ticks::NEVER));
         format!("{name}: {time} is rounded to {}, whole ticks of 1/{per_unit}", units.units(ticks))
     });
-    let mut told: Vec<String> = told.collect();
-    let others = told.len().saturating_sub(MOST_WARNINGS);
-    told.truncate(MOST_WARNINGS);
-    told.extend((others > 0).then(|| format!("{others} more times are rounded")));
-    told
+    let mut reported: Vec<String> = reported.collect();
+    let others = reported.len().saturating_sub(MOST_WARNINGS);
+    reported.truncate(MOST_WARNINGS);
+    reported.extend((others > 0).then(|| format!("{others} more times are rounded")));
+    reported
 }
 
 /// The rounded times that are named; others are counted.
@@ -382,7 +382,7 @@ fn line(text: &str, place: usize) -> usize {
 }
 
 /// What the library says, in which a Rust program's words are those of the file.
-pub(super) fn in_words(told: impl Display) -> String {
+pub(super) fn in_words(reported: impl Display) -> String {
     let words = [
         ("`Mapping::Grid`", "`--mapping grid`"),
         ("`Model::data`", "`data` in [processes]"),
@@ -391,15 +391,15 @@ pub(super) fn in_words(told: impl Display) -> String {
         ("`Capacity::queue`", "`queue` in [processes]"),
         ("`Capacity::mailbox`", "`mailbox` in [processes]"),
     ];
-    words.iter().fold(told.to_string(), |told, (library, file)| told.replace(library, file))
+    words.iter().fold(reported.to_string(), |reported, (library, file)| reported.replace(library, file))
 }
 
 /// What is wrong in a file, with the parts of it that are quoted cut where they are long.
-fn short(told: &str) -> String {
+fn short(reported: &str) -> String {
     const MOST: usize = 240;
     let cut = |line: &str| match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     };
-    told.trim_end().lines().map(cut).collect::<Vec<_>>().join("\n")
+    reported.trim_end().lines().map(cut).collect::<Vec<_>>().join("\n")
 }

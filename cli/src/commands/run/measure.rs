@@ -46,12 +46,12 @@ pub(super) struct Pooled {
 
 /// What is wrong with a formula, and at which of its characters (from 1).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct FormulaError {
     at: usize,
     what: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for FormulaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "character {} of the formula: {}", self.at, self.what)
     }
@@ -63,9 +63,12 @@ const MOST_BYTES: usize = 4096;
 const MOST_DEPTH: usize = 100;
 
 impl Formula {
-    pub(super) fn parse(text: &str) -> Result<Self, Wrong> {
+    pub(super) fn parse(text: &str) -> Result<Self, FormulaError> {
         if text.len() > MOST_BYTES {
-            return Err(Wrong { at: MOST_BYTES, what: format!("it has more than {MOST_BYTES} bytes") });
+            return Err(FormulaError {
+                at: MOST_BYTES,
+                what: format!("it has more than {MOST_BYTES} bytes"),
+            });
         }
         let mut parser = Parser { rest: text, whole: text, depth: 0 };
         let formula = parser.sum()?;
@@ -172,9 +175,9 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn wrong(&self, what: String) -> Wrong {
+    fn wrong(&self, what: String) -> FormulaError {
         let before = self.whole.len() - self.rest.len();
-        Wrong { at: self.whole[..before].chars().count() + 1, what }
+        FormulaError { at: self.whole[..before].chars().count() + 1, what }
     }
 
     /// The next character that is no space.
@@ -190,7 +193,7 @@ impl Parser<'_> {
         Some(found)
     }
 
-    fn sum(&mut self) -> Result<Formula, Wrong> {
+    fn sum(&mut self) -> Result<Formula, FormulaError> {
         let mut left = self.product()?;
         while let Some(sign) = self.take(&['+', '-']) {
             left = Formula::Both(left.into(), sign, self.product()?.into());
@@ -198,7 +201,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Formula, Wrong> {
+    fn product(&mut self) -> Result<Formula, FormulaError> {
         let mut left = self.factor()?;
         while let Some(sign) = self.take(&['*', '/']) {
             left = Formula::Both(left.into(), sign, self.factor()?.into());
@@ -206,7 +209,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Formula, Wrong> {
+    fn factor(&mut self) -> Result<Formula, FormulaError> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
             return Err(self.wrong("it is nested too deeply".to_owned()));
@@ -216,7 +219,7 @@ impl Parser<'_> {
         factor
     }
 
-    fn inner(&mut self) -> Result<Formula, Wrong> {
+    fn inner(&mut self) -> Result<Formula, FormulaError> {
         if self.take(&['-']).is_some() {
             return Ok(Formula::Negative(self.factor()?.into()));
         }
@@ -246,14 +249,14 @@ impl Parser<'_> {
         Ok(Formula::Of(function, of))
     }
 
-    fn close(&mut self) -> Result<(), Wrong> {
+    fn close(&mut self) -> Result<(), FormulaError> {
         match self.take(&[')']) {
             Some(_) => Ok(()),
             None => Err(self.wrong("a `)` is missing".to_owned())),
         }
     }
 
-    fn number(&mut self) -> Result<Formula, Wrong> {
+    fn number(&mut self) -> Result<Formula, FormulaError> {
         // Digits and points, and an exponent with its sign.
         let mut end = 0;
         let mut before = ' ';
@@ -277,7 +280,7 @@ impl Parser<'_> {
     }
 
     /// A column: `served`, `wait.sum`, `bins[2]`.
-    fn name(&mut self) -> Result<String, Wrong> {
+    fn name(&mut self) -> Result<String, FormulaError> {
         let first = self.next();
         let end = self.rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']')));
         let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));

@@ -26,7 +26,7 @@ use eventhorizon::statistics::{
 };
 use serde_json::json;
 
-use crate::shared::{self, Outcome, Use, usage};
+use crate::shared::{self, FileUse, Outcome, usage};
 use check::{CHECKED, Checked};
 use file::File;
 use parameter::Points;
@@ -96,14 +96,14 @@ pub struct Args {
 const REPLICATIONS: u32 = 1024;
 
 /// How many runs are made of each point.
-enum Goal {
+enum ReplicationGoal {
     All,
     Precise(Stopping),
     Best(Selection, String),
 }
 
 /// What came of the runs.
-struct Told {
+struct RunReport {
     observations: Vec<Observations>,
     decisions: Vec<Decision>,
     selected: Option<Selected>,
@@ -121,13 +121,13 @@ pub fn run(args: &Args) -> Outcome<()> {
     if args.describe {
         return describe(&file);
     }
-    let mut files = vec![(Use::Reads, "the description", Some(&*args.file))];
-    files.extend(file.named.iter().map(|path| (Use::Reads, "a part of the description", Some(&**path))));
+    let mut files = vec![(FileUse::Reads, "the description", Some(&*args.file))];
+    files.extend(file.named.iter().map(|path| (FileUse::Reads, "a part of the description", Some(&**path))));
     files.extend([
         args.json.file(),
-        (Use::Writes, "--csv", args.csv.as_deref()),
-        (Use::Writes, "--each", args.each.as_deref()),
-        (Use::Draws, "--plot", args.plot.as_deref()),
+        (FileUse::Writes, "--csv", args.csv.as_deref()),
+        (FileUse::Writes, "--each", args.each.as_deref()),
+        (FileUse::Draws, "--plot", args.plot.as_deref()),
     ]);
     shared::check_files(&files)?;
     let replications = args.replications.or(file.replications);
@@ -142,7 +142,9 @@ pub fn run(args: &Args) -> Outcome<()> {
                 args.file.display()
             )));
         }
-        (Some(relative), ..) => Goal::Precise(shared::precise(args.level, relative, args.replications)?),
+        (Some(relative), ..) => {
+            ReplicationGoal::Precise(shared::precise(args.level, relative, args.replications)?)
+        }
         (None, Some(measure), Some(difference)) => {
             let names = file.measures.names();
             if !names.contains(&measure.as_str()) {
@@ -161,14 +163,15 @@ pub fn run(args: &Args) -> Outcome<()> {
                 replications: Some(most.into()),
                 ..Selection::new(difference, args.level)
             };
-            Goal::Best(selection, measure.clone())
+            ReplicationGoal::Best(selection, measure.clone())
         }
-        _ => Goal::All,
+        _ => ReplicationGoal::All,
     };
-    let (points, told) = match &file.processes {
+    let (points, reported) = match &file.processes {
         None => replicate(args, &file, most, &goal)?,
         Some(processes) => {
-            let replications = if matches!(goal, Goal::All) { replications.unwrap_or(1) } else { most };
+            let replications =
+                if matches!(goal, ReplicationGoal::All) { replications.unwrap_or(1) } else { most };
             match processes.payload.get_ref() {
                 2 => simulate::<[u32; 2]>(args, &file, replications, &goal)?,
                 6 => simulate::<[u32; 6]>(args, &file, replications, &goal)?,
@@ -179,7 +182,7 @@ pub fn run(args: &Args) -> Outcome<()> {
             }
         }
     };
-    tell(args, &file, &goal, &points.shown, told)
+    print_report(args, &file, &goal, &points.shown, reported)
 }
 
 /// Tells what the WGSL declares.
@@ -228,7 +231,12 @@ fn experiment(args: &Args, file: &File, design: &Design, replications: u32) -> E
 }
 
 /// Runs a model of logical processes.
-fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcome<(Points, Told)> {
+fn simulate<P: Payload>(
+    args: &Args,
+    file: &File,
+    replications: u32,
+    goal: &ReplicationGoal,
+) -> Outcome<(Points, RunReport)> {
     let placed = |error| file.placed(error);
     let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?).map_err(placed)?;
     let Some(output) = &schema.output else {
@@ -264,7 +272,7 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
     let begun = Instant::now();
     let mut selected = None;
     let (observations, decisions, fingerprint, mapping) = match goal {
-        Goal::Best(selection, measure) => {
+        ReplicationGoal::Best(selection, measure) => {
             let (mut engine, mut sum) = (engine(options), 0_u64);
             let found = selection.run(&experiment, measure, |some, runs| -> Outcome<_> {
                 stopped()?;
@@ -279,14 +287,14 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
             selected = Some(found);
             (observations, Vec::new(), sum, mapping)
         }
-        Goal::Precise(stopping) => {
+        ReplicationGoal::Precise(stopping) => {
             let names = file.measures.names();
             let run = engine(options)
                 .run_until_watched(&experiment, until, stopping, &names, watch)
                 .map_err(placed)?;
             (run.observations, run.decisions, run.fingerprint, mapping)
         }
-        Goal::All => {
+        ReplicationGoal::All => {
             let results = engine(options).run_watched(&experiment, until, watch).map_err(placed)?;
             (results.observations, Vec::new(), results.fingerprint, results.mapping)
         }
@@ -328,13 +336,27 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
-    let told =
-        Told { observations, decisions, selected, fingerprint, adapter, mapping, seconds, checked, each };
-    Ok((points, told))
+    let reported = RunReport {
+        observations,
+        decisions,
+        selected,
+        fingerprint,
+        adapter,
+        mapping,
+        seconds,
+        checked,
+        each,
+    };
+    Ok((points, reported))
 }
 
 /// Runs a model of replications.
-fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcome<(Points, Told)> {
+fn replicate(
+    args: &Args,
+    file: &File,
+    replications: u32,
+    goal: &ReplicationGoal,
+) -> Outcome<(Points, RunReport)> {
     use replication::Mapping;
 
     for (given, name) in [(args.until.is_some(), "--until"), (args.each.is_some(), "--each")] {
@@ -367,7 +389,7 @@ fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcom
     let begun = Instant::now();
     let mut selected = None;
     let (observations, decisions, fingerprint) = match goal {
-        Goal::Best(selection, measure) => {
+        ReplicationGoal::Best(selection, measure) => {
             let mut sum = 0_u64;
             let found = selection.run(&experiment, measure, |some, range| -> Outcome<_> {
                 stopped()?;
@@ -381,12 +403,12 @@ fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcom
             selected = Some(found);
             (observations, Vec::new(), sum)
         }
-        Goal::Precise(stopping) => {
+        ReplicationGoal::Precise(stopping) => {
             let names = file.measures.names();
             let run = served.run_until_watched(&Word::default(), &experiment, stopping, &names, watch)?;
             (run.observations, run.decisions, run.fingerprint)
         }
-        Goal::All => {
+        ReplicationGoal::All => {
             let results = served.run_watched(&Word::default(), &experiment, watch)?;
             (results.observations, Vec::new(), results.fingerprint)
         }
@@ -413,7 +435,7 @@ fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcom
     let adapter = gpu.info().name.clone();
     Ok((
         points,
-        Told {
+        RunReport {
             observations,
             decisions,
             selected,
@@ -440,22 +462,28 @@ fn stopped() -> Outcome<()> {
 }
 
 /// Tells what came of it, in all the forms that were asked for.
-fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> Outcome<()> {
+fn print_report(
+    args: &Args,
+    file: &File,
+    goal: &ReplicationGoal,
+    design: &Design,
+    reported: RunReport,
+) -> Outcome<()> {
     let mut report = Report::default();
-    for (point, observations) in told.observations.iter().enumerate() {
+    for (point, observations) in reported.observations.iter().enumerate() {
         report.add(design, point, observations, args.level, |_| None)?;
     }
-    let replications = told.observations.iter().map(Observations::replications).max().unwrap_or(0);
-    let adapter = &told.adapter;
-    let stopped: Vec<_> = told.decisions.iter().map(|&decision| shared::decided(decision)).collect();
+    let replications = reported.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    let adapter = &reported.adapter;
+    let stopped: Vec<_> = reported.decisions.iter().map(|&decision| shared::decided(decision)).collect();
     let show = || -> Outcome<()> {
         writeln!(
             stdout(),
             "{} on {adapter}, mapping {}: {}, {:.3} s, {} ticks per unit",
             file.name,
-            told.mapping,
+            reported.mapping,
             shared::count(replications, "run"),
-            told.seconds,
+            reported.seconds,
             file.units.ticks_per_unit()
         )?;
         write!(stdout(), "{report}")?;
@@ -467,15 +495,15 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
                 if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
             writeln!(stdout(), "{place}{stopped}")?;
         }
-        if let Goal::Precise(stopping) = goal {
+        if let ReplicationGoal::Precise(stopping) = goal {
             writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
         }
-        if let (Some(found), Some(measure)) = (&told.selected, &args.best) {
+        if let (Some(found), Some(measure)) = (&reported.selected, &args.best) {
             let which = if args.smallest { "smallest" } else { "largest" };
             writeln!(stdout(), "{which} {measure}: {}", shared::selected(design, found))?;
         }
-        writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
-        told.checked.iter().try_for_each(Checked::show)
+        writeln!(stdout(), "fingerprint {:016x}", reported.fingerprint)?;
+        reported.checked.iter().try_for_each(Checked::show)
     };
     let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
     let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
@@ -484,21 +512,21 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
         "seed": args.seed.unwrap_or(file.seed),
         "engine": "gpu",
         "adapter": adapter,
-        "mapping": told.mapping,
+        "mapping": reported.mapping,
         "replications": replications,
         "ticks_per_unit": file.units.ticks_per_unit(),
         "warnings": file.warnings,
-        "seconds": told.seconds,
-        "fingerprint": format!("{:016x}", told.fingerprint),
+        "seconds": reported.seconds,
+        "fingerprint": format!("{:016x}", reported.fingerprint),
         "level": args.level,
-        "stopped": told.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
-        "selected": told.selected.as_ref().map(|found| json!({
+        "stopped": reported.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
+        "selected": reported.selected.as_ref().map(|found| json!({
             "measure": args.best,
             "best": found.best,
             "left": found.survivors,
             "ended_after": found.eliminated,
         })),
-        "checked": told.checked.iter().map(Checked::json).collect::<Vec<_>>(),
+        "checked": reported.checked.iter().map(Checked::json).collect::<Vec<_>>(),
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
@@ -507,7 +535,7 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
         report.to_csv(&mut csv)?;
         shared::write(path, &csv)
     };
-    let each = match (&args.each, told.each) {
+    let each = match (&args.each, reported.each) {
         (Some(path), Some(each)) => each.and_then(|each| shared::write(path, &each)),
         _ => Ok(()),
     };
@@ -515,10 +543,10 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
     let written = [shown, args.json.write(&object), csv, each];
     // Of runs that all failed there may be nothing to draw: why they failed says more than that.
     let drawn = match &args.plot {
-        Some(folder) => plots::draw(args.level, folder, design, &told.observations),
+        Some(folder) => plots::draw(args.level, folder, design, &reported.observations),
         None => Ok(()),
     };
-    let verdict = verdict(args, design, &told.observations, &told.checked);
+    let verdict = verdict(args, design, &reported.observations, &reported.checked);
     shared::all(written.into_iter().chain([verdict.and(drawn)]))
 }
 

@@ -72,7 +72,7 @@ impl Measures {
 
 /// A model of logical processes that is known by its WGSL alone.
 #[derive(Clone)]
-pub(super) struct Processing<P> {
+pub(super) struct WgslModel<P> {
     pub(super) name: String,
     pub(super) source: Arc<Source>,
     pub(super) lps: u32,
@@ -85,7 +85,7 @@ pub(super) struct Processing<P> {
     pub(super) payload: PhantomData<P>,
 }
 
-impl<P: Payload> pdes::Model for Processing<P> {
+impl<P: Payload> pdes::Model for WgslModel<P> {
     type State = Word;
     type Params = Word;
     type Payload = P;
@@ -146,11 +146,12 @@ impl<P: Payload> pdes::Model for Processing<P> {
             }
             .unwrap_or(f64::NAN)
         };
-        let told = self.measures.formulas.iter().flat_map(|measure| match self.measures.pooled(measure) {
-            None => vec![(measure.name.clone(), measure.formula.clone())],
-            Some(pooled) => pooled.parts,
-        });
-        told.map(|(name, formula)| (kept(&name), formula.value(&of))).collect()
+        let reported =
+            self.measures.formulas.iter().flat_map(|measure| match self.measures.pooled(measure) {
+                None => vec![(measure.name.clone(), measure.formula.clone())],
+                Some(pooled) => pooled.parts,
+            });
+        reported.map(|(name, formula)| (kept(&name), formula.value(&of))).collect()
     }
 
     fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {

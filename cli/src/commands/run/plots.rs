@@ -33,11 +33,11 @@ pub(super) fn draw(level: f64, folder: &Path, design: &Design, points: &[Observa
         match svg {
             Ok(svg) => shared::write(&folder.join(names.name(name)), svg.as_bytes()),
             Err(AnalysisError::Plot { message, .. }) => {
-                shared::tell(&format!("notice: {name} is not drawn: {message}"));
+                shared::print_report(&format!("notice: {name} is not drawn: {message}"));
                 Ok(())
             }
             Err(error @ AnalysisError::NoObservations { .. }) => {
-                shared::tell(&format!("notice: {name} is not drawn: {error}"));
+                shared::print_report(&format!("notice: {name} is not drawn: {error}"));
                 Ok(())
             }
             Err(error) => Err(error.into()),

@@ -11,7 +11,7 @@ use crate::pdes::{Event, Payload};
 impl<S: Pod, P: Payload> Memory<S, P> {
     /// The bytes of what a part of a run tells, with so many of what it sends to each of the
     /// others: see [`Memory::record_told`].
-    pub(in crate::pdes) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
+    pub(in crate::pdes) fn report_bytes(&self, mails: &[u64]) -> [u64; 4] {
         let counts = 4 * mails.len() as u64;
         [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
     }
@@ -19,14 +19,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     /// What a part of a run tells after a dispatch of this parity over all its rows: failures and
     /// the room that was lacking; how many events go to each of the others; the partial reductions;
     /// and of what goes to the others so many bytes for each.
-    pub(in crate::pdes) fn record_told(
+    pub(in crate::pdes) fn record_reported(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         staging: &Download,
         parity: u32,
         mails: &[u64],
     ) {
-        let [control, counts, partials, _] = self.told_bytes(mails);
+        let [control, counts, partials, _] = self.report_bytes(mails);
         let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
         staging.record_part(encoder, self.words.raw(), 0, (0, control));
         if counts > 0 {

@@ -10,12 +10,12 @@ use crate::gpu::tune::{Budget, Order, Score, Tuner};
 use crate::gpu::{Download, GpuError, Plan};
 use crate::time::Ticks;
 
-use super::ground::{Ground, TRIAL, slice_kernel};
-use super::maker::{Driver, Found, about};
-use super::mapping::{Crowd, Mapping, plain_group};
-use super::memory::{Job, Points, Room, rows_of};
+use super::batch_memory::{BatchMemory, TRIAL, slice_kernel};
+use super::maker::{Driver, TrialOutcomes, about};
+use super::mapping::{BatchMapping, Mapping, plain_group};
+use super::memory::{BatchNeeds, Job, Points, rows_of};
 use super::options::EngineOptions;
-use super::results::{self, Ran, Runs};
+use super::results::{self, RunResult, Runs};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
@@ -25,9 +25,9 @@ use crate::pdes::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync,
 const SHORTEST: u32 = 1024;
 
 /// A batch of runs under way.
-struct Flight {
+struct BatchInFlight {
     run: Run,
-    /// A slice, by [`Crowd::ways`]: made when it is needed, because kernels are compiled then.
+    /// A slice, by [`BatchMapping::ways`]: made when it is needed, because kernels are compiled then.
     slices: Vec<Option<Plan>>,
     replicas: u32,
     running: u32,
@@ -77,7 +77,7 @@ impl<M: Model> Driver<'_, M> {
         jobs: &[Job],
         runs: &mut Runs<M::Output>,
     ) -> Result<(), SimulationError> {
-        let broke = |run: &Result<Ran<M::Output>, Fault>| {
+        let broke = |run: &Result<RunResult<M::Output>, Fault>| {
             run.as_ref()
                 .is_err_and(|fault| !matches!(fault.kind, FaultKind::QueueFull | FaultKind::MailboxFull))
         };
@@ -97,21 +97,21 @@ impl<M: Model> Driver<'_, M> {
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
         let watch = &mut |_, _| ControlFlow::Continue(());
-        let told = match mapping {
+        let reported = match mapping {
             Mapping::Grid => self.grid(&again, Sync::Yawns, watch).await,
-            _ => self.crowds(Mapping::Team, &again, watch).await.map(|(told, _)| told),
+            _ => self.crowds(Mapping::Team, &again, watch).await.map(|(reported, _)| reported),
         };
         (self.options, self.until) = (options, until);
-        match told {
-            Ok(told) => {
-                for (number, told) in failed.into_iter().zip(told) {
+        match reported {
+            Ok(reported) => {
+                for (number, reported) in failed.into_iter().zip(reported) {
                     let own = |fault: &Fault| matches!(fault.kind, FaultKind::LoopsCut | FaultKind::Stuck);
                     debug_assert!(
-                        told.is_err() || runs[number].as_ref().is_err_and(own),
+                        reported.is_err() || runs[number].as_ref().is_err_and(own),
                         "run {number} fails by {mapping} only: {:?}",
                         runs[number]
                     );
-                    runs[number] = told;
+                    runs[number] = reported;
                 }
                 Ok(())
             }
@@ -171,7 +171,7 @@ impl<M: Model> Driver<'_, M> {
                             [_, 0] => Vec::new(),
                             rows => rows_of(&simulation.memory_async().await?, model.lps(), rows),
                         };
-                        Ok(Ran { progress, fingerprint, totals, outputs, memory })
+                        Ok(RunResult { progress, fingerprint, totals, outputs, memory })
                     }
                     Err(error) => Err(error),
                 },
@@ -205,56 +205,56 @@ impl<M: Model> Driver<'_, M> {
             true => [Mapping::Thread, Mapping::Team],
             false => [Mapping::Team, Mapping::Thread],
         };
-        let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.on_processor();
+        let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.is_software();
         undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
         let mut mapping = match (mapping, known) {
             // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4
             // events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
-            (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
+            (Mapping::Auto, _) if self.gpu.is_software() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
             (Mapping::Auto, None) => first,
             (chosen, _) => chosen,
         };
-        let mut runs: Vec<Option<Result<Ran<M::Output>, Fault>>> = vec![None; jobs.len()];
+        let mut runs: Vec<Option<Result<RunResult<M::Output>, Fault>>> = vec![None; jobs.len()];
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
         // Whether a run has come to its end, by job.
         let (mut done, mut stopped) = (vec![false; jobs.len()], false);
         while !waiting.is_empty() && !stopped {
-            let ground = self.ground(mapping, waiting.len());
+            let batch_memory = self.batch_memory(mapping, waiting.len());
             // Those that found too little room, and for which there is no more, have a fault.
-            let mut ground = match ground {
+            let mut batch_memory = match batch_memory {
                 Err(SimulationError::ReplicaTooLarge { .. } | SimulationError::TeamSync { .. })
                     if ended > 0 =>
                 {
                     break;
                 }
-                ground => ground?,
+                batch_memory => batch_memory?,
             };
             let (mut again, mut needed, mut cut) = (Vec::new(), self.prepared.room, false);
             let mut rest = &waiting[..];
             while !rest.is_empty() && !stopped {
-                let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
+                let (batch, others) = rest.split_at((batch_memory.most as usize).min(rest.len()));
                 rest = others;
                 let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
-                let mut flight = self.begin(&mut ground, &points, &batch_jobs)?;
+                let mut flight = self.begin(&mut batch_memory, &points, &batch_jobs)?;
                 while flight.running > 0 && !stopped {
-                    events += self.slice(&mut ground, &mut flight, &points).await?;
+                    events += self.slice(&mut batch_memory, &mut flight, &points).await?;
                     stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
-                    let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
+                    let goes_on = flight.running > 0 && !stopped && !batch_memory.tuner.is_open();
                     if undecided
                         && goes_on
                         && flight.took >= TRIAL
-                        && let Some(rate) = ground.spread.rate()
+                        && let Some(rate) = batch_memory.tuner.rate()
                     {
                         undecided = false;
-                        let share = ground.memory.share_done(self.gpu, &flight.run).await?;
-                        if !self.may_pay(&ground, &flight, rate, share) {
+                        let share = batch_memory.memory.share_done(self.gpu, &flight.run).await?;
+                        if !self.may_pay(&batch_memory, &flight, rate, share) {
                             continue;
                         }
                         let mut fastest = mapping;
                         if let Some((tried, rival)) = self.rival(other, &points, &batch_jobs, rate).await? {
-                            let found = tried.spread.rate().unwrap_or(0.0);
+                            let found = tried.tuner.rate().unwrap_or(0.0);
                             let mappings = [(mapping, 1.0), (other, 1.0)];
                             // By the best slices of each.
                             let mut tuner = Tuner::new(mappings, Order::Rounds, Score::Total, Budget::ONCE);
@@ -265,7 +265,7 @@ impl<M: Model> Driver<'_, M> {
                             fastest = tuner.best().unwrap_or(mapping);
                             // It begins at the start: the present one may be there first.
                             if rival.running == 0 || found * (1.0 - share) > rate {
-                                (ground, flight, mapping) = (tried, rival, other);
+                                (batch_memory, flight, mapping) = (tried, rival, other);
                             }
                         }
                         self.found(jobs.len()).mapping = Some(fastest);
@@ -274,10 +274,12 @@ impl<M: Model> Driver<'_, M> {
                 if flight.running > 0 {
                     break;
                 }
-                let found = self.finish(&ground, &flight, &points).await?;
+                let found = self.finish(&batch_memory, &flight, &points).await?;
                 for (&number, found) in batch.iter().zip(found) {
                     match found {
-                        Err(fault) if !self.options.fixed && takes_room(&mut needed, fault, ground.crowd) => {
+                        Err(fault)
+                            if !self.options.fixed && takes_room(&mut needed, fault, batch_memory.crowd) =>
+                        {
                             again.push(number);
                             runs[number] = Some(Err(fault));
                         }
@@ -302,8 +304,8 @@ impl<M: Model> Driver<'_, M> {
                     jobs.len()
                 );
             }
-            if let Some(known) = ground.spread.known() {
-                *self.found(waiting.len()).known(ground.crowd) = Some(known);
+            if let Some(known) = batch_memory.tuner.known() {
+                *self.found(waiting.len()).known(batch_memory.crowd) = Some(known);
             }
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
@@ -317,13 +319,19 @@ impl<M: Model> Driver<'_, M> {
 
     /// Whether it may pay to try another mapping for a batch that executes `rate` events per second
     /// and has simulated that `share` of its time.
-    fn may_pay(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64, share: f64) -> bool {
+    fn may_pay(
+        &self,
+        batch_memory: &BatchMemory<M::State, M::Payload>,
+        flight: &BatchInFlight,
+        rate: f64,
+        share: f64,
+    ) -> bool {
         // What threads would make as long as none waits for another. (It says when they are tried,
         // and not which mapping is taken.)
         let threads = f64::from(flight.replicas) * THREAD_RATE;
-        let least = match ground.crowd {
-            Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => return false,
-            Crowd::Near { .. } | Crowd::Team { .. } if rate < threads / CLEAR => 0.0,
+        let least = match batch_memory.crowd {
+            BatchMapping::Near { .. } | BatchMapping::Team { .. } if rate > CLEAR * threads => return false,
+            BatchMapping::Near { .. } | BatchMapping::Team { .. } if rate < threads / CLEAR => 0.0,
             _ => UNSURE,
         };
         let cost = TRIAL + self.fastest.cost.max(COMPILATION);
@@ -340,73 +348,74 @@ impl<M: Model> Driver<'_, M> {
         points: &Points,
         jobs: &[Job],
         rate: f64,
-    ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
+    ) -> Result<Option<(BatchMemory<M::State, M::Payload>, BatchInFlight)>, SimulationError> {
         // (Nobody needs it.)
-        let Ok(mut ground) = self.ground(mapping, jobs.len()) else { return Ok(None) };
-        if (ground.most as usize) < jobs.len() {
+        let Ok(mut batch_memory) = self.batch_memory(mapping, jobs.len()) else { return Ok(None) };
+        if (batch_memory.most as usize) < jobs.len() {
             return Ok(None);
         }
-        let mut rival = self.begin(&mut ground, points, jobs)?;
+        let mut rival = self.begin(&mut batch_memory, points, jobs)?;
         while rival.running > 0 {
-            self.slice(&mut ground, &mut rival, points).await?;
+            self.slice(&mut batch_memory, &mut rival, points).await?;
             // Where it is close, how many runs should share a workgroup may decide.
-            let close = |found: f64| found < CLOSE * rate && rate < CLOSE * found && ground.spread.is_open();
+            let close =
+                |found: f64| found < CLOSE * rate && rate < CLOSE * found && batch_memory.tuner.is_open();
             // What is not known after twice the usual time is too short to tell.
-            if !ground.spread.rate().map_or(rival.took < 2 * TRIAL, close) {
+            if !batch_memory.tuner.rate().map_or(rival.took < 2 * TRIAL, close) {
                 break;
             }
         }
-        Ok(Some((ground, rival)))
+        Ok(Some((batch_memory, rival)))
     }
 
     /// What trials found for so many runs.
-    fn found(&mut self, runs: usize) -> &mut Found {
+    fn found(&mut self, runs: usize) -> &mut TrialOutcomes {
         self.fastest.found.entry(about(runs)).or_default()
     }
 
     /// Starts the runs of a batch.
     fn begin(
         &self,
-        ground: &mut Ground<M::State, M::Payload>,
+        batch_memory: &mut BatchMemory<M::State, M::Payload>,
         points: &Points,
         jobs: &[Job],
-    ) -> Result<Flight, GpuError> {
-        ground.spread.begin();
-        let (gpu, memory) = (self.gpu, &ground.memory);
+    ) -> Result<BatchInFlight, GpuError> {
+        batch_memory.tuner.begin();
+        let (gpu, memory) = (self.gpu, &batch_memory.memory);
         let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
         // Capacities that are fixed are those of windows that lie in cells; so are windows of runs
         // that end by a number of events.
         let events = if self.options.fixed { self.until.events.min(u64::MAX - 1) } else { self.until.events };
         let run = memory.run(self.model(), replicas, Until { events, ..self.until });
         memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
-        memory.tell(gpu, &run)?;
+        memory.print_report(gpu, &run)?;
         let bound = memory.bindings(points);
         let mut start = Plan::new("replicas: start");
-        start.dispatch(gpu, &ground.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
-        start.dispatch(gpu, &ground.settle, replicas, &bound)?;
+        start.dispatch(gpu, &batch_memory.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
+        start.dispatch(gpu, &batch_memory.settle, replicas, &bound)?;
         start.submit(gpu)?;
-        let slices = ground.slices.iter().map(|_| None).collect();
-        Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO })
+        let slices = batch_memory.slices.iter().map(|_| None).collect();
+        Ok(BatchInFlight { run, slices, replicas, running: replicas, took: Duration::ZERO })
     }
 
     /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
     async fn slice(
         &self,
-        ground: &mut Ground<M::State, M::Payload>,
-        flight: &mut Flight,
+        batch_memory: &mut BatchMemory<M::State, M::Payload>,
+        flight: &mut BatchInFlight,
         points: &Points,
     ) -> Result<u64, SimulationError> {
-        let (gpu, memory) = (self.gpu, &ground.memory);
-        let (choice, steps) = (ground.spread.next(), ground.spread.steps());
+        let (gpu, memory) = (self.gpu, &batch_memory.memory);
+        let (choice, steps) = (batch_memory.tuner.next(), batch_memory.tuner.steps());
         if flight.slices[choice].is_none() {
-            let kernel = slice_kernel(gpu, ground.crowd, &ground.slices[choice])?;
+            let kernel = slice_kernel(gpu, batch_memory.crowd, &batch_memory.slices[choice])?;
             let mut slice = Plan::new("replicas: slice");
-            let groups = flight.replicas.div_ceil(ground.spread.runs(choice));
+            let groups = flight.replicas.div_ceil(batch_memory.tuner.runs(choice));
             slice.dispatch(gpu, &kernel, groups, &memory.bindings(points))?;
             flight.slices[choice] = Some(slice);
         }
         flight.run.part = Part { slice: steps, ..flight.run.part };
-        memory.tell(gpu, &flight.run)?;
+        memory.print_report(gpu, &flight.run)?;
         let begin = Instant::now();
         let mut encoder = gpu.encoder("replicas: slice");
         encoder.clear_buffer(memory.words().raw(), 0, Some(16));
@@ -421,12 +430,12 @@ impl<M: Model> Driver<'_, M> {
         flight.running = running;
         flight.took += took;
         // (Windows are tried before another mapping is.)
-        ground.spread.allow([flight.took >= ground.patience, flight.took >= TRIAL]);
+        batch_memory.tuner.allow([flight.took >= batch_memory.patience, flight.took >= TRIAL]);
         if running > 0 {
-            ground.spread.record(choice, steps, took, executed, running == flight.replicas);
-            ground.spread.windows(self.model().lps(), executed, windows);
+            batch_memory.tuner.record(choice, steps, took, executed, running == flight.replicas);
+            batch_memory.tuner.windows(self.model().lps(), executed, windows);
             if halted != 0 {
-                ground.spread.halt();
+                batch_memory.tuner.halt();
             }
         }
         Ok(executed.into())
@@ -435,14 +444,14 @@ impl<M: Model> Driver<'_, M> {
     /// What the runs of a batch gave, which have come to their ends.
     async fn finish(
         &self,
-        ground: &Ground<M::State, M::Payload>,
-        flight: &Flight,
+        batch_memory: &BatchMemory<M::State, M::Payload>,
+        flight: &BatchInFlight,
         points: &Points,
     ) -> Result<Runs<M::Output>, SimulationError> {
-        let (gpu, memory, run) = (self.gpu, &ground.memory, &flight.run);
+        let (gpu, memory, run) = (self.gpu, &batch_memory.memory, &flight.run);
         let bound = memory.bindings(points);
         let mut digest = Plan::new("replicas: fingerprints");
-        digest.dispatch(gpu, &ground.digest, flight.replicas, &bound)?;
+        digest.dispatch(gpu, &batch_memory.digest, flight.replicas, &bound)?;
         digest.submit(gpu)?;
         let ended = memory.ended(gpu, run).await?;
         let digests = memory.digests(gpu, run).await?;
@@ -453,11 +462,12 @@ impl<M: Model> Driver<'_, M> {
             let lp = row % run.total;
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
         }
-        let told = match (&ground.output, &self.prepared.columns) {
+        let reported = match (&batch_memory.output, &self.prepared.columns) {
             (Some(output), Some(columns)) => {
                 let at = results::at(self.until)?;
                 let rows = self.options.outputs;
-                let told = results::totals::<M>(gpu, memory, output, &bound, run, columns, at, rows).await?;
+                let reported =
+                    results::totals::<M>(gpu, memory, output, &bound, run, columns, at, rows).await?;
                 // What `output` fails in is in the words of the run, too.
                 let after = memory.ended(gpu, run).await?;
                 for (before, after) in ended.iter().zip(after) {
@@ -465,23 +475,25 @@ impl<M: Model> Driver<'_, M> {
                         return Err(SimulationError::Output { kind, lp });
                     }
                 }
-                told
+                reported
             }
             _ => vec![(None, None); ended.len()],
         };
         let rows = memory.lp_rows(gpu, run, self.options.memory).await?;
-        let ran =
-            |(((ended, digest), told), memory): (((Result<Progress, Fault>, _), results::Told<_>), _)| {
-                let (totals, outputs) = told;
-                ended.map(|progress| Ran {
-                    progress,
-                    fingerprint: Fingerprint(digest),
-                    totals,
-                    outputs,
-                    memory,
-                })
-            };
-        Ok(ended.into_iter().zip(digests).zip(told).zip(rows).map(ran).collect())
+        let ran = |(((ended, digest), reported), memory): (
+            ((Result<Progress, Fault>, _), results::RunOutput<_>),
+            _,
+        )| {
+            let (totals, outputs) = reported;
+            ended.map(|progress| RunResult {
+                progress,
+                fingerprint: Fingerprint(digest),
+                totals,
+                outputs,
+                memory,
+            })
+        };
+        Ok(ended.into_iter().zip(digests).zip(reported).zip(rows).map(ran).collect())
     }
 }
 
@@ -510,12 +522,14 @@ const UNSURE: f64 = 8.0;
 const CLOSE: f64 = 1.5;
 
 /// Takes in that a run failed for want of room, and says whether that is so.
-fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {
+fn takes_room(needed: &mut BatchNeeds, fault: Fault, crowd: BatchMapping) -> bool {
     let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
     match (fault.kind, crowd) {
-        (FaultKind::QueueFull, Crowd::Near { .. } | Crowd::Thread { .. }) => larger(&mut needed.events),
-        (FaultKind::QueueFull, Crowd::Team { .. }) => larger(&mut needed.capacity.queue),
-        (FaultKind::MailboxFull, Crowd::Team { .. }) => larger(&mut needed.capacity.mailbox),
+        (FaultKind::QueueFull, BatchMapping::Near { .. } | BatchMapping::Thread { .. }) => {
+            larger(&mut needed.events)
+        }
+        (FaultKind::QueueFull, BatchMapping::Team { .. }) => larger(&mut needed.capacity.queue),
+        (FaultKind::MailboxFull, BatchMapping::Team { .. }) => larger(&mut needed.capacity.mailbox),
         _ => return false,
     }
     true

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use crate::gpu::Gpu;
 
-use super::mapping::{Crowd, Mapping};
+use super::mapping::{BatchMapping, Mapping};
 use super::options::EngineOptions;
 use super::prepared::Prepared;
-use super::spread::Known;
+use super::slice_tuner::TrialResult;
 use crate::pdes::contract::until::Until;
 
 /// What trials found, by the binary logarithm of the number of runs.
 #[derive(Debug, Default)]
 pub(super) struct Fastest {
-    pub(super) found: HashMap<u32, Found>,
+    pub(super) found: HashMap<u32, TrialOutcomes>,
     /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those
     /// that a trial needs.
     pub(super) cost: Duration,
@@ -29,20 +29,20 @@ impl Fastest {
 
 /// Nothing where there was no trial.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Found {
+pub(super) struct TrialOutcomes {
     /// The faster one.
     pub(super) mapping: Option<Mapping>,
     /// The best way to make slices by threads, and by near teams.
-    pub(super) threads: Option<Known>,
-    pub(super) teams: Option<Known>,
+    pub(super) threads: Option<TrialResult>,
+    pub(super) teams: Option<TrialResult>,
 }
 
-impl Found {
+impl TrialOutcomes {
     /// That by one of these.
-    pub(super) fn known(&mut self, crowd: Crowd) -> &mut Option<Known> {
+    pub(super) fn known(&mut self, crowd: BatchMapping) -> &mut Option<TrialResult> {
         match crowd {
-            Crowd::Thread { .. } => &mut self.threads,
-            Crowd::Team { .. } | Crowd::Near { .. } => &mut self.teams,
+            BatchMapping::Thread { .. } => &mut self.threads,
+            BatchMapping::Team { .. } | BatchMapping::Near { .. } => &mut self.teams,
         }
     }
 }

@@ -64,7 +64,7 @@ crate::text::debug_is_display!(UnknownMapping);
 
 /// Those that put many replicas into a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Crowd {
+pub(super) enum BatchMapping {
     /// Its workgroups, and the queues of its LPs.
     Team { group_size: u32, queue: QueueDesign },
     /// Teams that have all pending events of a run in workgroup memory, so many of them; how many
@@ -76,7 +76,7 @@ pub(super) enum Crowd {
     Thread { group_size: Option<u32>, near: bool, rounds: bool },
 }
 
-impl Crowd {
+impl BatchMapping {
     /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is
     /// told, so that it need not be compiled for each.)
     fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
@@ -89,24 +89,24 @@ impl Crowd {
         constants.into_iter().map(|(name, value)| (name, f64::from(value)))
     }
 
-    /// In what ways a slice may be made: by choice, as [`Spread`](super::spread::Spread) has them.
-    pub(super) fn ways(self) -> Vec<Way> {
-        let way = |runs, group_size| Way { runs, group_size, horizon: false };
+    /// In what ways a slice may be made: by choice, as [`SliceTuner`](super::slice_tuner::SliceTuner) has them.
+    pub(super) fn shapes(self) -> Vec<SliceShape> {
+        let shape = |runs, group_size| SliceShape { runs, group_size, horizon: false };
         match self {
-            Self::Team { group_size, .. } => vec![way(1, group_size)],
+            Self::Team { group_size, .. } => vec![shape(1, group_size)],
             Self::Near { group_size, teams, horizon, .. } => {
-                let ways = [false, true].map(|horizon| Way { horizon, ..way(teams, group_size) });
-                ways[..1 + usize::from(horizon)].to_vec()
+                let shapes = [false, true].map(|horizon| SliceShape { horizon, ..shape(teams, group_size) });
+                shapes[..1 + usize::from(horizon)].to_vec()
             }
-            Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
-            Self::Thread { group_size: None, .. } => THREADS.map(|(runs, size)| way(runs, size)).to_vec(),
+            Self::Thread { group_size: Some(group_size), .. } => vec![shape(group_size, group_size)],
+            Self::Thread { group_size: None, .. } => THREADS.map(|(runs, size)| shape(runs, size)).to_vec(),
         }
     }
 }
 
 /// A way to make a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct SliceShape {
     /// How many runs share a workgroup.
     pub(super) runs: u32,
     /// Its invocations.
@@ -115,14 +115,14 @@ pub(super) struct Way {
     pub(super) horizon: bool,
 }
 
-impl Way {
+impl SliceShape {
     /// Whether it is another kernel than another way has.
     pub(super) fn has_another_kernel(self, other: Self) -> bool {
         Self { runs: 0, ..self } != Self { runs: 0, ..other }
     }
 }
 
-impl std::fmt::Display for Way {
+impl std::fmt::Display for SliceShape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let windows = if self.horizon { ", windows to the event horizon" } else { "" };
         write!(f, "{} runs to a workgroup of {}{windows}", self.runs, self.group_size)
@@ -133,7 +133,7 @@ impl std::fmt::Display for Way {
 pub(super) struct Recipes {
     pub(super) start: Recipe,
     pub(super) settle: Recipe,
-    /// By [`Crowd::ways`].
+    /// By [`BatchMapping::ways`].
     pub(super) slices: Vec<Recipe>,
     pub(super) digest: Recipe,
     pub(super) output: Option<Recipe>,
@@ -145,7 +145,7 @@ pub(super) fn plain_group(gpu: &Gpu) -> u32 {
 }
 
 impl Recipes {
-    pub(super) fn new<M: Model>(model: &M, crowd: Crowd, int64: bool, plain: u32) -> Self {
+    pub(super) fn new<M: Model>(model: &M, crowd: BatchMapping, int64: bool, plain: u32) -> Self {
         const RUN: &str = "pdes/replicas/run_of_replica.wgsl";
         const NO_PARAMS: &str = "pdes/replicas/params_none.wgsl";
         const MAILBOXES: &str = "pdes/replicas/mailboxes_of_replica.wgsl";
@@ -154,8 +154,8 @@ impl Recipes {
         let params =
             if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/replicas/params_of_replica.wgsl" };
         let queue = match crowd {
-            Crowd::Team { queue, .. } => Some(queue),
-            Crowd::Near { .. } | Crowd::Thread { .. } => None,
+            BatchMapping::Team { queue, .. } => Some(queue),
+            BatchMapping::Near { .. } | BatchMapping::Thread { .. } => None,
         };
         let with = |entry, files: &[&'static str], size: u32, name: &str| {
             let mut sources: Vec<_> =
@@ -173,7 +173,7 @@ impl Recipes {
             with(entry, &[files, &[NO_PARAMS]].concat(), size, files[0])
         };
         let (begin, settle, slice, held): (_, _, &[_], &[_]) = match crowd {
-            Crowd::Team { .. } => (
+            BatchMapping::Team { .. } => (
                 "pdes/queues/queues_start.wgsl",
                 ("settle_team", &["pdes/replicas/team_settle.wgsl", "pdes/queues/queues_start.wgsl"][..]),
                 &[
@@ -190,17 +190,17 @@ impl Recipes {
                     MAILBOXES,
                 ],
             ),
-            Crowd::Near { .. } => (
-                "pdes/replicas/near_start.wgsl",
-                ("settle_near", &["pdes/replicas/near_start.wgsl"][..]),
+            BatchMapping::Near { .. } => (
+                "pdes/replicas/team_local_start.wgsl",
+                ("settle_local", &["pdes/replicas/team_local_start.wgsl"][..]),
                 &[],
                 &[
                     "pdes/replicas/replica_digest.wgsl",
-                    "pdes/replicas/near_held.wgsl",
+                    "pdes/replicas/team_local_held.wgsl",
                     "pdes/replicas/held_apart_none.wgsl",
                 ],
             ),
-            Crowd::Thread { rounds, .. } => (
+            BatchMapping::Thread { rounds, .. } => (
                 "pdes/replicas/thread_start.wgsl",
                 ("settle_thread", &["pdes/replicas/thread_start.wgsl"][..]),
                 match rounds {
@@ -210,20 +210,20 @@ impl Recipes {
                 &["pdes/replicas/replica_digest.wgsl", "pdes/replicas/thread_held.wgsl"],
             ),
         };
-        let entry = |way: Way| match crowd {
-            Crowd::Team { .. } => "team",
-            Crowd::Near { .. } if way.horizon => "near_horizon",
-            Crowd::Near { .. } => "near",
-            Crowd::Thread { .. } => "thread",
+        let entry = |shape: SliceShape| match crowd {
+            BatchMapping::Team { .. } => "team",
+            BatchMapping::Near { .. } if shape.horizon => "local_horizon",
+            BatchMapping::Near { .. } => "near",
+            BatchMapping::Thread { .. } => "thread",
         };
-        let of_way = |way: Way| match crowd {
-            Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => {
+        let of_way = |shape: SliceShape| match crowd {
+            BatchMapping::Thread { near, .. } if near && keys_fit(shape.group_size) => {
                 &["pdes/replicas/thread_keys_near.wgsl"][..]
             }
-            Crowd::Thread { .. } => &["pdes/replicas/thread_keys.wgsl"],
-            Crowd::Near { .. } if way.horizon => &["pdes/replicas/near_horizon.wgsl"],
-            Crowd::Near { .. } => &["pdes/replicas/near.wgsl"],
-            Crowd::Team { .. } => &[],
+            BatchMapping::Thread { .. } => &["pdes/replicas/thread_keys.wgsl"],
+            BatchMapping::Near { .. } if shape.horizon => &["pdes/replicas/team_local_horizon.wgsl"],
+            BatchMapping::Near { .. } => &["pdes/replicas/team_local.wgsl"],
+            BatchMapping::Team { .. } => &[],
         };
         let output = (size_of::<M::Output>() > 0)
             .then(|| with_model("write_outputs", &["pdes/results/output.wgsl"], plain));
@@ -231,11 +231,12 @@ impl Recipes {
             start: with_model("start_lps", &["pdes/window/start.wgsl", begin], plain),
             settle: alone(settle.0, settle.1, settle_group(plain)),
             slices: crowd
-                .ways()
+                .shapes()
                 .into_iter()
-                .map(|way| {
-                    let size = way.group_size;
-                    with_model(entry(way), &[slice, of_way(way)].concat(), size).with(crowd.constants(size))
+                .map(|shape| {
+                    let size = shape.group_size;
+                    with_model(entry(shape), &[slice, of_way(shape)].concat(), size)
+                        .with(crowd.constants(size))
                 })
                 .collect(),
             digest: alone("digest_replica", held, settle_group(plain)),
@@ -248,12 +249,12 @@ impl Recipes {
 /// of runs alone.
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
-        Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
-        Crowd::Near { group_size: 64, pool: 256, teams: 1, horizon: true },
-        Crowd::Near { group_size: 32, pool: 64, teams: 4, horizon: true },
+        BatchMapping::Team { group_size: 64, queue: QueueDesign::Heap },
+        BatchMapping::Near { group_size: 64, pool: 256, teams: 1, horizon: true },
+        BatchMapping::Near { group_size: 32, pool: 64, teams: 4, horizon: true },
     ];
     let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, near)| {
-        [false, true].map(|rounds| Crowd::Thread { group_size, near, rounds })
+        [false, true].map(|rounds| BatchMapping::Thread { group_size, near, rounds })
     });
     let all = crowds.into_iter().chain(threads).flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
     all.flat_map(|(crowd, int64)| {

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use crate::gpu::{Buffer, Gpu, GpuError, STAGING_BYTES};
 use crate::time::Ticks;
 
-use super::mapping::Crowd;
+use super::mapping::BatchMapping;
 use crate::pdes::contract::bounds::cell;
 use crate::pdes::contract::capacity::Capacity;
 use crate::pdes::contract::error::{Fault, SimulationError};
@@ -28,7 +28,7 @@ shared! {
 
 /// What the runs of a batch need room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct BatchNeeds {
     /// Of the queue and the mailbox of an LP.
     pub(super) capacity: Capacity,
     /// Of all events of a run, for threads and near teams.
@@ -46,21 +46,23 @@ pub(super) struct Job {
 }
 
 /// Bytes of the buffers of a replica, by buffer.
-pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
+pub(super) fn bytes<M: Model>(model: &M, crowd: BatchMapping, room: BatchNeeds) -> [u64; 6] {
     let lps = u64::from(model.lps());
     let event = size_of::<Event<M::Payload>>() as u64;
     let (counts, pending, store) = match crowd {
-        Crowd::Team { queue, .. } => (
+        BatchMapping::Team { queue, .. } => (
             3 * lps,
             event * queue.slots(model.lps(), room.capacity.queue),
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
-        Crowd::Near { group_size, pool, teams, .. } => {
+        BatchMapping::Near { group_size, pool, teams, .. } => {
             // Whole events. And while a run begins, a word for each LP.
             let links = 4 * u64::from(pool + group_size / teams);
             (lps, event * u64::from(pool), links.next_multiple_of(event))
         }
-        Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
+        BatchMapping::Thread { .. } => {
+            (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events))
+        }
     };
     [
         4 * (counts + u64::from(REPLICA_WORDS)),
@@ -81,8 +83,8 @@ fn stride(events: u32) -> u32 {
 /// The buffers of a batch.
 #[derive(Debug)]
 pub(super) struct Memory<S, P> {
-    crowd: Crowd,
-    pub(super) room: Room,
+    crowd: BatchMapping,
+    pub(super) room: BatchNeeds,
     words: Buffer<u32>,
     lps: Buffer<[u32; 4]>,
     queue: Buffer<u32>,
@@ -98,8 +100,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     pub(super) fn new<M: Model<State = S, Payload = P>>(
         gpu: &Gpu,
         model: &M,
-        crowd: Crowd,
-        room: Room,
+        crowd: BatchMapping,
+        room: BatchNeeds,
         most: u32,
     ) -> Result<Self, GpuError> {
         let [words, lps, queue, store, states, memory] =
@@ -128,9 +130,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     ) -> Run {
         let (lps, rows) = (model.lps(), model.lps() * replicas);
         let queue = match self.crowd {
-            Crowd::Team { .. } => self.room.capacity.queue,
-            Crowd::Near { pool, .. } => pool,
-            Crowd::Thread { .. } => self.room.events,
+            BatchMapping::Team { .. } => self.room.capacity.queue,
+            BatchMapping::Near { pool, .. } => pool,
+            BatchMapping::Thread { .. } => self.room.events,
         };
         Run {
             until: until.time,
@@ -140,9 +142,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             groups: replicas,
             queue_capacity: queue,
             queue_stride: match self.crowd {
-                Crowd::Team { queue: design, .. } => u32::try_from(design.stride(queue)).unwrap_or(u32::MAX),
-                Crowd::Near { group_size, teams, .. } => group_size / teams,
-                Crowd::Thread { .. } => stride(queue),
+                BatchMapping::Team { queue: design, .. } => {
+                    u32::try_from(design.stride(queue)).unwrap_or(u32::MAX)
+                }
+                BatchMapping::Near { group_size, teams, .. } => group_size / teams,
+                BatchMapping::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,
             state_words: self.room.state_bytes / 4,
@@ -156,8 +160,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     fn failures(&self, rows: u32) -> u32 {
         let counts = match self.crowd {
-            Crowd::Team { .. } => 3 * rows,
-            Crowd::Near { .. } | Crowd::Thread { .. } => 0,
+            BatchMapping::Team { .. } => 3 * rows,
+            BatchMapping::Near { .. } | BatchMapping::Thread { .. } => 0,
         };
         #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         let first = COUNTS as u32;
@@ -165,7 +169,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     }
 
     /// Tells dispatches from now on.
-    pub(super) fn tell(&self, gpu: &Gpu, run: &Run) -> Result<(), GpuError> {
+    pub(super) fn print_report(&self, gpu: &Gpu, run: &Run) -> Result<(), GpuError> {
         self.given.write(gpu, 0, std::slice::from_ref(run))
     }
 
@@ -282,13 +286,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         // lines.
         let staging = usize::try_from(STAGING_BYTES / 16).expect("a small number");
         let at_once = (staging / each).max(1);
-        let mut told = Vec::with_capacity(replicas);
+        let mut reported = Vec::with_capacity(replicas);
         for first in (0..replicas).step_by(at_once) {
             let count = at_once.min(replicas - first);
             let memory = self.memory.read_range(gpu, (first * each) as u64, (count * each) as u64).await?;
-            told.extend(memory.chunks_exact(each).map(|memory| rows_of(memory, run.total, rows)));
+            reported.extend(memory.chunks_exact(each).map(|memory| rows_of(memory, run.total, rows)));
         }
-        Ok(told)
+        Ok(reported)
     }
 
     /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.
@@ -347,9 +351,9 @@ impl Points {
 /// Of each LP's memory the rows from one on, and so many of them, as far as there are such.
 pub(super) fn rows_of(memory: &[[u32; 4]], lps: u32, [first, rows]: [u32; 2]) -> Vec<[u32; 4]> {
     let each = memory.len() / lps as usize;
-    let told = (first as usize).min(each)..(first as usize + rows as usize).min(each);
-    if told.is_empty() {
+    let reported = (first as usize).min(each)..(first as usize + rows as usize).min(each);
+    if reported.is_empty() {
         return Vec::new();
     }
-    memory.chunks_exact(each).flat_map(|memory| &memory[told.clone()]).copied().collect()
+    memory.chunks_exact(each).flat_map(|memory| &memory[reported.clone()]).copied().collect()
 }

@@ -5,7 +5,7 @@ use crate::queue::QueueDesign;
 
 use super::mapping::Mapping;
 #[cfg(doc)]
-use super::{Engine, Ran};
+use super::{Engine, RunResult};
 
 /// Choices that change how fast an experiment runs, and what of its results is told; no result
 /// depends on them.
@@ -29,12 +29,12 @@ pub struct EngineOptions {
     /// [`Mapping::Auto`] takes teams, or the grid. Teams have for all points what the one with the
     /// largest capacities has.)
     pub fixed: bool,
-    /// Whether the results of each LP of each run are told ([`Ran::outputs`]), in the place of
+    /// Whether the results of each LP of each run are told ([`RunResult::outputs`]), in the place of
     /// their totals, and of the sums and measures among the observations. That is for whoever looks
     /// at LPs one by one, and takes the host's memory for all of them: an experiment may be made in
     /// parts ([`Engine::run_range`]).
     pub outputs: bool,
-    /// Rows of each LP's memory that are read at the end of each run ([`Ran::memory`]): the first,
+    /// Rows of each LP's memory that are read at the end of each run ([`RunResult::memory`]): the first,
     /// and how many. They take the host's memory, too.
     pub memory: [u32; 2],
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::statistics::{Design, Point};
 
-use super::memory::Room;
+use super::memory::BatchNeeds;
 use super::results;
 use crate::pdes::contract::capacity::{Capacity, mean_for, room_for};
 use crate::pdes::contract::error::SimulationError;
@@ -24,7 +24,7 @@ pub(super) struct Prepared<M> {
     pub(super) models: Vec<M>,
     /// None for a model without results.
     pub(super) columns: Option<Arc<Columns>>,
-    pub(super) room: Room,
+    pub(super) room: BatchNeeds,
 }
 
 impl<M: Model> Prepared<M> {
@@ -62,7 +62,7 @@ impl<M: Model> Prepared<M> {
             Capacity { queue: most(|capacity| capacity.queue), mailbox: most(|capacity| capacity.mailbox) };
         Ok(Self {
             columns: check::columns(first)?,
-            room: Room { capacity, events: events(&models), state_bytes: 0 },
+            room: BatchNeeds { capacity, events: events(&models), state_bytes: 0 },
             models,
         })
     }

@@ -28,11 +28,11 @@ use crate::pdes::{
 };
 
 /// A run's end, by job.
-pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
+pub(super) type Runs<O> = Vec<Result<RunResult<O>, Fault>>;
 
 /// What a run of an experiment gave; `O` is the model's [`Model::Output`].
 #[derive(Clone)]
-pub struct Ran<O = ()> {
+pub struct RunResult<O = ()> {
     /// Where it ended.
     pub progress: Progress,
     /// That of the same run alone.
@@ -47,7 +47,7 @@ pub struct Ran<O = ()> {
     pub memory: Vec<[u32; 4]>,
 }
 
-impl<O> std::fmt::Debug for Ran<O> {
+impl<O> std::fmt::Debug for RunResult<O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ran")
             .field("progress", &self.progress)
@@ -63,7 +63,7 @@ impl<O> std::fmt::Debug for Ran<O> {
 #[derive(Clone)]
 pub struct Results<O = ()> {
     /// By point, then by replication: what each gave, or the fault that ended it.
-    pub runs: Vec<Vec<Result<Ran<O>, Fault>>>,
+    pub runs: Vec<Vec<Result<RunResult<O>, Fault>>>,
     /// By point: as named columns the sums of the model's results over the LPs (of those that have
     /// sums), what [`Model::measures`] makes of the totals, the `events` executed, and the
     /// failures. (Where the results of each LP were asked for, there are no sums and measures.)
@@ -116,18 +116,18 @@ impl<O: Pod> Results<O> {
         let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
         let mut observations = observations.collect::<Result<Vec<_>, _>>()?;
         // What there is to observe is known from runs that came to their end.
-        if let Some(told) = observations.iter().find(|point| !point.all_failed()).cloned() {
+        if let Some(reported) = observations.iter().find(|point| !point.all_failed()).cloned() {
             observations
                 .iter_mut()
                 .filter(|point| point.all_failed())
-                .for_each(|point| point.shape_as(&told));
+                .for_each(|point| point.shape_as(&reported));
         }
         Ok(Self { observations, runs, fingerprint, mapping })
     }
 }
 
 /// The rows of a fingerprint.
-fn row<O>(point: u32, replication: u32, run: &Result<Ran<O>, Fault>) -> u64 {
+fn row<O>(point: u32, replication: u32, run: &Result<RunResult<O>, Fault>) -> u64 {
     /// What tells these rows from those of other modules' fingerprints: "pdes".
     const KIND: u32 = 0x7064_6573;
     let words = match run {
@@ -147,7 +147,7 @@ fn row<O>(point: u32, replication: u32, run: &Result<Ran<O>, Fault>) -> u64 {
 fn observations<M: Model>(
     model: &M,
     columns: Option<&Columns>,
-    runs: &[Result<Ran<M::Output>, Fault>],
+    runs: &[Result<RunResult<M::Output>, Fault>],
 ) -> Result<Observations, SimulationError> {
     let failed = (0..).zip(runs).filter_map(|(replication, run)| {
         let fault = run.as_ref().err()?;
@@ -201,13 +201,13 @@ fn observations<M: Model>(
     Ok(observations)
 }
 
-fn totals_of<O>(run: &Result<Ran<O>, Fault>) -> Option<&Totals> {
+fn totals_of<O>(run: &Result<RunResult<O>, Fault>) -> Option<&Totals> {
     run.as_ref().ok().and_then(|ran| ran.totals.as_ref())
 }
 
 /// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below
 /// 2^64. A column may have no sums.
-fn sums<O>(runs: &[Result<Ran<O>, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
+fn sums<O>(runs: &[Result<RunResult<O>, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
     // None: too large for any number.
     let mut found = Vec::with_capacity(runs.len());
     for run in runs {
@@ -238,8 +238,8 @@ pub(super) fn at(until: Until) -> Result<Ticks, SimulationError> {
 
 /// A fault of the run, or the error that ends the experiment.
 pub(super) fn fault_apart<O>(
-    run: Result<Ran<O>, SimulationError>,
-) -> Result<Result<Ran<O>, Fault>, SimulationError> {
+    run: Result<RunResult<O>, SimulationError>,
+) -> Result<Result<RunResult<O>, Fault>, SimulationError> {
     match run {
         Ok(ran) => Ok(Ok(ran)),
         Err(SimulationError::Fault(fault) | SimulationError::Cycle { fault, .. }) => Ok(Err(fault)),
@@ -259,10 +259,10 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
 ) -> Result<Runs<M::Output>, SimulationError> {
     let stopped = AtomicBool::new(false);
     // Runs and events of all, and who is told of them.
-    let told = Mutex::new((0, 0, watch));
-    let tell = |runs: usize, events: u64| {
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, executed, watch) = &mut *told;
+    let reported = Mutex::new((0, 0, watch));
+    let print_report = |runs: usize, events: u64| {
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, executed, watch) = &mut *reported;
         (*all, *executed) = (*all + runs, *executed + events);
         if watch(*all, *executed).is_break() {
             stopped.store(true, Ordering::Relaxed);
@@ -276,7 +276,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         let mut before = 0;
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
             let progress = simulation.run_watched(until, |progress| {
-                tell(0, progress.events - before);
+                print_report(0, progress.events - before);
                 before = progress.events;
                 match stopped.load(Ordering::Relaxed) {
                     true => ControlFlow::Break(()),
@@ -286,7 +286,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
             if progress.stop == Some(Stop::Watcher) {
                 return Err(SimulationError::Stopped);
             }
-            tell(1, progress.events - before);
+            print_report(1, progress.events - before);
             let outputs = match columns {
                 Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
                 None => None,
@@ -297,7 +297,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
             };
             let outputs = outputs.filter(|_| options.outputs);
             let memory = rows_of(simulation.memory(), model.lps(), options.memory);
-            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
+            Ok(RunResult { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
         });
         fault_apart(made)
     };
@@ -317,7 +317,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
 }
 
 /// The totals or the results of a run.
-pub(super) type Told<O> = (Option<Totals>, Option<Outputs<O>>);
+pub(super) type RunOutput<O> = (Option<Totals>, Option<Outputs<O>>);
 
 /// The totals of each replica of a batch, or the results of their LPs if `rows` says so.
 #[expect(clippy::too_many_arguments, reason = "called once")]
@@ -330,7 +330,7 @@ pub(super) async fn totals<M: Model>(
     columns: &Arc<Columns>,
     at: Ticks,
     rows_wanted: bool,
-) -> Result<Vec<Told<M::Output>>, SimulationError> {
+) -> Result<Vec<RunOutput<M::Output>>, SimulationError> {
     let group_size = plain_group(gpu);
     let kernel = recipes::totals("totals", group_size_at_most(gpu, 64));
     let reduction = Reduction::new(gpu, columns, &kernel)?;
@@ -345,7 +345,7 @@ pub(super) async fn totals<M: Model>(
     let mut kept: Vec<M::Output> = Vec::new();
     for first in (0..run.rows).step_by(most as usize) {
         let rows = most.min(run.rows - first);
-        memory.tell(
+        memory.print_report(
             gpu,
             &Run { until: at, part: Part { first_group: first / group_size, ..run.part }, ..*run },
         )?;
@@ -377,7 +377,7 @@ pub(super) async fn totals<M: Model>(
             return Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp });
         }
     }
-    memory.tell(gpu, run)?;
+    memory.print_report(gpu, run)?;
     if rows_wanted {
         let of = |rows: &[M::Output]| {
             let columns = columns.clone();

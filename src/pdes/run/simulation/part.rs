@@ -13,7 +13,7 @@ use super::Simulation;
 use crate::pdes::checkpoint::Contents;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::device::control::FAILURE;
-use crate::pdes::device::cut::{Outbox, Place, group_size_at_most};
+use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
 use crate::pdes::device::memory::{Run, needed};
 use crate::pdes::device::strategy::usual;
 use crate::pdes::device::windows::Windows;
@@ -41,7 +41,7 @@ pub(crate) struct PartOf<M: Model> {
 
 /// What a part tells after a dispatch of all its rows.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct PartReport {
     /// What its rows left: the earliest time that is pending or was sent; after the first dispatch
     /// of a window that has two, the earliest that will be sent.
     pub(crate) earliest: Ticks,
@@ -88,7 +88,7 @@ impl<M: Model> PartOf<M> {
         let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
         let options = Options { queue, sync: windows.sync, ..options };
         let lps = range(model.lps(), (own, parts));
-        let place = Place { own, parts, room: 0 };
+        let place = PartIndex { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
         let simulation = pollster::block_on(begun)?;
         let memory = &simulation.memory;
@@ -118,8 +118,8 @@ impl<M: Model> PartOf<M> {
     }
 
     /// Whether a window is two dispatches, between which the horizon is agreed on.
-    pub(crate) fn looks(&self) -> bool {
-        self.simulation.strategy.windows.looks()
+    pub(crate) fn is_speculative(&self) -> bool {
+        self.simulation.strategy.windows.is_speculative()
     }
 
     /// Bytes of an event on its way.
@@ -128,9 +128,9 @@ impl<M: Model> PartOf<M> {
     }
 
     /// What is known of all before the first window, without a dispatch.
-    pub(crate) fn begun(&mut self, spare: usize) -> Result<Told, SimulationError> {
+    pub(crate) fn begun(&mut self, spare: usize) -> Result<PartReport, SimulationError> {
         // The start was a dispatch of parity 1.
-        self.told(1, None, spare)
+        self.reported(1, None, spare)
     }
 
     /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on
@@ -142,7 +142,7 @@ impl<M: Model> PartOf<M> {
         (until, earliest): (Ticks, Ticks),
         came: Vec<Vec<u8>>,
         spare: usize,
-    ) -> Result<Told, SimulationError> {
+    ) -> Result<PartReport, SimulationError> {
         let run = &mut self.simulation.memory.run;
         (run.until, run.earliest) = (until, earliest);
         (run.event_limit, run.pause) = (u64::MAX, u64::MAX);
@@ -158,7 +158,7 @@ impl<M: Model> PartOf<M> {
         let Simulation { memory, plans, .. } = &self.simulation;
         memory.clear_outbox(&mut encoder, self.ahead[0].len());
         plans.halves[parity as usize].record(&mut encoder);
-        self.told(parity, Some(encoder), spare)
+        self.reported(parity, Some(encoder), spare)
     }
 
     /// Records what a dispatch of this parity is told, and that as much of what has come as fits a
@@ -287,24 +287,24 @@ impl<M: Model> PartOf<M> {
     }
 
     /// Submits the dispatches of a parity, if any, and reads what they left.
-    fn told(
+    fn reported(
         &mut self,
         parity: u32,
         window: Option<wgpu::CommandEncoder>,
         spare: usize,
-    ) -> Result<Told, SimulationError> {
+    ) -> Result<PartReport, SimulationError> {
         let Simulation { gpu, memory, .. } = &self.simulation;
         let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first of the two dispatches of a window with an event horizon sends nothing.
-        let sends = !(self.looks() && ran && parity == 0);
+        let sends = !(self.is_speculative() && ran && parity == 0);
         let ahead: Vec<u64> = self.ahead[parity as usize]
             .iter()
             .map(|&events| if sends { u64::from(events) * entry } else { 0 })
             .collect();
-        let lengths = memory.told_bytes(&ahead);
+        let lengths = memory.report_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
-        memory.record_told(&mut encoder, staging, parity, &ahead);
+        memory.record_reported(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
         let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
@@ -365,7 +365,7 @@ impl<M: Model> PartOf<M> {
             events += u64::from(partial[2]);
         }
         let failure = control[FAILURE + 1 - parity as usize];
-        Ok(Told { earliest, events, failure, needed: needed(&control), mails })
+        Ok(PartReport { earliest, events, failure, needed: needed(&control), mails })
     }
 }
 
@@ -373,9 +373,9 @@ impl<M: Model> PartOf<M> {
 /// has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
 /// windows that send much and little by turns then have lists for both.
 fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
-    let apart = |list: &Vec<u8>| list.len().abs_diff(bytes);
-    let nearest = (0..lists.len()).min_by_key(|&place| apart(&lists[place]));
-    let near = nearest.filter(|&place| lists.len() >= many || apart(&lists[place]) <= bytes / 2);
+    let skew = |list: &Vec<u8>| list.len().abs_diff(bytes);
+    let nearest = (0..lists.len()).min_by_key(|&place| skew(&lists[place]));
+    let near = nearest.filter(|&place| lists.len() >= many || skew(&lists[place]) <= bytes / 2);
     near.map(|place| lists.swap_remove(place)).unwrap_or_default()
 }
 

@@ -9,8 +9,8 @@ use super::Simulation;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::limits::check_time;
 use crate::pdes::device::control::DIGEST_CUT;
-use crate::pdes::device::lift;
 use crate::pdes::device::results::Results;
+use crate::pdes::device::transfer;
 use crate::pdes::{Fingerprint, Model, Outputs, Pending, Totals};
 
 impl<M: Model> Simulation<M> {
@@ -71,11 +71,11 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::pending`].
     pub async fn pending_async(&self) -> Result<Pending<M::Payload>, SimulationError> {
         self.progress_async().await?;
-        let lifted =
-            lift::lift(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
+        let exported =
+            transfer::export(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
         // The loops of a driver may have been cut in that.
         self.progress_async().await?;
-        Ok(lifted.read(&self.gpu, self.memory.run.first_lp).await?)
+        Ok(exported.read(&self.gpu, self.memory.run.first_lp).await?)
     }
 
     /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that

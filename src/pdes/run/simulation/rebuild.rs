@@ -14,7 +14,7 @@ use crate::pdes::device::cut::{Cut, Needs};
 use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::strategy::Strategy;
 use crate::pdes::device::windows::Windows;
-use crate::pdes::device::{growth, lift, plans};
+use crate::pdes::device::{growth, plans, transfer};
 use crate::pdes::{Capacity, Event, Model, Until};
 
 impl<M: Model> Simulation<M> {
@@ -36,7 +36,7 @@ impl<M: Model> Simulation<M> {
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
         let (calendar, chosen) = (queue.is_calendar(), Windows::chosen(self.sync));
-        let epochs = !chosen.is_some_and(Windows::looks) && self.memory.run.lookahead > Ticks::ZERO;
+        let epochs = !chosen.is_some_and(Windows::is_speculative) && self.memory.run.lookahead > Ticks::ZERO;
         if calendar && !epochs {
             return Err(SimulationError::Calendar);
         }
@@ -105,7 +105,7 @@ impl<M: Model> Simulation<M> {
         match changed {
             Ok(()) => {
                 log::info!("{strategy} instead of {before}");
-                self.further |= before.windows.looks();
+                self.further |= before.windows.is_speculative();
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }
@@ -121,7 +121,11 @@ impl<M: Model> Simulation<M> {
         let declared = self.rebuild.declared;
         let differ = declared.for_run(counted) != declared.for_run(self.counted);
         self.counted = counted;
-        if differ && self.strategy.windows.looks() { self.change_windows(self.strategy) } else { Ok(()) }
+        if differ && self.strategy.windows.is_speculative() {
+            self.change_windows(self.strategy)
+        } else {
+            Ok(())
+        }
     }
 
     /// The same run in the same memory, with other windows.
@@ -141,11 +145,11 @@ impl<M: Model> Simulation<M> {
     ) -> Result<(), SimulationError> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
-        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
+        let exported = transfer::export(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         // What is sent is held, too, at the latest when it is taken in.
-        let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
+        let capacity = Capacity { queue: capacity.queue.max(exported.most()), ..capacity };
         let needs = Needs { capacity, ..*needs };
         let Cut { rows, group_size, .. } = old.cut;
         let queue = strategy.queue;
@@ -154,8 +158,8 @@ impl<M: Model> Simulation<M> {
         let recipes = self.recipes(strategy, &cut);
         let memory = old.with_room(gpu, cut, strategy)?;
         memory.take_memory(gpu, old)?;
-        memory.put_control(gpu, old.control_of(gpu).await?, lifted.first())?;
-        lifted.lower(gpu, &recipes, &memory)?;
+        memory.put_control(gpu, old.control_of(gpu).await?, exported.first())?;
+        exported.import(gpu, &recipes, &memory)?;
         plans::settle(gpu, &recipes, &memory)?;
         memory.keep_counts(gpu, old)?;
         let plans = plans::windows(gpu, &recipes, &memory)?;
@@ -193,9 +197,9 @@ impl<M: Model> Simulation<M> {
 
     /// What to tell of a fault that is a cycle.
     pub(super) async fn cycle(&self, fault: Fault) -> Result<SimulationError, SimulationError> {
-        let lifted =
-            lift::lift(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
-        let pending = lifted.read(&self.gpu, self.memory.run.first_lp).await?;
+        let exported =
+            transfer::export(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
+        let pending = exported.read(&self.gpu, self.memory.run.first_lp).await?;
         let time = pending.iter().map(|(_, event): &(u32, Event<M::Payload>)| event.time).min();
         Ok(SimulationError::cycle(fault, time.unwrap_or(Ticks::NEVER), pending.into_iter()))
     }
@@ -214,7 +218,7 @@ mod tests {
     use super::*;
     use crate::gpu::Gpu;
     use crate::models::FifoTorus;
-    use crate::pdes::checkpoint::Apart;
+    use crate::pdes::checkpoint::Skew;
     use crate::pdes::{CpuSimulation, Options};
     use crate::time::Resolution;
 
@@ -245,16 +249,20 @@ mod tests {
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
             let strategy = Strategy { queue, windows };
-            let looked = simulation.strategy.windows.looks();
+            let was_speculative = simulation.strategy.windows.is_speculative();
             pollster::block_on(simulation.change(strategy, &[end])).unwrap();
             assert_eq!(simulation.strategy, strategy);
-            assert_eq!(simulation.apart() == Apart::Further, looked || windows.looks(), "{strategy}");
+            assert_eq!(
+                simulation.skew() == Skew::Further,
+                was_speculative || windows.is_speculative(),
+                "{strategy}"
+            );
             let more = Until::events(cpu.run(end).unwrap().events + 9);
             for end in [end, more] {
                 let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
                 assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
                 assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
-                assert_eq!(simulation.apart() == Apart::Further, windows.looks(), "{strategy}");
+                assert_eq!(simulation.skew() == Skew::Further, windows.is_speculative(), "{strategy}");
             }
         }
     }

@@ -13,11 +13,11 @@ use crate::pdes::contract::until::Progress;
 use crate::pdes::device::control::Control;
 use crate::pdes::device::cut::{at_once, usual_tiles};
 use crate::pdes::device::growth::Snapshot;
-use crate::pdes::device::lift::Lifted;
 use crate::pdes::device::memory::Memory;
 use crate::pdes::device::plans;
 use crate::pdes::device::recipes::Recipes;
 use crate::pdes::device::strategy::Strategy;
+use crate::pdes::device::transfer::ExportedEvents;
 
 /// Whether it may be otherwise with another queue design, or with less room: whatever is no fault
 /// of the run, and does not end the device.
@@ -69,7 +69,7 @@ pub(super) fn put<S: Pod, P: Payload>(
     memory.put_lp_memory(gpu, &saved.memory(&lps))?;
     memory.put_control(gpu, Control { windows, events, now, rounds: 0 }, now)?;
     let (held, pending) = (saved.held(lps.clone()), saved.events(lps.clone()));
-    Lifted::of_host(gpu, held, pending)?.lower(gpu, recipes, memory)?;
+    ExportedEvents::of_host(gpu, held, pending)?.import(gpu, recipes, memory)?;
     plans::settle(gpu, recipes, memory)?;
     // Of parts, the first keeps the sum of all.
     let digest = if lps.start == 0 { saved.digest() } else { 0 };

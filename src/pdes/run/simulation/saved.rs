@@ -14,13 +14,13 @@ use crate::pdes::Progress;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::pdes::Until;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::pdes::checkpoint::{Autosave, Saves, reason};
-use crate::pdes::checkpoint::{CheckpointError, Contents, Identity, Told};
+use crate::pdes::checkpoint::{Autosave, Checkpointed, reason};
+use crate::pdes::checkpoint::{CheckpointError, Contents, Identity, RunHeader};
 #[cfg(doc)]
 use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::device::control::Control;
-use crate::pdes::device::lift;
+use crate::pdes::device::transfer;
 use crate::pdes::{Checkpoint, Model, Options};
 
 impl<M: Model> Simulation<M> {
@@ -82,7 +82,7 @@ impl<M: Model> Simulation<M> {
         let (gpu, memory) = (&self.gpu, &self.memory);
         let lps = memory.lps();
         self.progress_async().await?;
-        let lifted = lift::lift(gpu, &self.recipes(self.strategy, &memory.cut), memory).await?;
+        let exported = transfer::export(gpu, &self.recipes(self.strategy, &memory.cut), memory).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         let (executed, digest) = memory.executed(gpu).await?;
@@ -91,7 +91,7 @@ impl<M: Model> Simulation<M> {
             &memory.states.read_range(gpu, 0, memory.states.len()).await?,
             &memory.lp_memory(gpu).await?,
             (&executed, digest),
-            &lifted.read(gpu, lps.start).await?,
+            &exported.read(gpu, lps.start).await?,
         ))
     }
 
@@ -108,7 +108,7 @@ impl<M: Model> Simulation<M> {
         parts: &[Contents],
         order: &[(usize, usize)],
     ) -> Result<Checkpoint, SimulationError> {
-        let told = Told {
+        let reported = RunHeader {
             identity: &self.rebuild.identity,
             seed: self.seed.0,
             replica: self.seed.1,
@@ -116,7 +116,7 @@ impl<M: Model> Simulation<M> {
             windows,
             events,
         };
-        Ok(Checkpoint::new(&told, parts, order)?)
+        Ok(Checkpoint::new(&reported, parts, order)?)
     }
 
     /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at
@@ -143,10 +143,10 @@ impl<M: Model> Simulation<M> {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl<M: Model> Saves for Simulation<M> {
+impl<M: Model> Checkpointed for Simulation<M> {
     type Error = SimulationError;
 
-    fn run_until_told(
+    fn run_until_watched(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,

@@ -12,14 +12,14 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
     let totals = CpuEngine::new(build).run(&experiment, end).unwrap();
     let expected = CpuEngine::new(build).with_outputs().with_memory(2, 3).run(&experiment, end).unwrap();
     let rows = |results: &Results<_>| -> Vec<Vec<_>> {
-        let rows = |ran: &Ran<_>| ran.outputs.as_ref().unwrap().rows().to_vec();
+        let rows = |ran: &RunResult<_>| ran.outputs.as_ref().unwrap().rows().to_vec();
         results.runs[0].iter().map(|run| rows(run.as_ref().unwrap())).collect()
     };
-    for (told, total) in expected.runs[0].iter().zip(&totals.runs[0]) {
-        let (told, total) = (told.as_ref().unwrap(), total.as_ref().unwrap());
-        assert!(told.totals.is_none() && total.outputs.is_none());
-        assert_eq!(&told.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
-        assert_eq!(told.fingerprint, total.fingerprint);
+    for (reported, total) in expected.runs[0].iter().zip(&totals.runs[0]) {
+        let (reported, total) = (reported.as_ref().unwrap(), total.as_ref().unwrap());
+        assert!(reported.totals.is_none() && total.outputs.is_none());
+        assert_eq!(&reported.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
+        assert_eq!(reported.fingerprint, total.fingerprint);
     }
     // Of the run that is the same alone, the rows of each LP from the third on.
     let memory = |results: &Results<_>| -> Vec<Vec<_>> {
@@ -59,8 +59,9 @@ fn points_differ_in_parameters_and_in_lookahead() {
 
 /// The fingerprint of each run, by point.
 fn fingerprints<O>(results: &Results<O>) -> Vec<Vec<u64>> {
-    let of =
-        |runs: &Vec<Result<Ran<O>, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
+    let of = |runs: &Vec<Result<RunResult<O>, _>>| {
+        runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect()
+    };
     results.runs.iter().map(of).collect()
 }
 
@@ -179,14 +180,14 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
     assert_eq!(last, (2 * count, events.sum::<f64>() as u64));
     assert!(calls >= 2);
 
-    let mut told = (0, 0);
+    let mut reported = (0, 0);
     let whole = Experiment { replications: 8, ..experiment };
     for mapping in MAPPINGS {
         let mut engine = Engine::new(&gpu(), build, mapped(mapping));
-        let results = engine.run_watched(&whole, end, |ended, events| told = (ended, events)).unwrap();
+        let results = engine.run_watched(&whole, end, |ended, events| reported = (ended, events)).unwrap();
         let ran: u64 = results.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();
         // Runs that were made again with more room count again.
-        assert!(told.0 == 16 && told.1 >= ran, "{mapping}: {told:?}, {ran}");
+        assert!(reported.0 == 16 && reported.1 >= ran, "{mapping}: {reported:?}, {ran}");
     }
 }
 

@@ -1,0 +1,38 @@
+// What an LP sends first, for a model that says so itself (`earliest`): no dry run. pdes/horizon/speculate.wgsl has the same function.
+//
+// Functions: speculate, speculation_reset, schedule (the model's).
+//
+// import: pdes/model.wgsl
+// import: pdes/memory/lp_memory.wgsl
+// provides: speculation_reset, speculate, schedule
+// needs: Payload, State, earliest, event_time, item_event, queue_first, queue_size, run
+//
+// The queue is open.
+
+struct DryRun {
+    earliest: vec2<u32>,
+    events: u32,
+    reached: bool,
+}
+
+fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
+    if queue_size() == 0u { return DryRun(TIME_NEVER, 0u, false); }
+    let event = queue_first();
+    let time = event_time(event);
+    if !time_less(time, reach) { return DryRun(time, 0u, true); }
+    let name = name_of(row);
+    lp_row = row;
+    lp_now = time;
+    stream_open(run.seed, name, wide_add(executed, vec2<u32>(1u, 0u)));
+    var state = begun;
+    // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
+    // runs instead.
+    let told = earliest(name, item_event(event), &state);
+    record_failure();
+    return DryRun(time_add(time, time_since(told, time)), run.budget, false);
+}
+
+fn speculation_reset() {}
+
+// `earliest` schedules nothing: one that could is refused before it comes here.
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}

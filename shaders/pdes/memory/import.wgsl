@@ -1,0 +1,19 @@
+// The other way round (pdes/memory/export.wgsl): the rows that `lifting` says take what lies in `lifted`. Then comes settle_lps (pdes/window/start.wgsl).
+//
+// import: pdes/engine.wgsl
+// import: pdes/memory/transfer.wgsl
+// needs: Item, initial_insert, run
+
+@group(0) @binding(33) var<storage, read> held: array<vec4<u32>>;
+@group(0) @binding(34) var<storage, read> lifted: array<Item>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn import_events(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= transfer.rows { return; }
+    let row = transfer.first + id.x;
+    let events = held[row];
+    for (var i = 0u; i < events.x; i += 1u) {
+        initial_insert(row, lifted[events.y + i]);
+    }
+    if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+}

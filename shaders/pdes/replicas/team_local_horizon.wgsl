@@ -1,0 +1,241 @@
+// Replicas by near teams whose windows go to the event horizon (Steinman's breathing time buckets; pdes/horizon/horizon.wgsl): as pdes/replicas/team_local.wgsl, which is read first, for models with a lookahead whose
+// windows of YAWNS are nearly empty. Such a window takes as long as a full one.
+//
+// In a window each LP executes its first event on a copy of its state, and what it schedules waits. The *promise* of an LP is a time before which it sends nothing to others: the
+// earliest that this event sends, or the lookahead after the next event that the LP holds. The earliest promise of all is the horizon. No event can arrive before it, so those before it were the right ones, and their states
+// and what they scheduled stay. The others leave nothing behind, and are executed again.
+//
+//   near_keys   until the first barrier of a window, the earliest promise; then it is known how far the window goes
+//   base        a time that nothing pending is before. Words tell times after it, and are rounded down: which never says that a time is before another one where it is not. As `base` comes
+//               nearer to what is pending, they become exact
+//
+// An event *cannot be followed* that breaks a rule, schedules more than AHEAD_SENDS events, writes more of LP memory than pdes/memory/lp_memory_speculative.wgsl keeps, or is one of very many at one time. It is not executed here. Where
+// it is certain that it comes next, the run's slice ends, and says so: one of pdes/replicas/team_local.wgsl is to follow, which finds what is wrong, if anything is. So only want of room can fail here.
+//
+// import: pdes/model.wgsl
+// import: pdes/memory/lp_memory_speculative.wgsl
+// import: pdes/results/fingerprint.wgsl
+// import: pdes/replicas/team_local_pool.wgsl
+// import: pdes/replicas/team_local_slice.wgsl
+// import: pdes/replicas/scheduled_lp.wgsl
+// provides: dry_ends, schedule
+// needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, shared_run
+// needs: handle, item_event, replica_stop, run
+
+// A time as a word, by how long it is after another one: its 26 highest binary places, and how many there are below them. Earlier times have no greater words.
+const KEY_FAILED = 0u;
+const KEY_HALTED = 1u;
+const KEY_FIRST = 2u;
+const KEY_LAST = 0xfffffffeu;
+const KEY_NEVER = 0xffffffffu;
+const KEY_BITS = 26u;
+
+fn ahead_key(since: vec2<u32>) -> u32 {
+    let bits = select(64u - countLeadingZeros(since.y), 32u - countLeadingZeros(since.x), since.y == 0u);
+    let below = max(bits, KEY_BITS) - KEY_BITS;
+    // (In two steps, because no word can be shifted by 32.)
+    let low = (since.x >> below) | ((since.y << 1u) << (31u - below));
+    let places = select(low, since.y >> (below & 31u), below >= 32u);
+    return KEY_FIRST + (below << KEY_BITS) + places;
+}
+
+// The shortest time that has such a word.
+fn key_time(key: u32) -> vec2<u32> {
+    let below = (key - KEY_FIRST) >> KEY_BITS;
+    let places = (key - KEY_FIRST) & ((1u << KEY_BITS) - 1u);
+    if below >= 32u { return vec2<u32>(0u, places << (below & 31u)); }
+    return vec2<u32>(places << below, (places >> 1u) >> (31u - below));
+}
+
+// By team, and by the parity of the window: one counts while the next is made ready.
+var<workgroup> near_keys: array<atomic<u32>, 2u * TEAMS>;
+// By the parity of some windows: whether any team goes on.
+var<workgroup> near_going: array<atomic<u32>, 2>;
+
+// So many windows are made before it is asked again whether any team goes on.
+const AT_ONCE = 4u;
+
+// Events that one event may schedule.
+const AHEAD_SENDS = 8u;
+
+struct AheadSend {
+    to: u32,
+    event: Item,
+}
+
+// What the present event has scheduled. The first is apart from the others, and in most models alone.
+var<private> ahead_first: AheadSend;
+var<private> ahead_others: array<AheadSend, AHEAD_SENDS - 1u>;
+var<private> ahead_count: u32;
+// Before it nothing is sent to others.
+var<private> ahead_promise: vec2<u32>;
+// Of LP memory, more was written than is kept.
+var<private> dry_ends: bool;
+
+var<private> own_lp: u32;         // the LP of this invocation
+var<private> own_sent: vec2<u32>; // the earliest time that was sent in this window
+
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let to = scheduled_lp(own_lp, lp, time);
+    let send = AheadSend(to, event_item(time, payload));
+    if ahead_count == 0u {
+        ahead_first = send;
+    } else {
+        ahead_others[min(ahead_count - 1u, AHEAD_SENDS - 2u)] = send;
+    }
+    ahead_count += 1u;
+    // What it schedules for itself may send after the lookahead.
+    ahead_promise = time_min(ahead_promise, select(time, time_add(time, run.lookahead), to == own_lp));
+}
+
+// Puts an event where its LP finds it in the next window.
+fn ahead_send(send: AheadSend) {
+    let slot = pool_take();
+    if slot == NONE {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u);
+        return;
+    }
+    pool_events[pool_first + slot] = send.event;
+    pool_send(send.to, slot);
+    own_sent = time_min(own_sent, event_time(send.event));
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn local_horizon(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let here = local_open(id.x, lane);
+    let team = here.team;
+    let member = here.member;
+    let row = here.row;
+    if lane == 0u {
+        atomicStore(&near_going[0], 0u);
+        atomicStore(&near_going[1], 0u);
+    }
+    if member == 0u { atomicStore(&near_keys[2u * team], KEY_NEVER); }
+    if !local_enter(here) { return; }
+    own_lp = member;
+    own_sent = TIME_NEVER;
+    var own = local_fetch(here);
+    var state: State;
+    if here.serves { state = states_get(row); }
+    workgroupBarrier();
+    let begun = digest_begin(DIGEST_EXECUTED, member);
+    var base = here.status.xy;
+    var halted = !here.entered;
+    var stop = here.status.z;
+    var windows = 0u;
+    var executed_here = 0u;
+    // The time of the last event that was executed in this slice, and how many since then were at the same time.
+    var last = TIME_NEVER;
+    var still = 0u;
+    var turn = 0u;
+    var asked = 1u;
+    // Bound: run.part.slice.
+    for (var step = 0u; step < shared_run.part.slice; step += AT_ONCE) {
+        for (var each = 0u; each < AT_ONCE; each += 1u) {
+            // As in pdes/replicas/team_local.wgsl, without a branch where teams are small.
+            if (member == 0u) | (LISTS <= 32u) { atomicStore(&near_keys[2u * team + 1u - turn], KEY_NEVER); }
+            let runs = here.serves & !halted;
+            var next = state;
+            var follows = false;
+            var tries = false;
+            var first = TIME_NEVER;
+            var key = KEY_NEVER;
+            var after = NONE;
+            var behind: Item;
+            if runs {
+                // (Nobody takes or gives slots before the barrier.)
+                pool_given = u32(atomicLoad(&pool_lean[team]) > 0);
+                own_collect(member);
+                first = own_time();
+                tries = time_less(first, shared_run.until);
+            }
+            if tries {
+                key = ahead_key(wide_subtract(first, base));
+                after = pool_next[pool_first + own_first];
+                behind = pool_event(after);
+                ahead_count = 0u;
+                ahead_promise = select(time_add(event_time(behind), run.lookahead), TIME_NEVER, after == NONE);
+                dry_ends = false;
+                speculation_memory_open();
+                lp_now = first;
+                stream_open(run.seed, member, wide_add(own.number, vec2<u32>(1u, 0u)));
+                handle(member, item_event(own_event), &next);
+                follows = (lp_wrong == 0u) & (ahead_count <= AHEAD_SENDS) & !dry_ends & (still < run.budget);
+                lp_wrong = 0u;
+                let promise = select(time_add(first, run.lookahead), ahead_promise, follows);
+                var told = select(ahead_key(wide_subtract(promise, base)), KEY_LAST, all(promise == TIME_NEVER));
+                // What comes before the lookahead after `base` comes next.
+                if !follows & time_less(wide_subtract(first, base), run.lookahead) { told = KEY_HALTED; }
+                atomicMin(&near_keys[2u * team + turn], told);
+            }
+            workgroupBarrier();
+            let horizon = atomicLoad(&near_keys[2u * team + turn]);
+            own_sent = TIME_NEVER;
+            if tries & follows & (key < horizon) {
+                own.number = wide_add(own.number, vec2<u32>(1u, 0u));
+                own.digest = wide_add(own.digest, digest_event(begun, own_event));
+                executed_here += 1u;
+                state = next;
+                still = select(0u, still + 1u, all(first == last));
+                own.stands = select(0u, own.stands, all(first == last) | all(last == TIME_NEVER));
+                last = first;
+                speculation_memory_store();
+                own_spare = own_first;
+                own_first = after;
+                own_event = behind;
+                if ahead_count > 0u { ahead_send(ahead_first); }
+                for (var i = 1u; i < ahead_count; i += 1u) {
+                    ahead_send(ahead_others[i - 1u]);
+                }
+                if own_spare != NONE {
+                    pool_give(own_spare);
+                    own_spare = NONE;
+                }
+                if failed { atomicMin(&near_keys[2u * team + 1u - turn], KEY_FAILED); }
+            }
+            // Nothing is left before the end, or something ends the slice.
+            if !halted & ((horizon < KEY_FIRST) | (horizon == KEY_NEVER)) {
+                halted = true;
+                if horizon == KEY_FAILED { stop = STOP_FAILED; }
+                if (horizon == KEY_HALTED) & (member == 0u) { atomicMax(&words[HALTED], 1u); }
+            }
+            if !halted {
+                run.part.parity = 1u - run.part.parity;
+                windows += 1u;
+                // Whatever is pending now is after the horizon, or the next event of an LP, which is no more than the lookahead before it.
+                if horizon != KEY_LAST {
+                    base = wide_add(base, time_since(key_time(horizon), run.lookahead));
+                } else {
+                    // No promise ends before TIME_NEVER.
+                    let reached = time_since(TIME_NEVER, run.lookahead);
+                    base = select(base, reached, time_less(base, reached));
+                }
+            }
+            turn = 1u - turn;
+            workgroupBarrier();
+        }
+        if !halted { atomicStore(&near_going[asked], 1u); }
+        let going = workgroupUniformLoad(&near_going[asked]);
+        asked = 1u - asked;
+        if lane == 0u { atomicStore(&near_going[asked], 0u); }
+        if going == 0u { break; }
+    }
+    // What is pending is with its LP, or was sent in the last window.
+    let pending = time_min(own_time(), own_sent);
+    for (var step = FAR_HIGH; step <= FAR_LOW; step += 1u) {
+        if here.serves { far_step(step, team, 0u, member, pending); }
+        workgroupBarrier();
+    }
+    let now = far_time(team, 0u);
+    if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
+    if loops_cut(shared_run.rows) && here.entered {
+        fail(row, LOOPS_CUT);
+        stop = STOP_FAILED;
+    }
+    atomicAdd(&near_executed[team], executed_here);
+    workgroupBarrier();
+    if here.entered { local_store(here, own, state, windows, now, stop, 0u); }
+}

@@ -1,0 +1,136 @@
+// What slices of near teams begin and end with, however far their windows go (pdes/replicas/team_local.wgsl, pdes/replicas/team_local_horizon.wgsl), so that slices of either may follow each other.
+//
+// Functions: local_open, local_enter, local_fetch, local_store; far_ready, far_step, far_time.
+//
+// import: pdes/model.wgsl
+// import: pdes/results/fingerprint.wgsl
+// import: pdes/replicas/team_local_pool.wgsl
+// needs: REPLICA_DONE, REPLICA_SAVED, REPLICA_STATUS, STOP_EMPTY, STOP_FAILED, STOP_NOT, State
+// needs: WINDOWS, shared_run, replica_failed, replica_leave, replica_open, replica_row
+
+// By team, and of every other search: the high and the low word of the smallest time, where it is far.
+var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;
+var<workgroup> near_low: array<atomic<u32>, 2u * TEAMS>;
+// By team: events executed in this slice.
+var<workgroup> near_executed: array<atomic<u32>, TEAMS>;
+// Whether any team has a run that goes on.
+var<workgroup> near_entered: atomic<u32>;
+
+// Time that is far is found in two steps, before each of which invocations wait for each other: its high word, and then the low one.
+const FAR_NOT = 0u;
+const FAR_HIGH = 1u;
+const FAR_LOW = 2u;
+
+// Makes the words of a search ready.
+fn far_ready(team: u32, search: u32) {
+    atomicStore(&near_high[2u * team + search], 0xffffffffu);
+    atomicStore(&near_low[2u * team + search], 0xffffffffu);
+}
+
+// One of these steps, for an invocation that serves an LP whose first event is at a time. The words of the next search are made ready meanwhile: nobody has read them since the last one.
+fn far_step(step: u32, team: u32, search: u32, member: u32, first: vec2<u32>) {
+    let words = 2u * team + search;
+    if step == FAR_HIGH {
+        atomicMin(&near_high[words], first.y);
+        if member == 0u { far_ready(team, 1u - search); }
+    } else if first.y == atomicLoad(&near_high[words]) {
+        atomicMin(&near_low[words], first.x);
+    }
+}
+
+fn far_time(team: u32, search: u32) -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&near_low[2u * team + search]), atomicLoad(&near_high[2u * team + search]));
+}
+
+// What an invocation serves: the LP `member` of the run in a place, which is a team's of its workgroup.
+struct NearSlice {
+    team: u32,
+    member: u32,
+    place: u32,
+    row: u32,
+    // Windows done (2) and events executed (2), and REPLICA_STATUS.
+    done: vec4<u32>,
+    status: vec4<u32>,
+    // Whether the run goes on, and whether there is such an LP in it.
+    entered: bool,
+    serves: bool,
+    failed_before: bool,
+}
+
+// What an LP keeps from one slice to the next besides its state and events.
+struct NearLp {
+    number: vec2<u32>,  // of events that it has executed
+    digest: vec2<u32>,  // of them
+    stands: u32,        // windows in a row in which it stood
+}
+
+// To be called by all invocations, before local_enter. Makes what belongs to a team ready, but for the words that say when windows begin, which are to be made ready before local_enter, too.
+fn local_open(group: u32, lane: u32) -> NearSlice {
+    var here: NearSlice;
+    here.team = lane / LISTS;
+    // Not a remainder: where LISTS is 1, SwiftShader's is not 0.
+    here.member = lane - here.team * LISTS;
+    here.place = group * TEAMS + here.team;
+    here.status = vec4<u32>(TIME_NEVER, STOP_EMPTY, 0u);
+    if here.place < shared_run.groups {
+        replica_open(here.place);
+        here.done = lps[replica_row(here.place, REPLICA_DONE)];
+        here.status = lps[replica_row(here.place, REPLICA_STATUS)];
+        here.failed_before = here.status.z == STOP_NOT && replica_failed();
+        if here.failed_before { here.status.z = STOP_FAILED; }
+    }
+    here.entered = here.status.z == STOP_NOT;
+    here.serves = here.entered & (here.member < shared_run.total);
+    here.row = here.place * shared_run.total + min(here.member, shared_run.total - 1u);
+    if lane == 0u { atomicStore(&near_entered, 0u); }
+    if here.member == 0u {
+        atomicStore(&near_executed[here.team], 0u);
+        far_ready(here.team, 0u);
+    }
+    return here;
+}
+
+// To be called by all invocations, which wait for each other; says whether any team of the workgroup has a run that goes on.
+fn local_enter(here: NearSlice) -> bool {
+    workgroupBarrier();
+    // All members have read it.
+    if here.failed_before && here.member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = STOP_FAILED; }
+    if here.entered { atomicStore(&near_entered, 1u); }
+    return workgroupUniformLoad(&near_entered) != 0u;
+}
+
+// Before another barrier and the first window.
+fn local_fetch(here: NearSlice) -> NearLp {
+    var lp: NearLp;
+    lp_row = here.row;
+    own_first = NONE;
+    own_spare = NONE;
+    if here.entered { pool_fetch(here.team, here.place, here.member, lps[replica_row(here.place, REPLICA_SAVED)]); }
+    if here.serves {
+        let counts = lps[shared_run.rows + here.row];
+        lp.number = counts.xy;
+        lp.digest = counts.zw;
+        let kept = lps[here.row];
+        own_first = kept.z;
+        lp.stands = kept.w;
+        if own_first != NONE { own_event = queue_events[here.place * POOL + own_first]; }
+    }
+    return lp;
+}
+
+// To be called by all invocations of a team that has a run, after the last window and a barrier since events executed were added up. `windows` of this slice were made, the first event is at `now`, and `rounds` windows began
+// there.
+fn local_store(here: NearSlice, lp: NearLp, state: State, windows: u32, now: vec2<u32>, stop: u32, rounds: u32) {
+    let saved = pool_keep(here.place, here.member);
+    if here.serves {
+        lps[here.row] = vec4<u32>(0u, 0u, own_first, lp.stands);
+        lps[shared_run.rows + here.row] = vec4<u32>(lp.number, lp.digest);
+        states_set(here.row, state);
+    }
+    if here.member == 0u {
+        let executed = atomicLoad(&near_executed[here.team]);
+        let done = vec4<u32>(wide_add(here.done.xy, vec2<u32>(windows, 0u)), wide_add(here.done.zw, vec2<u32>(executed, 0u)));
+        atomicAdd(&words[WINDOWS], windows);
+        replica_leave(here.place, done, vec4<u32>(now, stop, rounds), saved, executed);
+    }
+}

@@ -1,0 +1,84 @@
+// The start of replicas by near teams.
+//
+// initial_insert     (for pdes/window/start.wgsl) puts an event anywhere into the pool of its replica, in front of those of its LP
+// settle_local   a workgroup puts the lists of a run in order, and finds the first event
+//
+//   words   until then, from run.failures + REPLICA_WORDS of all replicas on, for each row of given.rows: the first slot of its LP, and one more, or 0
+//
+// import: pdes/replicas/team_local_pool.wgsl
+// import: gpu/reduce.wgsl
+// provides: Reduced, initial_insert, merge
+// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, REPLICA_WORDS, STOP_NOT, event_before
+// needs: event_time, shared_run, replica_open, replica_row, run
+
+alias Reduced = vec2<u32>;
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return time_min(a, b);
+}
+
+// Where the list of a row begins until it is in order.
+fn begin_list(row: u32) -> u32 {
+    return shared_run.failures + shared_run.groups * REPLICA_WORDS + row;
+}
+
+fn initial_insert(row: u32, event: Item) {
+    let place = row / shared_run.total;
+    let index = atomicAdd(&words[run.failures + REPLICA_PUT], 1u);
+    if index >= shared_run.queue_capacity {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
+        return;
+    }
+    queue_events[place * shared_run.queue_capacity + index] = event;
+    links[place * (shared_run.queue_capacity + shared_run.queue_stride) + index] = atomicExchange(&words[begin_list(row)], index + 1u);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn settle_local(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let place = id.x;
+    replica_open(place);
+    let events = place * shared_run.queue_capacity;
+    let next = place * (shared_run.queue_capacity + shared_run.queue_stride);
+    var least = TIME_NEVER;
+    for (var lp = lane; lp < shared_run.queue_stride; lp += GROUP_SIZE) {
+        links[next + shared_run.queue_capacity + lp] = NONE;
+        if lp >= shared_run.total { continue; }
+        let row = place * shared_run.total + lp;
+        var slot = atomicLoad(&words[begin_list(row)]);
+        var head = NONE;
+        // Bound: events of the LP, each put where it belongs among those before it.
+        while slot != 0u {
+            let own = slot - 1u;
+            slot = links[next + own];
+            let event = queue_events[events + own];
+            var before = NONE;
+            var after = head;
+            while after != NONE && !event_before(event, queue_events[events + after]) {
+                before = after;
+                after = links[next + after];
+            }
+            links[next + own] = after;
+            if before == NONE { head = own; } else { links[next + before] = own; }
+        }
+        var first = TIME_NEVER;
+        if head != NONE { first = event_time(queue_events[events + head]); }
+        lps[row] = vec4<u32>(0u, 0u, head, 0u);
+        lps[shared_run.rows + row] = vec4<u32>(0u);
+        least = time_min(least, first);
+    }
+    // The slots that are free, every other one in either list.
+    let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), shared_run.queue_capacity);
+    for (var i = count + lane; i < shared_run.queue_capacity; i += GROUP_SIZE) {
+        links[next + i] = select(NONE, i + 2u, i + 2u < shared_run.queue_capacity);
+    }
+    let first = reduce_group(lane, least);
+    if lane == 0u {
+        let free = vec2<u32>(select(NONE, count, count < shared_run.queue_capacity), select(NONE, count + 1u, count + 1u < shared_run.queue_capacity));
+        lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
+        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, (shared_run.queue_capacity - count) & 1u);
+    }
+    if loops_cut(shared_run.rows) { fail(place * shared_run.total, LOOPS_CUT); }
+}

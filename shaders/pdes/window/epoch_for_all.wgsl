@@ -1,0 +1,19 @@
+// Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
+//
+// Functions: message_count, arrival_before_bound; those of pdes/window/same_for_all.wgsl.
+//
+// import: pdes/engine.wgsl
+// import: pdes/window/same_for_all.wgsl
+// provides: message_count, arrival_before_bound
+// needs: run
+
+fn message_count(row: u32) -> u32 {
+    return atomicLoad(&words[mail_count(run.part.parity, row)]);
+}
+
+// Nothing to check: a window ends at most a lookahead after its first pending event. Where windows
+// reach further, their file checks promises, and `Simulation::apart` reports how far apart LPs may
+// be.
+fn arrival_before_bound(time: vec2<u32>) -> bool {
+    return false;
+}

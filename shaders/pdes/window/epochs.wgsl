@@ -1,0 +1,51 @@
+// Time is cut into cells as long as the lookahead, or of one tick where there is none. With L their length, cell i is [i L, (i + 1) L).
+// A window of YAWNS lies in one cell.
+//
+// It does not reach a lookahead beyond its first event: calendars and teams would report other
+// faults, fixed mailboxes would need more room, and a stopped run would not resume to the same end.
+//
+// Functions: epoch_split, epoch_end, cell_key.
+//
+// import: pdes/engine.wgsl
+// import: gpu/wide.wgsl
+// import: time/ticks.wgsl
+// needs: mul_wide, run
+//
+// bounds: no array and no loop; shifts and divisors are constants above 0, or 1 more than what they
+// were.
+
+// floor(span / L), and what is left of the span.
+struct CellSplit {
+    cells: vec2<u32>,
+    rest: vec2<u32>,
+}
+
+fn epoch_split(span: vec2<u32>) -> CellSplit {
+    // The high words of span * floor((2^64 - 1) / L): floor(span / L), or one less, because
+    // span / L - 1 < span * floor((2^64 - 1) / L) / 2^64 <= span / L.
+    let m = run.reciprocal;
+    let low = wide_add(mul_wide(span.x, m.y), vec2<u32>(mul_wide(span.x, m.x).y, 0u));
+    let middle = wide_add(mul_wide(span.y, m.x), vec2<u32>(low.x, 0u));
+    let cells = wide_add(wide_add(mul_wide(span.y, m.y), vec2<u32>(low.y, 0u)), vec2<u32>(middle.y, 0u));
+    let rest = wide_subtract(span, wide_multiply(cells, run.cell));
+    if wide_less(rest, run.cell) { return CellSplit(cells, rest); }
+    return CellSplit(wide_add(cells, vec2<u32>(1u, 0u)), wide_subtract(rest, run.cell));
+}
+
+// a * b modulo 2^64.
+fn wide_multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return wide_add(mul_wide(a.x, b.x), vec2<u32>(0u, a.x * b.y + a.y * b.x));
+}
+
+// The end of the cell that a time lies in.
+fn epoch_end(time: vec2<u32>) -> vec2<u32> {
+    return time_add(wide_subtract(time, epoch_split(time).rest), run.cell);
+}
+
+// A time within a cell as a number of 31 bits: exact where cells are not longer than that; otherwise later times may have the same.
+fn cell_key(since: vec2<u32>) -> u32 {
+    if (run.cell.y == 0u) & (run.cell.x <= 0x80000000u) { return since.x; }
+    let shift = 33u - countLeadingZeros(run.cell.y);
+    if shift >= 32u { return since.y >> (shift - 32u); }
+    return (since.x >> shift) | (since.y << (32u - shift));
+}

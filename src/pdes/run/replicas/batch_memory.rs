@@ -1,0 +1,224 @@
+//! What serves a batch of runs: which invocations, how many runs at once, with which kernels and
+//! how much memory.
+
+use std::time::Duration;
+
+use web_time::Instant;
+
+use crate::gpu::{Gpu, GpuError, Kernel, Pace, Recipe};
+use crate::time::Ticks;
+
+use super::maker::{Driver, about};
+use super::mapping::{BatchMapping, Mapping, Recipes, plain_group};
+use super::memory::{self, Memory};
+use super::slice_tuner::{SliceTuner, usual};
+use crate::pdes::contract::error::SimulationError;
+use crate::pdes::device::cut::group_size_at_most;
+use crate::pdes::device::strategy::USUAL;
+use crate::pdes::device::windows::Windows;
+use crate::pdes::{Event, Model, Sync, Until};
+
+/// Where batches of runs are made: kernels, and memory for so many.
+pub(super) struct BatchMemory<S, P> {
+    pub(super) crowd: BatchMapping,
+    pub(super) memory: Memory<S, P>,
+    pub(super) most: u32,
+    pub(super) start: Kernel,
+    pub(super) settle: Kernel,
+    /// By [`BatchMapping::ways`].
+    pub(super) slices: Vec<Recipe>,
+    pub(super) digest: Kernel,
+    pub(super) output: Option<Kernel>,
+    pub(super) tuner: SliceTuner,
+    /// What a batch takes before a trial that needs kernels of its own.
+    pub(super) patience: Duration,
+}
+
+/// What a trial takes at the least, about: until slices last, and one that does.
+pub(super) const TRIAL: Duration = Duration::from_millis(40);
+/// A kernel is compiled for a trial of how many runs share a workgroup once a batch has taken so
+/// many times what a trial takes, and what it took to prepare the batch.
+const PATIENCE: u32 = 2;
+
+impl<M: Model> Driver<'_, M> {
+    fn team(&self) -> Result<BatchMapping, SimulationError> {
+        if Windows::chosen(self.options.sync).is_some_and(|windows| !windows.serves_teams) {
+            return Err(SimulationError::TeamSync { sync: self.options.sync });
+        }
+        let queue = match self.options.queue {
+            Some(queue) if !queue.serves_one_invocation() => return Err(SimulationError::TeamQueue),
+            Some(queue) => queue,
+            None => USUAL,
+        };
+        let lps = self.model().lps();
+        let usual = lps.next_power_of_two().clamp(32, 256);
+        let group_size = self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual));
+        Ok(BatchMapping::Team { group_size, queue })
+    }
+
+    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for
+    /// each LP.
+    fn near(&self, jobs: usize) -> Option<BatchMapping> {
+        let (lps, limits) = (self.model().lps(), self.gpu.limits());
+        let lists = lps.checked_next_power_of_two()?;
+        // Where somebody chose a size, it is filled.
+        let least = self.options.group_size.unwrap_or(if jobs > NEAR_APART { NEAR_GROUP } else { 1 });
+        let group_size = lists.max(least);
+        let mut teams = group_size / lists;
+        // In steps, so that fewer kernels are compiled.
+        let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
+        let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
+        let fits = |teams: u32| {
+            let bytes =
+                u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
+            bytes <= limits.max_compute_workgroup_storage_size.into()
+        };
+        while teams > 1 && !fits(teams) {
+            teams /= 2;
+        }
+        let fits = fits(teams) && group_size <= limits.max_compute_invocations_per_workgroup;
+        // Capacities that are fixed are those of queues and mailboxes.
+        // And runs that end by events end with cells, of which near teams know nothing.
+        let counted = self.until.events != Until::EMPTY.events;
+        let chosen = self.options.fixed || self.options.queue.is_some() || counted;
+        let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
+        let horizon = match Windows::chosen(self.options.sync) {
+            None => ahead,
+            Some(windows) if windows.serves_near_teams && (ahead || !windows.is_speculative()) => {
+                windows.is_speculative()
+            }
+            Some(_) => return None,
+        };
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(BatchMapping::Near {
+            group_size,
+            pool,
+            teams,
+            horizon,
+        })
+    }
+
+    fn thread(&self) -> BatchMapping {
+        let is_software = self.gpu.is_software();
+        let group_size = self.options.group_size.or_else(|| is_software.then_some(8));
+        let rounds = self.prepared.models.iter().any(|model| model.lookahead() == Ticks::ZERO);
+        // A processor has no memory that is nearer than another.
+        BatchMapping::Thread { group_size, near: !is_software, rounds }
+    }
+
+    /// In which way slices of a batch are made.
+    fn tuner(&self, crowd: BatchMapping, batch: u32, jobs: usize) -> SliceTuner {
+        let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
+        let found = self.fastest.found.get(&about(jobs)).copied().unwrap_or_default();
+        match crowd {
+            BatchMapping::Thread { group_size: None, .. } => {
+                SliceTuner::found(crowd.shapes(), usual(batch), found.threads, &pace)
+            }
+            BatchMapping::Near { horizon: true, .. } if self.options.sync == Sync::Auto => {
+                SliceTuner::found(crowd.shapes(), 0, found.teams, &pace)
+            }
+            BatchMapping::Near { horizon: true, .. } => SliceTuner::fixed(crowd.shapes(), 1, &pace),
+            BatchMapping::Team { .. } | BatchMapping::Near { .. } | BatchMapping::Thread { .. } => {
+                SliceTuner::fixed(crowd.shapes(), 0, &pace)
+            }
+        }
+    }
+
+    pub(super) fn batch_memory(
+        &mut self,
+        mapping: Mapping,
+        jobs: usize,
+    ) -> Result<BatchMemory<M::State, M::Payload>, SimulationError> {
+        let (gpu, begin) = (self.gpu, Instant::now());
+        let crowd = match (mapping, self.near(jobs)) {
+            (Mapping::Thread, _) => self.thread(),
+            (_, Some(near)) => near,
+            (_, None) => self.team()?,
+        };
+        let recipes =
+            Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
+        let most = self.batch_size(crowd, jobs)?;
+        let tuner = self.tuner(crowd, most, jobs);
+        // What begins is compiled now.
+        slice_kernel(gpu, crowd, &recipes.slices[tuner.next()])?;
+        let mut batch_memory = BatchMemory {
+            crowd,
+            memory: Memory::new(gpu, self.model(), crowd, self.prepared.room, most)?,
+            most,
+            start: recipes.start.kernel(gpu)?,
+            settle: recipes.settle.kernel(gpu)?,
+            slices: recipes.slices,
+            digest: recipes.digest.kernel(gpu)?,
+            output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
+            tuner,
+            patience: Duration::ZERO,
+        };
+        self.fastest.cost = self.fastest.cost.max(begin.elapsed());
+        batch_memory.patience = PATIENCE * TRIAL.max(self.fastest.cost);
+        Ok(batch_memory)
+    }
+
+    /// How many runs are on the device at once.
+    fn batch_size(&self, crowd: BatchMapping, jobs: usize) -> Result<u32, SimulationError> {
+        let (model, limit) = (self.model(), self.gpu.max_buffer_bytes());
+        let bytes = memory::bytes(model, crowd, self.prepared.room);
+        let widest = bytes.into_iter().max().unwrap_or(1);
+        let whole: u64 = bytes.iter().sum();
+        // A dispatch of rows has one dimension.
+        let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
+        let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
+        let most = (limit / widest).min(rows).min(groups).min((MEMORY / whole).max(1)).min(jobs as u64);
+        if most == 0 {
+            return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
+        }
+        // Batches of about the same size.
+        let batches = (jobs as u64).div_ceil(most);
+        Ok(u32::try_from((jobs as u64).div_ceil(batches)).expect("no more than the runs"))
+    }
+}
+
+/// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as
+/// fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
+pub(super) fn slice_kernel(gpu: &Gpu, crowd: BatchMapping, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    match crowd {
+        // SAFETY: the loops of `pdes/replicas/team_local.wgsl` and `pdes/replicas/team_local_horizon.wgsl`, and
+        // of what they link, count up to a bound, or follow a list of slots. Models cannot write
+        // those, and a slot comes once in a list and in one list only: who puts it into one has
+        // taken it out of another.
+        BatchMapping::Near { .. } => unsafe { recipe.ending(gpu) },
+        // Threads read beyond what is theirs (keys_sink in `pdes/replicas/thread_queue.wgsl`).
+        BatchMapping::Team { .. } | BatchMapping::Thread { .. } => recipe.kernel(gpu),
+    }
+}
+
+/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that
+/// makes 65,535 iterations: a step of a team are perhaps 100, one of a thread 30; where they were
+/// more, slices get shorter by a factor.
+fn most_steps(gpu: &Gpu, crowd: BatchMapping, shorter: u32) -> u32 {
+    let most = match (gpu.is_software(), crowd) {
+        (true, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 128,
+        (true, BatchMapping::Thread { .. }) => 1024,
+        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an
+        // estimate) where 1.4 µs are usual on an H200.
+        (false, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 8192,
+        (false, BatchMapping::Thread { .. }) => 1 << 24,
+    };
+    (most / shorter).max(1)
+}
+
+/// The fewest invocations of a workgroup that near teams share. (A guess.)
+const NEAR_GROUP: u32 = 32;
+
+/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000
+/// runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0,
+/// 2.3 and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
+const NEAR_APART: usize = 2048;
+
+/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16
+/// each as WebGPU counts them.
+const NEAR_OTHERS: u64 = 9 * 16;
+
+/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
+const NEAR_EVENTS: u32 = 32;
+
+/// Bytes of a batch.
+const MEMORY: u64 = 4 << 30;
