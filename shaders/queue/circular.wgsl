@@ -9,8 +9,8 @@
 //
 // Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare, queue_reserved_slot; cb_open, cb_slot, cb_drop.
 //
-// provides: QUEUE_GLANCES, queue_reserved_slot, queue_glance, queue_peek, queue_place, queue_scan_more
-// provides: queue_scan_next, queue_second, queue_size, queue_spare
+// provides: QUEUE_GLANCES, queue_glance, queue_peek, queue_place, queue_reserved_slot
+// provides: queue_scan_more, queue_scan_next, queue_second, queue_size, queue_spare
 // needs: Item, queue_capacity, queue_events, queue_stride
 //
 // bounds: a slot wraps below the capacity. Loops count to the number of items held.

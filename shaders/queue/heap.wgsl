@@ -11,9 +11,9 @@
 //
 // event_before is called for whatever lies in the slots of a queue, so it has no effect.
 //
-// provides: QUEUE_GLANCES, queue_reserved_slot, queue_close, queue_first, queue_glance, queue_open
-// provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
-// provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
+// provides: QUEUE_GLANCES, queue_close, queue_first, queue_glance, queue_open, queue_peek
+// provides: queue_place, queue_pop, queue_push, queue_reserved_slot, queue_scan_more
+// provides: queue_scan_next, queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 // needs: Item, event_before, queue_capacity, queue_events, queue_stride
 //
 // bounds: slots and loops are below the number of items held, which is below the capacity, whatever

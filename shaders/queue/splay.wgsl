@@ -17,9 +17,9 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, root). While it is open, the links of its root are not in memory.
 //
-// provides: QUEUE_GLANCES, queue_reserved_slot, queue_close, queue_first, queue_glance, queue_open
-// provides: queue_peek, queue_place, queue_pop, queue_push, queue_scan_more, queue_scan_next
-// provides: queue_scan_open, queue_second, queue_size, queue_spare, queue_take
+// provides: QUEUE_GLANCES, queue_close, queue_first, queue_glance, queue_open, queue_peek
+// provides: queue_place, queue_pop, queue_push, queue_reserved_slot, queue_scan_more
+// provides: queue_scan_next, queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 // needs: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
 //
 // bounds: none that hold without checks: it follows links that lie in its slots, so every kernel

@@ -14,7 +14,8 @@
 //     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
 //     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
 //
-// needs: params, data (facility/network_plain.wgsl, facility/network_simple.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
+// needs: block_of (facility/network/records.wgsl), data (facility/network_plain.wgsl
+// needs: facility/network_simple.wgsl or facility/network_special.wgsl), params
 
 const NODE_ROWS = 5u;
 const PAIR_ROWS = 3u;

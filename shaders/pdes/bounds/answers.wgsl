@@ -5,9 +5,9 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds/bounds.wgsl
-// provides: answers_compute, answers_check, answers_store, answers_open
-// needs: State, answer, speculation_reset, event_time, next_gap, next_to, queue_reserved_slot, queue_second
-// needs: queue_size, run
+// provides: answers_check, answers_compute, answers_open, answers_store
+// needs: State, answer, event_time, next_gap, next_to, queue_reserved_slot, queue_second
+// needs: queue_size, run, speculation_reset
 //
 // The queue is open.
 

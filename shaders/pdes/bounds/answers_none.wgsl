@@ -1,6 +1,6 @@
 // Where nobody asks for answers: pdes/bounds/answers.wgsl.
 //
-// provides: answers_compute, answers_check, answers_store, answers_open
+// provides: answers_check, answers_compute, answers_open, answers_store
 // needs: State
 
 fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {

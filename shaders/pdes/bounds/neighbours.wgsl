@@ -6,8 +6,8 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds/bounds.wgsl
-// provides: bounds_open, clock_broken, clock_store, clock_stalled, bound_word, horizon_enough
-// provides: horizon_of, bound_of_word, arrival_bound_read, arrival_before_bound
+// provides: arrival_before_bound, arrival_bound_read, bound_of_word, bound_word, bounds_open
+// provides: clock_broken, clock_stalled, clock_store, horizon_enough, horizon_of
 // needs: Horizon, Payload, event_item, event_time, lp_now, queue_reserved_slot, queue_size, run
 
 // So many events of an LP are enough for a window, and one more for each eight that it holds. Few LPs have more before their horizons, and all others of a subgroup would wait for them; in this window what comes of what they leave

@@ -7,9 +7,9 @@
 // import: pdes/model.wgsl
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/calendar/calendar_pick.wgsl
-// provides: Seen, deliver_open, deliver_own, pending_any, pending_close, pending_idle
-// provides: pending_look, pending_open, pending_opening, pending_pop, pending_see, pending_was_stalled
-// provides: pending_waits
+// provides: Seen, deliver_open, deliver_own, pending_any, pending_close, pending_idle, pending_look
+// provides: pending_open, pending_opening, pending_pop, pending_see, pending_waits
+// provides: pending_was_stalled
 // needs: Horizon, IDLE, Item, Reduced, Waits, calendar_list_put, calendar_send, calendar_sent
 // needs: event_before, event_time, pending_first, run, store_get, store_put, store_split
 //

@@ -18,8 +18,8 @@
 // import: pdes/queues/queue_windows.wgsl
 // import: pdes/window/pack.wgsl
 // import: pdes/queues/mails.wgsl
-// needs: answers_compute, answers_check, answers_store, answers_open, speculate, event_time, queue_close
-// needs: queue_first, queue_size, reduce_group, run, states_get
+// needs: answers_check, answers_compute, answers_open, answers_store, event_time, queue_close
+// needs: queue_first, queue_size, reduce_group, run, speculate, states_get
 
 // Whether the reach has no end: for horizons of each (pdes/bounds/neighbours.wgsl).
 override LOOK_FAR: bool = false;

@@ -3,7 +3,7 @@
 // Functions: bounds_open, arrival_before_bound; those of pdes/window/same_for_all.wgsl.
 //
 // import: pdes/window/same_for_all.wgsl
-// provides: bounds_open, arrival_before_bound
+// provides: arrival_before_bound, bounds_open
 // needs: Horizon, time_less
 
 // Nothing is sent for a time before.

@@ -11,7 +11,7 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory_speculative.wgsl
-// provides: dry_ends, speculation_reset, speculate, schedule
+// provides: dry_ends, schedule, speculate, speculation_reset
 // needs: Item, Payload, State, event_before, event_item, event_time, handle, item_event
 // needs: queue_scan_more, queue_scan_next, queue_scan_open, queue_size, run
 //

@@ -4,7 +4,7 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
-// provides: speculation_reset, speculate, schedule
+// provides: schedule, speculate, speculation_reset
 // needs: Payload, State, earliest, event_time, item_event, queue_first, queue_size, run
 //
 // The queue is open.

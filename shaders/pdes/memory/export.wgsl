@@ -1,14 +1,14 @@
 // Pending events out of one memory and into another: what growth does, what changes a queue design, and how the host reads them.
 //
 // count_held   by row of run.rows: how many events it holds, nothing, the time of the earliest
-// lift         those rows that `lifting` says put what they hold into `lifted`, each from its place on
+// lift         those rows that `lifting` says put what they hold into `exported`, each from its place on
 //
 // import: pdes/engine.wgsl
 // import: pdes/memory/transfer.wgsl
 // needs: Item, event_time, held_more, held_next, held_open, run
 
 @group(0) @binding(33) var<storage, read_write> held: array<vec4<u32>>;
-@group(0) @binding(34) var<storage, read_write> lifted: array<Item>;
+@group(0) @binding(34) var<storage, read_write> exported: array<Item>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -26,7 +26,7 @@ fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
-// held[row].y is where those of the row begin in `lifted`.
+// held[row].y is where those of the row begin in `exported`.
 @compute @workgroup_size(GROUP_SIZE)
 fn export_events(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= transfer.rows { return; }
@@ -34,7 +34,7 @@ fn export_events(@builtin(global_invocation_id) id: vec3<u32>) {
     var place = held[row].y;
     held_open(row);
     while held_more() {
-        lifted[place] = held_next();
+        exported[place] = held_next();
         place += 1u;
     }
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }

@@ -1,11 +1,11 @@
-// The other way round (pdes/memory/export.wgsl): the rows that `lifting` says take what lies in `lifted`. Then comes settle_lps (pdes/window/start.wgsl).
+// The other way round (pdes/memory/export.wgsl): the rows that `lifting` says take what lies in `exported`. Then comes settle_lps (pdes/window/start.wgsl).
 //
 // import: pdes/engine.wgsl
 // import: pdes/memory/transfer.wgsl
 // needs: Item, initial_insert, run
 
 @group(0) @binding(33) var<storage, read> held: array<vec4<u32>>;
-@group(0) @binding(34) var<storage, read> lifted: array<Item>;
+@group(0) @binding(34) var<storage, read> exported: array<Item>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn import_events(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -13,7 +13,7 @@ fn import_events(@builtin(global_invocation_id) id: vec3<u32>) {
     let row = transfer.first + id.x;
     let events = held[row];
     for (var i = 0u; i < events.x; i += 1u) {
-        initial_insert(row, lifted[events.y + i]);
+        initial_insert(row, exported[events.y + i]);
     }
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }

@@ -9,7 +9,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/model.wgsl
 // provides: sent_away
-// needs: EVENT_WORDS, Payload, event_item, event_word, arrival_before_bound, run
+// needs: EVENT_WORDS, Payload, arrival_before_bound, event_item, event_word, run
 //
 // In parts the promise is the same for all rows.
 

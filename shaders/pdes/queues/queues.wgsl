@@ -10,10 +10,11 @@
 // import: pdes/engine.wgsl
 // import: pdes/queues/mails.wgsl
 // provides: Seen, pending_any, pending_close, pending_first, pending_idle, pending_look
-// provides: pending_open, pending_opening, pending_pop, pending_see, pending_was_stalled, pending_waits
-// needs: Horizon, IDLE, Item, QUEUE_GLANCES, Reduced, Waits, clock_store, clock_stalled
-// needs: deliver_close, bound_word, bound_of_word, message_count, merge, queue_close
-// needs: queue_first, queue_glance, queue_pop, queue_size, run
+// provides: pending_open, pending_opening, pending_pop, pending_see, pending_waits
+// provides: pending_was_stalled
+// needs: Horizon, IDLE, Item, QUEUE_GLANCES, Reduced, Waits, bound_of_word, bound_word
+// needs: clock_stalled, clock_store, deliver_close, merge, message_count, queue_close, queue_first
+// needs: queue_glance, queue_pop, queue_size, run
 
 // What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
 // said at left_read (H200).

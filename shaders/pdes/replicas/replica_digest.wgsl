@@ -3,7 +3,7 @@
 //   digests   by place, a 64-bit sum
 //
 // import: pdes/results/digest.wgsl
-// needs: shared_run, held_apart, replica_open, run
+// needs: held_apart, replica_open, run, shared_run
 
 @group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
 

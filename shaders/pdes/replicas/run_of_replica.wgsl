@@ -17,8 +17,9 @@
 //
 // import: pdes/engine.wgsl
 // provides: HALTED, REPLICA_DONE, REPLICA_POINT, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS
-// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, shared_run, replica_failed
+// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, replica_failed
 // provides: replica_leave, replica_open, replica_row, replica_stop, run, run_begin, run_open
+// provides: shared_run
 // needs: params_open
 
 @group(0) @binding(0) var<uniform> shared_run: Run;

@@ -4,7 +4,7 @@
 // meanwhile, because the run that it belongs to ends.
 //
 // import: pdes/model.wgsl
-// needs: shared_run, run
+// needs: run, shared_run
 
 // The LP that an event at a time goes to, which the LP `from_lp` schedules that executes; where there is none, to that LP itself.
 fn scheduled_lp(from_lp: u32, lp: u32, time: vec2<u32>) -> u32 {

@@ -13,8 +13,8 @@
 // import: pdes/replicas/team_open.wgsl
 // import: gpu/reduce.wgsl
 // provides: Horizon, IDLE, Reduced, merge
-// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, shared_run, pending_see, replica_leave, replica_row
-// needs: replica_stop, run
+// needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, pending_see, replica_leave, replica_row
+// needs: replica_stop, run, shared_run
 
 // Earliest time that is pending (2), events executed, whether an LP had something to do (1) or failed (FAILED).
 alias Reduced = vec4<u32>;

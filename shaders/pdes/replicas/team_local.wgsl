@@ -8,8 +8,8 @@
 // import: pdes/replicas/team_local_slice.wgsl
 // import: pdes/replicas/scheduled_lp.wgsl
 // provides: schedule
-// needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, shared_run, handle, item_event
-// needs: replica_stop, run
+// needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle, item_event
+// needs: replica_stop, run, shared_run
 
 // The time of the first pending event as a word, of which the smallest counts, in one step for all invocations: barriers are what windows mostly cost.
 // 1 + ticks since the last window began, or one of these. Time that is far is then found exactly, in more steps.

@@ -19,8 +19,8 @@
 // import: pdes/replicas/team_local_slice.wgsl
 // import: pdes/replicas/scheduled_lp.wgsl
 // provides: dry_ends, schedule
-// needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, shared_run
-// needs: handle, item_event, replica_stop, run
+// needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle
+// needs: item_event, replica_stop, run, shared_run
 
 // A time as a word, by how long it is after another one: its 26 highest binary places, and how many there are below them. Earlier times have no greater words.
 const KEY_FAILED = 0u;

@@ -6,7 +6,7 @@
 // import: pdes/results/fingerprint.wgsl
 // import: pdes/replicas/team_local_pool.wgsl
 // needs: REPLICA_DONE, REPLICA_SAVED, REPLICA_STATUS, STOP_EMPTY, STOP_FAILED, STOP_NOT, State
-// needs: WINDOWS, shared_run, replica_failed, replica_leave, replica_open, replica_row
+// needs: WINDOWS, replica_failed, replica_leave, replica_open, replica_row, shared_run
 
 // By team, and of every other search: the high and the low word of the smallest time, where it is far.
 var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;

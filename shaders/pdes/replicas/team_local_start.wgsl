@@ -9,7 +9,7 @@
 // import: gpu/reduce.wgsl
 // provides: Reduced, initial_insert, merge
 // needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, REPLICA_WORDS, STOP_NOT, event_before
-// needs: event_time, shared_run, replica_open, replica_row, run
+// needs: event_time, replica_open, replica_row, run, shared_run
 
 alias Reduced = vec2<u32>;
 

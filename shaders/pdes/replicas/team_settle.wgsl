@@ -3,7 +3,7 @@
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl
 // provides: IDLE, Reduced, merge
-// needs: REPLICA_STATUS, STOP_NOT, initial_order, shared_run, replica_open, replica_row
+// needs: REPLICA_STATUS, STOP_NOT, initial_order, replica_open, replica_row, shared_run
 
 alias Reduced = vec4<u32>;
 

@@ -18,9 +18,9 @@
 // import: pdes/replicas/thread_queue.wgsl
 // provides: keys_found, schedule
 // needs: Item, Payload, REPLICA_DONE, REPLICA_POINT, REPLICA_SAVED, REPLICA_STATUS, STOP_FAILED
-// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, shared_run, handle, item_event
-// needs: keys_fetch, keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open
-// needs: replica_row, replica_stop, run
+// needs: STOP_NOT, State, WITH_ROUNDS, event_item, event_time, handle, item_event, keys_fetch
+// needs: keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open, replica_row
+// needs: replica_stop, run, shared_run
 
 // The first event that the present one scheduled, which takes its place in the queue.
 var<private> next_any: bool;

@@ -6,8 +6,8 @@
 // import: pdes/replicas/thread_queue.wgsl
 // import: pdes/replicas/thread_keys.wgsl
 // provides: initial_insert, keys_found
-// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, STOP_NOT, event_time, shared_run
-// needs: replica_open, replica_row, run
+// needs: Item, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS, STOP_NOT, event_time, replica_open
+// needs: replica_row, run, shared_run
 
 fn keys_found(key: vec4<u32>) {}
 

@@ -5,8 +5,8 @@
 //
 // import: pdes/model.wgsl
 // provides: deliver_close, deliver_open, deliver_own, schedule
-// needs: Item, Payload, event_item, event_time, mail_slot, arrival_bound_read, arrival_before_bound, queue_size
-// needs: queue_spare, queue_take, run, sent_away, store_put, store_split
+// needs: Item, Payload, arrival_before_bound, arrival_bound_read, event_item, event_time, mail_slot
+// needs: queue_size, queue_spare, queue_take, run, sent_away, store_put, store_split
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
 var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare

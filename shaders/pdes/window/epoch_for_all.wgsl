@@ -4,7 +4,7 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/window/same_for_all.wgsl
-// provides: message_count, arrival_before_bound
+// provides: arrival_before_bound, message_count
 // needs: run
 
 fn message_count(row: u32) -> u32 {

@@ -2,8 +2,8 @@
 //
 // Functions: bound_word, bound_of_word, horizon_of, arrival_bound_read, horizon_enough, clock_store, clock_stalled, clock_broken.
 //
-// provides: clock_broken, clock_store, clock_stalled, bound_word, horizon_enough, horizon_of
-// provides: bound_of_word, arrival_bound_read
+// provides: arrival_bound_read, bound_of_word, bound_word, clock_broken, clock_stalled, clock_store
+// provides: horizon_enough, horizon_of
 // needs: Horizon
 
 fn horizon_of(row: u32, horizon: Horizon) -> Horizon {

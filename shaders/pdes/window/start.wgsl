@@ -8,7 +8,7 @@
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
 // provides: schedule
-// needs: Payload, State, initial_insert, event_item, init, run, run_begin, run_open
+// needs: Payload, State, event_item, init, initial_insert, run, run_begin, run_open
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);

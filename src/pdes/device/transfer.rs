@@ -38,7 +38,7 @@ pub(in crate::pdes) struct ExportedEvents<P> {
     chunks: Vec<Chunk<P>>,
 }
 
-/// What is lifted of a run between calls.
+/// What is exported of a run between calls.
 pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -48,20 +48,21 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
     let held = Buffer::<[u32; 4]>::storage(gpu, "events held", cut.rows.into())?;
     // Failures go to half 0.
     let part = |first, rows| Part { parity: 1, ..cut.part(first, rows, 0) };
-    let dispatch = |plan: &mut Plan,
-                    recipe: &Recipe,
-                    part: Part,
-                    rows: &Range<u32>,
-                    more: &Buffer<Event<P>>| {
-        let transfer = EventTransfer { first: rows.start, rows: rows.end - rows.start, unused: 0 };
-        let transfer = Buffer::uniform(gpu, "lifting", &transfer)?;
-        let run: Buffer<Run> = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
-        // What is held lies where the first window of a pair looks for it.
-        let mut bound = memory.bindings(&Part { parity: 0, ..part }, &run);
-        bound.extend([("lifting", transfer.binding()), ("held", held.binding()), ("lifted", more.binding())]);
-        let groups = (rows.end - rows.start).div_ceil(cut.group_size);
-        plan.dispatch(gpu, &recipe.kernel(gpu)?, groups, &bound)
-    };
+    let dispatch =
+        |plan: &mut Plan, recipe: &Recipe, part: Part, rows: &Range<u32>, more: &Buffer<Event<P>>| {
+            let transfer = EventTransfer { first: rows.start, rows: rows.end - rows.start, unused: 0 };
+            let transfer = Buffer::uniform(gpu, "transfer", &transfer)?;
+            let run: Buffer<Run> = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
+            // What is held lies where the first window of a pair looks for it.
+            let mut bound = memory.bindings(&Part { parity: 0, ..part }, &run);
+            bound.extend([
+                ("transfer", transfer.binding()),
+                ("held", held.binding()),
+                ("exported", more.binding()),
+            ]);
+            let groups = (rows.end - rows.start).div_ceil(cut.group_size);
+            plan.dispatch(gpu, &recipe.kernel(gpu)?, groups, &bound)
+        };
     let nothing = Buffer::storage(gpu, "nothing", 1)?;
     let mut plan = Plan::new("count what is pending");
     for (first, rows) in cut.parts() {
@@ -175,16 +176,16 @@ impl<P: Payload> ExportedEvents<P> {
                 }
                 let transfer = Buffer::uniform(
                     gpu,
-                    "lifting",
+                    "transfer",
                     &EventTransfer { first: begin, rows: end - begin, unused: 0 },
                 )?;
                 let part = memory.cut.part(first, count, 1);
                 let run = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
                 let mut bound = memory.bindings(&part, &run);
                 bound.extend([
-                    ("lifting", transfer.binding()),
+                    ("transfer", transfer.binding()),
                     ("held", self.held.binding()),
-                    ("lifted", events.binding()),
+                    ("exported", events.binding()),
                 ]);
                 plan.dispatch(gpu, &import, (end - begin).div_ceil(memory.cut.group_size), &bound)?;
             }

@@ -217,7 +217,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         points: &'m Points,
     ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
         vec![
-            ("given", self.given.binding()),
+            ("shared_run", self.given.binding()),
             ("words", self.words.binding()),
             ("lps", self.lps.binding()),
             ("queue_events", self.queue.binding()),
