@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::shared::{self, Outcome};
 
-/// Tells of the adapters of this machine, and checks the one that the library would take
+/// Print adapters and test the default one
 #[derive(Parser)]
 pub struct Args {
-    /// Tells of the adapters and does not check the one
+    /// Print the adapters and test none
     #[arg(long)]
     list: bool,
     #[command(flatten)]

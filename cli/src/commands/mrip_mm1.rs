@@ -2,7 +2,10 @@
 //! confidence intervals, and what theory says. The second model of Passerat-Palmbach et al.,
 //! "Warp-Level Parallelism" (ESM 2011).
 //!
-//! `eventhorizon mrip-mm1 -- --replications 32768`
+//! ```text
+//! eventhorizon mrip-mm1 --replications 32768
+//! eventhorizon mrip-mm1 --precision 0.01 --json result.json
+//! ```
 //!
 //! Theory is exact for what is simulated: the mean over the first clients of a system that starts
 //! empty. The time is that of a whole run, readback and statistics included, but for the first,

@@ -1,7 +1,9 @@
 //! Many replications of Monte Carlo pi, with a confidence interval. The first model of
 //! Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011).
 //!
-//! `eventhorizon mrip-pi --replications 4096`
+//! ```text
+//! eventhorizon mrip-pi --replications 4096
+//! ```
 
 use clap::Parser;
 use eventhorizon::models::{Pi, PiParams};

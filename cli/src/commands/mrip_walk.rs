@@ -2,7 +2,9 @@
 //! "Warp-Level Parallelism" (ESM 2011): where the random streams are good, every chunk ends up with
 //! the same number of walkers, and the mean of their numbers is 14.5.
 //!
-//! `eventhorizon mrip-walk --replications 30000`
+//! ```text
+//! eventhorizon mrip-walk --replications 30000
+//! ```
 
 use clap::Parser;
 use eventhorizon::models::{Walk, WalkParams};

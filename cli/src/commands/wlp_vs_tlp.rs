@@ -2,8 +2,12 @@
 //! the present adapter: the time of a number of replications on one core of the processor, with one
 //! subgroup per replication (WLP), and with one invocation per replication (TLP).
 //!
-//! `eventhorizon wlp-vs-tlp --out figures` writes one SVG and one CSV file per figure. Each time is
-//! the median of five whole runs, readback and statistics included.
+//! ```text
+//! eventhorizon wlp-vs-tlp --out figures
+//! ```
+//!
+//! It writes one SVG and one CSV file for each figure. Each time is the median of five whole runs,
+//! readback and statistics included.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};

@@ -56,10 +56,16 @@ pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
     }
 }
 
-/// The command line, or how a program ends that was asked for its help, or for what there is not.
+/// The command line, or the exit code after help or an error was printed.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
+    parse_as(A::command())
+}
+
+/// [`parse`] with a command that was changed, for example by adding help.
+pub fn parse_as<A: Parser>(command: clap::Command) -> Result<A, ExitCode> {
     let _ = env_logger::try_init();
-    let args = A::try_parse().map_err(|reported| {
+    let matches = command.try_get_matches();
+    let args = matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|reported| {
         let _ = reported.print(); // the help, or what is wrong
         ExitCode::from(u8::try_from(reported.exit_code()).unwrap_or(2))
     })?;

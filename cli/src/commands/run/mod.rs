@@ -1,6 +1,11 @@
-//! `eventhorizon run`: a model that is a WGSL file, and a TOML file of what else there is to say.
+//! Runs a model: a WGSL file, and a TOML file with its parameters and measures. `docs/program.md`
+//! describes both files.
 //!
-//! `docs/program.md` says what may be written in both.
+//! ```text
+//! eventhorizon run examples/models/epidemic.toml
+//! eventhorizon run examples/models/epidemic.toml --precision 0.01 --json result.json
+//! eventhorizon run examples/models/epidemic.toml --check
+//! ```
 
 mod check;
 mod file;
