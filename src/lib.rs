@@ -56,6 +56,8 @@
 //! * A device that an application lends stays the application's: no callback is set on it, and only
 //!   the features and limits that it has are used.
 
+// docs.rs labels what needs a feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // A truncated or wrapped index or count is a wrong simulation.
 #![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 // A panic is a bug of the library's, and says what was thought impossible.
@@ -69,6 +71,9 @@ mod shared;
 mod columns;
 pub mod facility;
 pub mod gpu;
+// The pages of docs/, where their code is compiled.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 // Threads, and waits for the device: not in browsers.
 #[cfg(not(target_arch = "wasm32"))]
 pub mod hybrid;
@@ -84,6 +89,8 @@ pub mod self_test;
 mod shaders;
 pub mod statistics;
 mod text;
+#[doc(hidden)]
+pub use text::suggested;
 pub mod time;
 
 /// In the version that this library's interface is made of.

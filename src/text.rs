@@ -34,6 +34,28 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// The candidate that a mistyped name is closest to, if one is close.
+pub(crate) fn closest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let distance = |candidate: &str| strsim::damerau_levenshtein(name, candidate);
+    let all = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    let (distance, candidate) = all.min()?;
+    (distance <= 1 + candidate.chars().count() / 4).then_some(candidate)
+}
+
+/// Adds to serde's messages of unknown fields and variants the name that was probably meant.
+pub fn suggested(message: &str) -> String {
+    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let unknown = ["unknown field `", "unknown variant `"].iter().find_map(|begin| message.find(begin));
+    let Some(begin) = unknown else { return message.to_owned() };
+    let end = message[begin..].find('\n').map_or(message.len(), |length| begin + length);
+    let names = quoted(&message[begin..end]);
+    let Some((name, known)) = names.split_first() else { return message.to_owned() };
+    match closest(name, known.iter().map(String::as_str)) {
+        Some(meant) => format!("{}. Did you mean `{meant}`?{}", &message[..end], &message[end..]),
+        None => message.to_owned(),
+    }
+}
+
 /// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what
 /// the library calls it, where an error is returned from `main` or meets an `unwrap`.
 macro_rules! debug_is_display {
@@ -62,6 +84,17 @@ pub(crate) fn around(line: &str, at: usize) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistyped_names_get_a_suggestion() {
+        let known = ["servers", "service", "discipline"];
+        assert_eq!(closest("servrs", known), Some("servers"));
+        assert_eq!(closest("dicsipline", known), Some("discipline"));
+        assert_eq!(closest("colour", known), None);
+        let message = "at line 3\nunknown field `servrs`, expected one of `servers`, `service`\n";
+        assert_eq!(suggested(message), message.trim_end().to_owned() + ". Did you mean `servers`?\n");
+        assert_eq!(suggested("no such file"), "no such file");
+    }
 
     #[test]
     fn what_fits_is_quoted_whole_and_the_rest_is_cut() {

@@ -2,7 +2,7 @@
 
 use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
-use crate::text::number;
+use crate::text::{number, suggested};
 use crate::time::TimeError;
 
 /// An error of the `facility` module. Those of a description come before anything is run; correct
@@ -11,10 +11,10 @@ use crate::time::TimeError;
 #[non_exhaustive]
 pub enum FacilityError {
     /// A description that is not TOML, or has a field that no network has.
-    #[error("the description cannot be read: {0}")]
+    #[error("the description cannot be read: {}", suggested(&.0.to_string()))]
     Toml(Box<toml::de::Error>),
     /// A description that is not JSON, or has a field that no network has.
-    #[error("the description cannot be read: {0}")]
+    #[error("the description cannot be read: {}", suggested(&.0.to_string()))]
     Json(serde_json::Error),
     /// A network without a node where anybody is served.
     #[error("the network has no station and no delay; add one")]

@@ -184,8 +184,3 @@ shared! {
     /// The classes of customers that a network may have.
     pub const MAX_CLASSES: usize as CLASSES;
 }
-
-/// The guide's code compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide-networks.md")]
-struct Guide;

@@ -47,7 +47,10 @@ impl<'n> Names<'n> {
         let refused =
             |problem: String| FacilityError::Link { node: from.to_owned(), to: to.to_owned(), problem };
         match self.nodes.get(to) {
-            None => Err(refused("and no node has this name; add it, or correct the name".to_owned())),
+            None => Err(refused(match crate::text::closest(to, self.nodes.keys().copied()) {
+                Some(meant) => format!("and no node has this name; did you mean `{meant}`?"),
+                None => "and no node has this name; add it, or correct the name".to_owned(),
+            })),
             Some(&number) if number < self.sources => {
                 Err(refused("which is a source: nobody can come there".to_owned()))
             }

@@ -48,14 +48,30 @@ impl Row {
         Some(if mean > 0.0 { format!("to {:.1} %", 100.0 * width / mean) } else { format!("to {width:.6}") })
     }
 
-    /// The distances to both ends of an interval in whose middle the estimate is not.
+    /// The distances to both ends of an interval that is not symmetric.
     fn distances(&self) -> Option<String> {
         let (below, above) = (self.mean? - self.lower?, self.upper? - self.mean?);
-        ((above - below).abs() > 1e-6 * (above + below)).then(|| format!("-{below:.6} +{above:.6}"))
+        let decimals = self.decimals();
+        ((above - below).abs() > 1e-6 * (above + below))
+            .then(|| format!("-{below:.decimals$} +{above:.decimals$}"))
+    }
+
+    /// Decimal places that the interval supports: those of two significant digits of its half
+    /// width, 9 at most; 6 without an interval.
+    fn decimals(&self) -> usize {
+        let half = self.half_width.or_else(|| Some((self.upper? - self.lower?) / 2.0));
+        let Some(mut half) = half.filter(|&half| half > 0.0 && half.is_finite()) else { return 6 };
+        let mut decimals = 0;
+        while half < 9.5 && decimals < 9 {
+            half *= 10.0;
+            decimals += 1;
+        }
+        decimals
     }
 }
 
-/// What the runs of a network gave. [`Display`](fmt::Display) is the table for people.
+/// What the runs of a network gave. [`Display`](fmt::Display) is the table for people, rounded to two
+/// significant digits of each interval; the fields, CSV and JSON have all digits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The network's name: `model` as serde data.
@@ -210,8 +226,10 @@ impl fmt::Display for Report {
         )?;
         let mut last = None;
         for row in &self.results {
-            let number =
-                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+            let decimals = row.decimals();
+            let number = |value: Option<f64>| {
+                value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+            };
             let here = (row.node.as_str(), row.class.as_deref());
             let (first, second) = match last == Some(here) {
                 true => ("", ""),

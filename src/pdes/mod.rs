@@ -71,12 +71,3 @@ pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Results, RunR
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};
 pub use sequential::engine::CpuSimulation;
-
-/// The guide's code compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide-pdes.md")]
-struct Guide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/checkpoints.md")]
-struct Checkpoints;

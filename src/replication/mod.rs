@@ -127,8 +127,3 @@ pub use crate::statistics::{
     AnalysisError, Budget, Decision, Design, Experiment, Failure, FailureCause, Observations, Pairing,
     Precision, Selected, Selection, Sequential, Stopping, StreamKey, Summary,
 };
-
-/// The guide's code compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide-replication.md")]
-struct Guide;

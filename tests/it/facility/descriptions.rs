@@ -122,6 +122,18 @@ fn errors_of_a_file_name_line_and_field() {
 }
 
 #[test]
+fn mistyped_names_are_refused_with_what_was_meant() {
+    let error = Network::from_toml("name = \"typo\"\n[station.desk]\nservrs = 2\n").unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("Did you mean `servers`?"), "{error}");
+    let network = Network::new("typo")
+        .source("in", Source::new(EXPONENTIAL, "sevrer"))
+        .station("server", Station::new(EXPONENTIAL, "out"))
+        .sink("out");
+    let error = refused(&network).to_string();
+    assert!(error.contains("did you mean `server`?"), "{error}");
+}
+
+#[test]
 fn bad_networks_are_refused_and_the_node_is_named() {
     use FacilityError as E;
     right().compile().unwrap();

@@ -104,8 +104,9 @@ impl File {
     /// the end of runs where it is not that of the file.
     pub(super) fn read(path: &Path, changes: &[String], until: Option<f64>) -> Outcome<Self> {
         let text = read(path, MOST_TEXT)?;
-        let written: ModelFile = toml::from_str(&text)
-            .map_err(|error| usage(format!("{}: {}", path.display(), short(&error.to_string()))))?;
+        let written: ModelFile = toml::from_str(&text).map_err(|error| {
+            usage(format!("{}: {}", path.display(), short(&eventhorizon::suggested(&error.to_string()))))
+        })?;
         let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
         let model = beside(Path::new(&written.model));
