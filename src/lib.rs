@@ -69,6 +69,7 @@
 mod shared;
 
 mod columns;
+pub mod description;
 pub mod facility;
 pub mod gpu;
 // The pages of docs/, where their code is compiled.

@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
@@ -219,15 +220,15 @@ impl Model for CallCentre {
     /// Over all call centres: `wait`, how long those waited on average that were answered, in units
     /// of time; `abandoned`, the share of those who were answered or hung up that hung up;
     /// `waiting`, the average number that waits in a call centre.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let (served, abandoned) = (totals.tally("served"), totals.tally("abandoned"));
         let [answered, lost] =
             [&served, &abandoned].map(|tally| tally.map_or(f64::NAN, |tally| tally.count() as f64));
         let waiting = totals.time_average("waiting").and_then(|waiting| waiting.mean());
         vec![
-            ("wait", mean_units(self.resolution, served.as_ref())),
-            ("abandoned", lost / (answered + lost)),
-            ("waiting", waiting.unwrap_or(f64::NAN)),
+            ("wait".into(), mean_units(self.resolution, served.as_ref())),
+            ("abandoned".into(), lost / (answered + lost)),
+            ("waiting".into(), waiting.unwrap_or(f64::NAN)),
         ]
     }
 }

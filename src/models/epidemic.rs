@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::random::Stream;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const CONTACT: u32 = 0;
 const RECOVERY: u32 = 1;
@@ -276,13 +277,13 @@ impl Model for Epidemic {
     /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections
     /// between an index case and a case on average; `last`, when the last infection was, in units
     /// of time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let cases = sum(totals, "cases");
         let last = totals.column("infected").map_or(f64::NAN, |infected| infected.maximum().to_f64());
         vec![
-            ("attack_rate", cases / f64::from(self.people)),
-            ("mean_generation", sum(totals, "generation") / cases),
-            ("last", last / f64::from(self.resolution.ticks_per_unit())),
+            ("attack_rate".into(), cases / f64::from(self.people)),
+            ("mean_generation".into(), sum(totals, "generation") / cases),
+            ("last".into(), last / f64::from(self.resolution.ticks_per_unit())),
         ]
     }
 }

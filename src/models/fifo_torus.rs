@@ -5,6 +5,7 @@ use super::{ModelError, mean_time, sum};
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 /// Blocks are of 32 x 32 stations at the most: two workgroups relax one.
 const MOST_SHIFT: u32 = 5;
@@ -159,14 +160,14 @@ impl Model for FifoTorus {
     /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how
     /// long those who have arrived wait, in units of time; `throughput`, the arrivals in a unit of
     /// time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let [busy, waited, served] = ["busy", "waited", "served"].map(|column| sum(totals, column));
         let (unit, stations) = (f64::from(self.resolution.ticks_per_unit()), f64::from(self.lps()));
         let span = stations * self.resolution.units(totals.at());
         vec![
-            ("utilisation", busy / unit / span),
-            ("wait", waited / unit / served),
-            ("throughput", served / span),
+            ("utilisation".into(), busy / unit / span),
+            ("wait".into(), waited / unit / served),
+            ("throughput".into(), served / span),
         ]
     }
 }

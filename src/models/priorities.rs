@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model, Totals};
 use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 /// `CLASSES`
 const CLASSES: u32 = 3;
@@ -188,7 +189,7 @@ impl Model for Priorities {
 
     /// `system_0`, `system_1` and `system_2`: the mean time in the system of those who left, in
     /// units of time, of each class that has customers.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let classes = [("class_0", "system_0"), ("class_1", "system_1"), ("class_2", "system_2")];
         let some = self
             .params
@@ -197,7 +198,7 @@ impl Model for Priorities {
             .zip(classes)
             .filter(|(class, _)| class.mean_interarrival != Ticks::NEVER);
         let mean = |column| mean_units(self.resolution, totals.tally(column).as_ref());
-        some.map(|(_, (column, name))| (name, mean(column))).collect()
+        some.map(|(_, (column, name))| (name.into(), mean(column))).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::TimeAverage;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const COMPLETION: [u32; 2] = [0, 0];
 const ARRIVAL: [u32; 2] = [1, 0];
@@ -189,12 +190,16 @@ impl Model for Torus {
 
     /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it
     /// serves; `number`, the customers in it; `throughput`, those that it serves in a unit of time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let average =
             |column| totals.time_average(column).and_then(|average| average.mean()).unwrap_or(f64::NAN);
         let span = Ticks::new(totals.at().get().saturating_sub(self.params.warm_up.get()));
         let throughput = sum(totals, "served") / (f64::from(self.lps()) * self.resolution.units(span));
-        vec![("utilisation", average("busy")), ("number", average("number")), ("throughput", throughput)]
+        vec![
+            ("utilisation".into(), average("busy")),
+            ("number".into(), average("number")),
+            ("throughput".into(), throughput),
+        ]
     }
 }
 

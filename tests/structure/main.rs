@@ -10,7 +10,7 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and what it may use. Files beside the modules have rows, too.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("text", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
@@ -25,6 +25,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
     ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
     ("facility", &["pdes", "replication", "statistics", "random", "time", "gpu"]),
+    ("description", &["pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),
     ("hybrid", &["pdes", "statistics", "random", "time", "gpu"]),

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
+use eventhorizon::description::DescriptionError;
 use eventhorizon::facility::{FacilityError, FelError};
 use eventhorizon::gpu::{Gpu, GpuError, LinkError, compiling};
 use eventhorizon::hybrid::HybridError;
@@ -154,6 +155,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                                 | F::Write(_)
                         )
                 })
+                || error.downcast_ref().is_some_and(is_of_description)
                 || error.is::<AnalysisError>()
                 || error.downcast_ref().is_some_and(|error: &SearchError| {
                     use SearchError as F;
@@ -181,6 +183,19 @@ fn is_asked(error: &SimulationError) -> bool {
         S::Gpu(error) => is_wrong_wgsl(error),
         S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_) => false,
         _ => true,
+    }
+}
+
+/// Whether a description or its settings are wrong.
+fn is_of_description(error: &DescriptionError) -> bool {
+    use DescriptionError as D;
+    match error {
+        D::File { .. } | D::Invalid(_) | D::Analysis(_) => true,
+        D::Simulation(error) => is_asked(error),
+        D::Replication(ReplicationError::Gpu(error)) | D::Gpu(error) => is_wrong_wgsl(error),
+        D::Replication(ReplicationError::Cut) => false,
+        D::Replication(_) => true,
+        _ => false,
     }
 }
 

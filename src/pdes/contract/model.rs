@@ -1,6 +1,7 @@
 //! The model contract: plain data in Rust, the behaviour in one WGSL file, and its Rust twin.
 
 use bytemuck::Pod;
+use std::borrow::Cow;
 
 use crate::gpu::Source;
 use crate::random::Stream;
@@ -227,7 +228,7 @@ pub trait Model {
     /// quantities in the units of the model's users, by name. All runs have the same names, and
     /// none of them is that of a result column. A run of which one is NaN (a mean of nothing)
     /// counts as failed, so that all columns have the same observations.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let _ = totals;
         Vec::new()
     }

@@ -5,7 +5,6 @@ use std::io::{Write as _, stdout};
 use eventhorizon::statistics::{FailureCause, Observations};
 use serde_json::{Value, json};
 
-use super::file::in_words;
 use crate::shared::Outcome;
 
 /// Runs of which a check consists, at the most.
@@ -32,7 +31,7 @@ impl Checked {
             .iter()
             .flat_map(Observations::failures)
             .filter(|failure| !matches!(failure.cause, FailureCause::NotANumber(_)));
-        let first = faults.next().map(|fault| in_words(fault.cause));
+        let first = faults.next().map(|fault| fault.cause.to_string());
         let faults = first.map(|first| (1 + faults.count(), first));
         Self { way, fingerprint, faults }
     }

@@ -167,7 +167,7 @@ fn observations<M: Model>(
     let summed: Vec<String> = named.iter().map(|column| column.name.clone()).collect();
     let measured: Vec<_> =
         runs.iter().map(|run| totals_of(run).map(|totals| model.measures(totals))).collect();
-    let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| *name).collect();
+    let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| name).collect();
     let mut seen = Vec::new();
     for name in names {
         if seen.contains(&name) {
@@ -175,13 +175,13 @@ fn observations<M: Model>(
         }
         seen.push(name);
         let values = measured.iter().map(|measures| {
-            let found = measures.iter().flatten().find(|(found, _)| *found == name);
+            let found = measures.iter().flatten().find(|(found, _)| found == name);
             match measures {
                 None => 0.0,
                 Some(_) => found.map_or(f64::NAN, |(_, value)| *value),
             }
         });
-        named.push(Column { name: name.to_owned(), values: Values::F64(values.collect()) });
+        named.push(Column { name: name.to_string(), values: Values::F64(values.collect()) });
     }
     let counted = named.iter().any(|column| column.name == "events");
     let mut observations =

@@ -3,6 +3,7 @@
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{Context, CpuModel, Event, Model, Totals};
 use eventhorizon::time::Ticks;
+use std::borrow::Cow;
 
 /// `tests/wgsl/odd_one_out.wgsl`
 #[derive(Clone, Copy)]
@@ -72,9 +73,9 @@ impl Model for OddOneOut {
     fn params(&self) -> OddParams {
         self.params
     }
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let replica = totals.column("replica").unwrap();
-        vec![("number", replica.maximum().to_f64())]
+        vec![("number".into(), replica.maximum().to_f64())]
     }
 }
 
