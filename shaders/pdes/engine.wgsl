@@ -37,7 +37,7 @@ struct Run {
     // The length of an epoch (pdes/window/epochs.wgsl), and floor((2^64 - 1) / length).
     cell: vec2<u32>,
     reciprocal: vec2<u32>,
-    // The span of half of a calendar's buckets: pdes/calendar/calendar.wgsl.
+    // The length of a calendar's span, half of its buckets: pdes/calendar/calendar.wgsl.
     epoch: vec2<u32>,
     first_lp: u32,
     rows: u32,
