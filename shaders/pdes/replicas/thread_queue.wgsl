@@ -1,7 +1,6 @@
 // The pending events of a whole run in one queue, for replicas by threads: a heap of keys with four
 // children for each node (Baudis et al., section III.B), and their events in a pool. One invocation
 // serves one queue.
-//
 //   keys    for each replica run.queue_stride of (time (2), LP, slot). The root is the last of
 //           four, so siblings share 64 aligned bytes. Of run.queue_capacity keys, the first
 //           keys_length are the heap; those held back begin at the other end. Between are free
