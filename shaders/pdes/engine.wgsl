@@ -56,7 +56,7 @@ struct Run {
     addresses: u32,
     // Where the failures of the run are in `words`.
     failures: u32,
-    // The number of this run among runs that differ only in their random streams.
+    // The number of this run among runs that differ in their random streams.
     replica: u32,
     // In a run cut over devices: the earliest time that is pending or in transit on any device.
     // TIME_NEVER if all LPs are here.

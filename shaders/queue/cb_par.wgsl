@@ -2,7 +2,6 @@
 // Figure 3). A team of CB_LANES neighbouring invocations serves one queue; a workgroup has CB_TEAMS
 // teams. Memory and meta words: queue/circular.wgsl. A single invocation serves a queue with the
 // functions of queue/cb_seq.wgsl.
-//
 // An insertion visits the events from the back in chunks of one place for each lane. A lane moves
 // the event before its place there, if the new one comes before that; or puts the new one there, if
 // this is its place. All lanes read before any writes. In the last chunk, the last place does not

@@ -40,7 +40,7 @@ struct Params {
     delete_most: u32,
     // New items of the batch that are inserted before the first cycle that deletes.
     insert_early: u32,
-    // The begin of this cycle's items in `inserts` and `deletes`, and how many it may delete.
+    // The start of this cycle's items in `inserts` and `deletes`, and how many it may delete.
     insert_first: u32,
     delete_first: u32,
     delete_room: u32,
@@ -76,8 +76,8 @@ const FAILURE_DELETES = 3u;
 // The parameters of one cycle.
 @group(0) @binding(0) var<uniform> params: Params;
 // Ordered blocks of NODE items: the present cycle's batch; for each level but the root's, the two
-// insertions in flight to it; the nodes, level by level. Node n has the children 2 n + 1 and 2 n +
-// 2.
+// insertions in flight to it; the nodes, level by level. Node n has the children 2 n + 1 and
+// 2 n + 2.
 @group(0) @binding(1) var<storage, read_write> items: array<Item>;
 // By block: the insertion in it; unused for the batch.
 @group(0) @binding(2) var<storage, read_write> insertions: array<Insertion>;
@@ -93,7 +93,7 @@ fn slot_of(level: u32) -> u32 {
     return 2u * level - 1u;
 }
 
-// The begin of a node's items.
+// The start of a node's items.
 fn node_start(node: u32) -> u32 {
     return (slots() + node) * NODE;
 }

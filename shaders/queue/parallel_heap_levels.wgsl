@@ -137,9 +137,7 @@ fn pass_insertion(level: u32, slot: u32, lane: u32) {
     }
 }
 
-// The children of the one with the greater last item stay after that item, which it keeps. If a
-// child has free places, it is the right one or the right one is empty, and neither has children:
-// then the right one must keep the larger half, and does, because it has NONE.
+// Merges a node of `level` with its children, and records which of them may have to sink.
 fn sink(level: u32, node: u32, lane: u32) {
     let left = 2u * node + 1u;
     // (whether there is work, the child that may sink, the child that keeps the larger half)
@@ -149,9 +147,9 @@ fn sink(level: u32, node: u32, lane: u32) {
         let b = node_start(left + 1u);
         let last = items[node_start(node) + NODE - 1u];
         if event_before(items[a], last) || event_before(items[b], last) {
-            // The child's own children stay after its last item. If a child has free places, it is
-            // the right one or the right one is empty, and neither has children. Then the right one
-            // must keep the larger half, and does, because it has NONE.
+            // The child with the greater last item keeps that item, so its own children stay after
+            // it. If a child has free places, it is the right one or the right one is empty, and
+            // neither has children; the right one then keeps the larger half, because it has NONE.
             let greater = u32(!event_before(items[b + NODE - 1u], items[a + NODE - 1u]));
             ways = vec4<u32>(1u, left + 1u - greater, left + greater, 0u);
         }

@@ -12,7 +12,7 @@
 // Whether units begin anew: then every row's stored values must be computed again.
 var<private> answers_renewed: bool;
 
-// Call it first, with the begin of this window and of the one before, and the row CONTROL_WENT.
+// Call it first, with the start of this window and of the one before, and the row CONTROL_WENT.
 // Returns the new row. If windows execute at one time only, the distance to the next window counts
 // as how far they go.
 fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {

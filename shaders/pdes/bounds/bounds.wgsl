@@ -26,7 +26,8 @@ fn delays_row(row: u32) -> u32 {
 }
 
 // Index in `lps` of the row's senders in this window: places of four in the same workgroup, two to
-// a word; two others (pdes/bounds/neighbours_relax.wgsl).
+// a word; two others (pdes/bounds/neighbours_relax.wgsl). Like all rows of this file, it holds
+// arbitrary values until a window with per-LP bounds has written it.
 fn links_row(row: u32) -> u32 {
     return speculation_row(4u * run.rows + row);
 }

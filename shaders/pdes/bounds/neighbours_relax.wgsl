@@ -9,8 +9,8 @@
 // bounds, all up to the earliest changed one are final: nothing is sent before the arrival that it
 // answers.
 // Dispatch run.part.turn writes half turn % 2 of bounds_row, CHANGES + turn and, if it is the
-// first, links_row. It does nothing if the one before changed nothing. It has parity 0 and runs
-// between the two dispatches of a window. An invocation serves two rows.
+// first, links_row. It does nothing if the one before changed nothing or the run is at its end. It
+// has parity 0 and runs between the two dispatches of a window. An invocation serves two rows.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl

@@ -38,14 +38,14 @@ const BUCKET_EVENTS = 0x3fffffffu;
 // last window executed.
 const PHASE_LIST = 0x100u;
 const PHASE_SERVED = 0x200u;
-// The begin of the span (2); the earliest time in lists before the last window (2).
+// The start of the span (2); the earliest time in lists before the last window (2).
 const CONTROL_EPOCH = 2u;
 // The time up to which the last window executed everything, if it did (2); buckets with pending
 // events before the last window, a bit for each; unused.
 const CONTROL_CELLS = 3u;
 
 // Set by pdes/calendar/calendar_sync.wgsl for a window.
-var<private> calendar_base: vec2<u32>; // the begin of the span
+var<private> calendar_base: vec2<u32>; // the start of the span
 var<private> calendar_turn: u32;       // bucket of its first epoch: 0 or half
 var<private> calendar_list: u32;       // the list that is open
 // Inserted since pending_open or initial_order: a bit for each bucket, and the earliest time in a
@@ -61,7 +61,7 @@ fn list_count(list: u32, row: u32) -> u32 {
     return bucket_count(CALENDAR_BUCKETS + list, row);
 }
 
-// The begin of a bucket of a binding's row; place_in adds the index.
+// The start of a bucket of a binding's row; place_in adds the index.
 fn bucket_place(bucket: u32, row: u32) -> u32 {
     return bucket * store_rows() * run.mail_capacity + row * CALENDAR_CHUNK;
 }

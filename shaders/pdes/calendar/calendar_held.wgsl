@@ -18,7 +18,7 @@ fn held_open(row: u32) {
     held_turn_page();
 }
 
-// Moves to the begin of the present bucket.
+// Moves to the start of the present bucket.
 fn held_turn_page() {
     if held_bucket < CALENDAR_BUCKETS {
         let counted = atomicLoad(&words[bucket_count(held_bucket, held_row)]);

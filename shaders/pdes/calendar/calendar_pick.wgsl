@@ -14,7 +14,7 @@
 override PICK_MOST: u32 = 32u;
 const PICK_NONE = 0xffffffffu;
 
-// The begin of the bucket, a bit for each remaining event, and the keys (cell_key).
+// The start of the bucket, a bit for each remaining event, and the keys (cell_key).
 var<private> pick_binding: u32;
 var<private> pick_place: u32;
 var<private> pick_left: u32;

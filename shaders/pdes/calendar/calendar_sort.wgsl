@@ -63,7 +63,7 @@ struct SortBucket {
     binding: u32,
     place: u32,
     count: u32,
-    // The begin of the team's keys among those of the workgroup.
+    // The start of the team's keys among those of the workgroup.
     first_key: u32,
 }
 

@@ -12,7 +12,7 @@
 //
 // bounds: keys of a team are SORT_HANDFUL * SORT_TEAM words of GROUP_SIZE times SORT_HANDFUL,
 // written for all events before they are read. Bins are below SORT_BINS by `min`, offset by that
-// number times the team. The begin of a bin, an event's turn in it and its rank are counts of the
+// number times the team. The start of a bin, an event's turn in it and its rank are counts of the
 // bucket's events; an event's number was one of them when it was written, below a bin's end. Sums
 // and fans are by lane. Loops end with the events of a bin, the bins of all or of a member, or
 // SORT_FAN. Divisors are constants above 0, or 1 more than what they were.
@@ -34,7 +34,7 @@ override SORT_FANS: u32 = (GROUP_SIZE + SORT_FAN - 1u) / SORT_FAN;
 // By team, then by place in the bins: the upper bits of an event's key (cell_key), and below them
 // its number in the bucket.
 var<workgroup> sort_keys: array<u32, SORT_EVENTS>;
-// By team: the events in each bin; later the begin of each bin in the upper half of the word and
+// By team: the events in each bin; later the start of each bin in the upper half of the word and
 // its events in the lower half.
 var<workgroup> sort_bins: array<atomic<u32>, SORT_ALL_BINS>;
 // The events in the bins of each invocation, and of SORT_FAN invocations together.
@@ -88,7 +88,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     workgroupBarrier();
     sort_begins(lane);
     workgroupBarrier();
-    // The bins with their begins.
+    // The bins with their starts.
     var kept: vec4<u32>;
     if some.x { kept.x = atomicLoad(&sort_bins[bins.x]); }
     if some.y { kept.y = atomicLoad(&sort_bins[bins.y]); }
@@ -136,7 +136,7 @@ fn sort_bin(key: u32, scale: vec2<u32>) -> u32 {
     return min(mul_wide(key << scale.x, scale.y).y, SORT_BINS - 1u);
 }
 
-// Computes the begins of bins from their counts. Call it in all invocations.
+// Computes the starts of bins from their counts. Call it in all invocations.
 fn sort_begins(lane: u32) {
     // Each member has some neighbouring bins.
     let span = SORT_BINS / SORT_TEAM;

@@ -33,7 +33,7 @@ fn did_something(left: Reduced) -> bool {
 }
 
 struct Horizon {
-    now: vec2<u32>,     // the begin of the epoch
+    now: vec2<u32>,     // the start of the epoch
     events: vec2<u32>,
     windows: vec2<u32>,
     failure: u32,
@@ -59,7 +59,7 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
 
 const NO_CELL = 0xffffffffu;
 
-// Epochs from the begin of the span to the first marked bucket; at least one must be marked.
+// Epochs from the start of the span to the first marked bucket; at least one must be marked.
 fn cells_ahead(marks: u32, turn: u32) -> u32 {
     if turn == 0u { return countTrailingZeros(marks); }
     return countTrailingZeros((marks >> turn) | (marks << (CALENDAR_BUCKETS - turn)));
@@ -88,7 +88,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.failure = failure;
     found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
 
-    // The next epoch, counted from the begin of the span.
+    // The next epoch, counted from the start of the span.
     let half = CALENDAR_BUCKETS / 2u;
     var ahead = NO_CELL;
     if found.marks != 0u { ahead = cells_ahead(found.marks, found.turn); }

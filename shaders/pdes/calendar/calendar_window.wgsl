@@ -96,7 +96,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     return true;
 }
 
-// Distributes a list; moves its events of this epoch to its begin. Returns their number.
+// Distributes a list; moves its events of this epoch to the front. Returns their number.
 fn calendar_give_out(row: u32, list: u32) -> u32 {
     let count = list_count(list, row);
     let events = min(atomicLoad(&words[count]), run.queue_capacity);
@@ -203,7 +203,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
             counted = opened_batch.end | BUCKET_SORTED | stood;
             lps[row].x = opened_batch.next;
         } else {
-            // Events that were not picked move to the begin.
+            // Events that were not picked move to the start.
             var left = 0u;
             // Bound: PICK_MOST.
             while pick_left != 0u {

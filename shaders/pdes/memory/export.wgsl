@@ -27,7 +27,7 @@ fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
-// held[row].y is the begin of the row's events in `exported`.
+// held[row].y is the start of the row's events in `exported`.
 @compute @workgroup_size(GROUP_SIZE)
 fn export_events(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= transfer.rows { return; }

@@ -28,6 +28,7 @@ struct Horizon {
     windows: vec2<u32>,
     failure: u32,
     stopped: bool,
+    // Windows that began at `now`, with this one.
     rounds: u32,
     // Whether LPs are served: all events before `until` are executed.
     serve: bool,

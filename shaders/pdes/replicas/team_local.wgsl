@@ -111,7 +111,7 @@ fn near(
                 own_sent = TIME_NEVER;
                 var executed = 0u;
                 let begin = own_time();
-                // So many rounds are rare; the outer condition keeps the others free.
+                // This many rounds are rare; the outer condition makes the inner ones free.
                 if rounds > ROUNDS {
                     if all(run.lookahead == TIME_ZERO) & time_less(begin, own_until) { fail(row, CYCLE); }
                 }

@@ -34,7 +34,7 @@ var<workgroup> pool_free: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> pool_lean: array<atomic<i32>, TEAMS>;
 var<workgroup> pool_gives: array<atomic<u32>, 2u * TEAMS>;
 
-// The team, and the begin of its slots.
+// The team, and the start of its slots.
 var<private> pool_team: u32;
 var<private> pool_first: u32;
 

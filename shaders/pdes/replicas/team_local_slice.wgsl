@@ -1,4 +1,4 @@
-// Begin and end of slices of local teams, for either kind of windows
+// Start and end of slices of local teams, for either kind of windows
 // (pdes/replicas/team_local.wgsl, pdes/replicas/team_local_horizon.wgsl), so that slices of either
 // may follow each other.
 //

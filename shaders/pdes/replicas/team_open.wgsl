@@ -1,4 +1,4 @@
-// The begin of a team's dispatch, if a workgroup serves a replica.
+// The start of a team's dispatch, if a workgroup serves a replica.
 //
 // needs: REPLICA_DONE, REPLICA_STATUS, STOP_FAILED, STOP_NOT, lps, replica_failed, replica_open
 // needs: replica_row

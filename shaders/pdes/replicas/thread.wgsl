@@ -48,8 +48,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         next_event = event;
         return;
     }
-    // A single event must fit by the same rule as in the queue, so that the end of a slice makes no
-    // difference.
+    // An event that fits into the queue on its own fits here, too, so that the end of a slice makes
+    // no difference.
     let spare = next_spare & !later;
     next_spare = next_spare & later;
     let needed = keys_needed(later | soon_any) + u32(soon_any) + u32(next_spare);

@@ -23,7 +23,7 @@ fn keys_set_local(node: u32, key: vec4<u32>) {
     keys_set_far(node, key);
 }
 
-// Call keys_fetch at the begin of a slice, after keys_open, and keys_keep at its end.
+// Call keys_fetch at the start of a slice, after keys_open, and keys_keep at its end.
 fn keys_fetch(lane: u32) {}
 
 fn keys_keep() {}

@@ -14,7 +14,7 @@ const DIGEST_STATE = 2u;
 const DIGEST_PENDING = 3u;
 const DIGEST_MEMORY = 4u;
 
-// The begin of the digest of an LP's items of a kind.
+// The start of the digest of an LP's items of a kind.
 fn digest_begin(kind: u32, lp: u32) -> vec2<u32> {
     return mix_word(mix_start(kind), lp);
 }

@@ -43,7 +43,8 @@ fn deliver_close() -> vec2<u32> {
 fn post() {
     if !posted { return; }
     posted = false;
-    // A slot is taken even so, so that a full mailbox is reported whatever the order of senders.
+    // Room is checked even if this fails, because the slot was taken: the result must not depend on
+    // which message is one too many.
     if arrival_before_bound(event_time(posted_event)) { fail(lp_row, PROMISE); }
     if posted_index >= run.mail_capacity {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);

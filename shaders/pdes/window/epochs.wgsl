@@ -3,6 +3,8 @@
 //
 // It does not reach a lookahead beyond its first event: calendars and teams would report other
 // faults, fixed mailboxes would need more room, and a stopped run would not resume to the same end.
+// Event-limited runs end with an epoch in every synchronisation, as in the sequential engine
+// (src/pdes/sequential/engine.rs).
 //
 // Functions: epoch_split, epoch_end, cell_key.
 //
@@ -21,8 +23,8 @@ struct CellSplit {
 }
 
 fn epoch_split(span: vec2<u32>) -> CellSplit {
-    // The high words of span * floor((2^64 - 1) / L): floor(span / L), or one less, because span /
-    // L - 1 < span * floor((2^64 - 1) / L) / 2^64 <= span / L.
+    // The high words of span * floor((2^64 - 1) / L): floor(span / L), or one less, because
+    // span / L - 1 < span * floor((2^64 - 1) / L) / 2^64 <= span / L.
     let m = run.reciprocal;
     let low = wide_add(mul_wide(span.x, m.y), vec2<u32>(mul_wide(span.x, m.x).y, 0u));
     let middle = wide_add(mul_wide(span.y, m.x), vec2<u32>(low.x, 0u));

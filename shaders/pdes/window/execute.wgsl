@@ -55,7 +55,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         let others_failed = failed;
         failed = false;
         // Bound: run.budget. Checked at the end, because the first event executes in any case
-        // (may_run), and llvmpipe runs a loop body once more if the condition is at its begin.
+        // (may_run), and llvmpipe runs a loop body once more if the condition is at its start.
         loop {
             pending_pop();
             executed += 1u;

@@ -38,7 +38,7 @@ fn window(
     if lane == 0u && group < run.groups {
         leave(group, horizon, left);
     }
-    // A loop that the driver cut may be that of any LP with work.
+    // The cut loop may belong to any LP with work.
     if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
