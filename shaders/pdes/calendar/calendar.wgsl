@@ -28,7 +28,7 @@ override CALENDAR_BUCKETS: u32 = 8u;
 // Adjacent events of a row: a cache line of events of 16 bytes.
 override CALENDAR_CHUNK: u32 = 8u;
 
-// Set if the execution of a bucket has begun: lps[row].x is then the first remaining event.
+// The bucket is sorted: lps[row].x is its first remaining event.
 const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STALLED of queues).
 const BUCKET_STOOD = 0x40000000u;

@@ -18,7 +18,7 @@
 
 // Events of an LP that are executed speculatively at most.
 override DRY_EVENTS: u32 = 16u;
-// Pending events at a time that it has scheduled for itself.
+// Events scheduled for the LP itself that can be pending at once.
 const DRY_OWN = 8u;
 
 // The present event, or one that it scheduled, cannot be followed.
