@@ -86,8 +86,8 @@ fn clock_store(row: u32, first: vec2<u32>) -> u32 {
     return max(bits_of(time_since(lp_now, bounds_now)), 1u);
 }
 
-// Also STALLED if the budget ended within a time that the row reached in this window: this is the
-// first window that it counts.
+// Also STALLED if the budget ended within a time that the row reached in this window; the count of
+// windows at that time starts at 0.
 fn clock_stalled(row: u32, first: vec2<u32>, stands: u32) -> u32 {
     if (stands != 0u) | any(first != lp_now) { return stands; }
     atomicStore(&words[COUNTS + row], 0u);

@@ -1,8 +1,8 @@
 // The pending events of a small run in workgroup memory, for local teams: one pool, in which an
 // event keeps its slot from `schedule` to its execution. LPs share it, so no room is idle, and more
 // replicas are resident. A workgroup serves TEAMS replicas, each with its own part of:
-//   pool_events, pool_next   the event of a slot; the next slot in its LP's ordered list, in an
-//   unordered inbox, or in a free list
+//   pool_events  the event of each slot
+//   pool_next    the next slot in its LP's ordered list, in an unordered inbox, or in a free list
 //   pool_inbox   by parity of the window that reads it, the first slot of each LP's inbox
 //   pool_free    the heads of two free lists. A window takes from the longer one (pool_lean: the
 //                difference) and gives to the other (pool_gives), so takes and gives do not race

@@ -139,7 +139,7 @@ fn thread(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // Runs of a workgroup, so that the workgroups serve them all: at most GROUP_SIZE.
+    // Runs for each workgroup: as few as serve all runs, at most GROUP_SIZE.
     let together = (shared_run.groups + groups.x - 1u) / groups.x;
     let place = id.x * together + lane;
     if lane >= together || place >= shared_run.groups { return; }
@@ -164,7 +164,7 @@ fn thread(
     failed = replica_failed();
     let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
     // Rounds to begin until it is sure that no LP was put off in the round before. (That is unknown
-    // for the last slice.)
+    // of the last slice.)
     var put_off = 2u;
     noted = NO_ROW;
     // The key to sink from the root: at first the root's own, or a free one without events. Kept
