@@ -96,7 +96,7 @@ const PIECE = 3u; // the next piece of a calendar; breakdown and repair times dr
 const CLOCK = 4u;
 const DUE = 5u; // the earliest departure of shared servers: when (2), its serial (0: none)
 const SINCE = 6u; // with details: when the number of customers last changed (2)
-// Rows of a class's block, 128 bytes: its line (2), draws of services, of departures; frequent sums.
+// Rows of a class's block, 128 bytes: its line (2), draws of services and departures, main sums.
 const BLOCK = 8u;
 // Further rows of a class: sums that few events change, arrivals that drew random numbers.
 const OTHERS = 5u;
