@@ -1,4 +1,4 @@
-// People who meet at random. An infected person is infectious after the lookahead for an exponential
+// People meet at random. An infected person is infectious after the lookahead for an exponential
 // time, with contacts at exponential intervals. An event is such a contact, for either of the two.
 
 struct Params {

@@ -10,7 +10,7 @@
 //   arrive  steps 4, 5 and 2 (fel_arrive.wgsl): each facility takes the tokens released to it by
 //           original time, serves or queues them, schedules its departure; the next time is reduced
 //
-// Two words tell what a workgroup's facilities have to do, so idle groups read nothing else.
+// Two words show whether a workgroup's facilities have events, so idle groups read nothing else.
 //
 // provides: GROUP_SIZE
 //

@@ -86,6 +86,7 @@ const HOLDS = 4u;       // some of its routes lead to a node that blocks
 const WAKES = 8u;
 const IN_TURN = 1u; // how a route is chosen; 0 is at random
 const SHORTEST = 2u;
+// Rows of LP memory; (2) means two words.
 const GUESTS = 0u; // first + 1, last + 1 of the line of customers blocked at other nodes; 0: none
 // A Level: blocked servers; busy ones (SHARING); returned tasks (fork); servers down (breakdowns).
 const SERVERS = 1u;

@@ -17,7 +17,7 @@
 // import: matching/grid_params.wgsl
 // import: matching/grid_place.wgsl
 
-// An estimate: a sort of entries costs about as much as a few tests of candidates.
+// Cells are joined until regions meet at most half this number on average. An estimate.
 const ENTRIES = 5u;
 // The sample of both sides together.
 const SAMPLE = 1024u;

@@ -62,8 +62,8 @@ fn answer(lp: u32, state: ptr<function, State>) -> Answer {
     return Answer((*state).times.xy, service_time());
 }
 
-// The next arrival goes to this neighbour. Later arrivals leave after at least the gap of a
-// service.
+// The next arrival goes to this neighbour. Later arrivals leave after it, by at least a service of
+// their own (`next_gap`), so the first departure goes nowhere else.
 fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
     let service = service_time();
     return neighbour(lp, draw_below(4u));

@@ -165,7 +165,7 @@ fn scatter_keys(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
 }
 
 // Whether pairs are moved in two iterations of a loop, first the keys, then the values. As one
-// piece NVIDIA's compiler uses 120 registers, which halves the workgroups on a multiprocessor.
+// piece NVIDIA's compiler uses 120 registers, and only two workgroups fit a multiprocessor.
 override IN_TURNS: bool = true;
 
 @compute @workgroup_size(GROUP_SIZE)

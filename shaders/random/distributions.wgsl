@@ -128,7 +128,7 @@ fn draw_exponential(mean: vec2<u32>) -> vec2<u32> {
 // The variate of draw_exponential for a word: smaller for a larger word.
 fn exponential_of(word: u32, mean: vec2<u32>) -> vec2<u32> {
     let e = exponential_unit(word);
-    // Most means are below 2^32 ticks; this branch saves four wide multiplications.
+    // Most means are below 2^32 ticks; this branch saves two wide multiplications.
     if mean.y == 0u {
         let ticks = add_word(mul_wide(e.y, mean.x), mul_wide(e.x, mean.x).y);
         return vec2<u32>((ticks.x >> 27u) | (ticks.y << 5u), ticks.y >> 27u);

@@ -27,7 +27,7 @@ override GROUP_SIZE: u32 = 32u;
 const SORTED = 8u;
 const CELLS = 32u;
 
-// States of a slot besides SLOT_...
+// States of a slot in addition to SLOT_...
 const SLOT_SPLIT = 5u;      // sorts the cells beyond the band
 const SLOT_COUNT = 6u;      // counts the expanded cells
 

@@ -27,7 +27,7 @@ override GROUP_SIZE: u32 = 64u;
 // Cells that an invocation clears or counts in a pass.
 const CELLS = 8u;
 
-// States of a slot besides SLOT_...
+// States of a slot in addition to SLOT_...
 const SLOT_SPLIT = 5u;      // sorts the cells beyond the band
 const SLOT_COUNT = 6u;      // counts the expanded cells
 const SLOT_IDLE = 7u;       // there are no more searches

@@ -15,7 +15,7 @@ fn variate(law: u32) -> vec2<u32> {
         if kind == 0u { return first.zw; }
         return exponential_of(draw(), first.zw);
     }
-    // The last word first. The count is looked up, so that no compiler unrolls the loop.
+    // The last word first. The count is a lookup, so that no compiler unrolls the loop.
     var words = vec3<u32>(0u);
     let count = law_draws(kind);
     for (var i = 0u; i < count; i += 1u) {
