@@ -131,7 +131,7 @@ shared! {
         pub warm_up: Ticks,
         /// Classes of customers.
         pub classes: u32,
-        /// The first row of details for distributions; 0 if there are none.
+        /// The first row of details for distributions; 0 without details.
         pub details: u32,
         /// The first row of known lengths of lines elsewhere.
         pub known: u32,

@@ -211,7 +211,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
         return;
     };
     // By class, its probability of loss and its mean wait.
-    let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, rate of served customers, wait, service
+    let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, served rate, wait, service
     let blind = queue.blind() && queue.capacity.is_none() && queue.patient();
     let parts: Option<Vec<Mg1Class>> = queue
         .classes

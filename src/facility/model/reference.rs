@@ -77,7 +77,7 @@ impl CpuModel for Facility {
             arrived: Ticks::from_words([words[5], words[4]]),
             left: Ticks::NEVER,
         };
-        let mut came = Ticks::ZERO; // of an arriving customer: its arrival at the node where it still holds a server
+        let mut came = Ticks::ZERO; // arrival at the node where an arriving customer still holds a server
         let mut deed = NodeRecord::default();
         let (mut moves, mut law, mut span) = (0, 0, Ticks::NEVER);
         let (mut own, mut slot, mut serial) = (None, 0, 0);
