@@ -381,10 +381,9 @@ impl Facility {
         (0..self.nodes.len()).filter(station).collect()
     }
 
-    /// Runs a replication on the host, with statistics from the beginning, and returns the average
-    /// numbers of customers at `nodes` in each part. Calls `look` with the LPs' memory after each
-    /// part. If the room is too small, it grows for good and the run starts again with the first
-    /// part.
+    /// Runs a replication on the host with statistics from time zero: average customers at `nodes`
+    /// by part. Calls `look` with the LPs' memory after each part. If the room is too small, it
+    /// grows for good and the run starts again.
     pub(super) fn parts(
         &mut self,
         seed: u64,

@@ -408,12 +408,9 @@ impl Facility {
         Ok(lengths)
     }
 
-    /// Checks whether stations wait for each other for ever at the end of a run: all servers of
-    /// each are held by customers that wait for room at another of them, and no customer leaves the
-    /// line there.
-    ///
-    /// Outputs have only the number of waiting servers; if a cycle is possible, the sequential
-    /// engine reruns the replication to find which customer waits for which node.
+    /// Checks whether stations wait for each other for ever: all servers are held by customers that
+    /// wait for room at another of them, and no customer leaves the line there. Outputs only count
+    /// waiting servers, so a possible cycle is rerun by the sequential engine.
     pub(super) fn deadlock(
         &self,
         rows: &[FacilityOutput],

@@ -157,12 +157,9 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
     nodes.iter().any(Node::mixes)
 }
 
-/// Checks that no line grows without end.
-///
-/// A station without a capacity has to serve all arrivals, assuming none is lost on the way. Behind
-/// a node that mixes classes, flows are unknown, and a station that blocks does not receive
-/// customers lost at its entrance. At both, only flows that certainly arrive count, from stations
-/// that lose no customers; if they are too large, a line before them grows.
+/// Checks that no line grows without end: a station without a capacity has to serve all arrivals,
+/// assuming none is lost on the way. Behind nodes that mix classes, and at stations that block,
+/// only flows that certainly arrive count; if they are too large, a line before them grows.
 pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
     // At a load of exactly 1 a line grows only through randomness, so it is bounded if nothing
     // varies.

@@ -103,10 +103,9 @@ impl Phold {
     }
 
     fn of_times(lps: u32, population: u32, mean: Ticks, lookahead: Ticks, resolution: Resolution) -> Self {
-        // An event is at a uniformly random LP, so an LP holds Binomial(all events, 1 / LPs),
-        // bounded by a Poisson variable of the same mean. Each fires in a window with probability
-        // at most 1 - exp(-lookahead / mean delay), and only those are sent. Rounding down shortens
-        // a delay by less than one tick.
+        // An LP holds Binomial(all events, 1 / LPs) events, bounded by a Poisson variable. Each
+        // fires in a window, and is sent, with probability at most 1 - exp(-lookahead / mean
+        // delay). Rounding down shortens a delay by less than one tick.
         let held = f64::from(population);
         let window = resolution.units(lookahead.saturating_add(Ticks::new(1)));
         let fires = match mean {

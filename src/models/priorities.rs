@@ -107,10 +107,9 @@ impl Priorities {
             class.mean_interarrival = mean_time("arrival rate", arrival_rate, resolution)?;
             class.mean_service = mean_time("service rate", service_rate, resolution)?;
         }
-        // The next arrivals, the present completion, and completions of preempted services: one per
-        // arrival of a higher class, for an exponential remaining time. If each such arrival
-        // preempted a service of the slowest class, their number would be that of M/M/infinity: a
-        // Poisson variable.
+        // The next arrivals, the present completion, and those of preempted services, each pending
+        // for an exponential time. If each higher arrival preempted a service of the slowest class,
+        // their number would be that of M/M/infinity: a Poisson variable.
         let higher: f64 = classes[..classes.len() - 1].iter().map(|class| class.0).sum();
         let slowest = classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min);
         let queue = Capacity::poisson(higher / slowest, 0.0).queue.saturating_add(CLASSES + 1);

@@ -364,11 +364,9 @@ impl<O: Pod> Batch<O> {
         DrawnSamples { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
     }
 
-    /// Continues all replications until their end, until `watch`, which is called after each slice
-    /// with the number that have ended, stops them, or until they are much slower than `expected`,
-    /// the speed in the trial, so that another mapping may be faster.
-    ///
-    /// Results go to `gathering`, at once or while the next batch runs.
+    /// Continues all replications until their end, until `watch` stops them (called after each
+    /// slice with the number that have ended), or until they are much slower than `expected`, the
+    /// trial's speed. Results go to `gathering`, at once or while the next batch runs.
     pub(super) async fn finish(
         &mut self,
         gpu: &Gpu,

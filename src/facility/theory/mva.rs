@@ -15,10 +15,9 @@ struct MvaNode {
     visits: Vec<f64>,
 }
 
-/// Solves a closed network whose customers keep their class: Reiser and Lavenberg, "Mean-value
-/// analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, recursion by
-/// population. Exact if every station has one server that is shared, or whose services are
-/// exponential with the same mean for all classes.
+/// Solves a closed network without class changes: Reiser and Lavenberg, "Mean-value analysis of
+/// closed multichain queuing networks", Journal of the ACM 27(2), 1980. Exact if each station has
+/// one server, which is shared, or exponential with the same mean for all classes.
 pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let classes = nodes.first().map_or(0, |node| node.pairs.len());
     let Some(rounds) = (0..classes).map(|class| visits(nodes, class)).collect::<Option<Vec<_>>>() else {

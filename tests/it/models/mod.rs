@@ -185,10 +185,7 @@ fn settings_that_are_refused_are_named() {
         CallCentre::new(1, 1, 1e9, 1.0, 1.0, 8, units),
         "the arrival rate is 1000000000, a time of less than",
     );
-    refused(
-        CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units),
-        "the arrival rate gives an invalid time",
-    );
+    refused(CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units), "the arrival rate gives an invalid time");
     refused(Priorities::new(1, &[], 8, units), "the number of classes is 0: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0); 4], 8, units), "the number of classes is 4: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0)], 0, units), "the room is 0: choose");
