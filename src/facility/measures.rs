@@ -1,4 +1,4 @@
-//! What is measured of a network's runs, and how it is made of what they tell.
+//! The measures of a network's runs, and how they follow from the output of its nodes.
 
 use std::fmt;
 
@@ -14,63 +14,64 @@ use super::sums::{Observed, real};
 use super::theory;
 use super::{Discipline, Facility};
 
-/// The quantiles of a histogram that are reported, in percent.
+/// The reported quantiles of a histogram, in percent.
 pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 
-/// What is measured of a class of customers at a node. Times are in the network's unit.
+/// A measure of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Measure {
-    /// Customers served in a unit of time; of a source, sent; of a sink, arrived.
+    /// Customers served per unit of time; at a source, sent; at a sink, arrived.
     Throughput,
-    /// The share of its servers that holds a customer (of this class), on average: one that is
-    /// served, whose service waits for a repair, or that waits until another node has room.
-    /// [`Measure::Busy`] is the share that serves.
+    /// The average share of servers that hold a customer of this class: in service, waiting for a
+    /// repair, or waiting for room at another node. [`Measure::Busy`] is the share that serves.
     Utilisation,
-    /// Customers who are there, on average; at a fork, those whose siblings have not all come back.
-    /// In the whole network, who was parted counts once.
+    /// Average number of customers present; at a fork, those whose tasks have not all come back. In
+    /// the whole network, a forked customer counts once.
     Number,
-    /// Customers who are on their way from one node to another, on average: of the whole network,
-    /// where ways take time. Each sibling of who was parted counts, unlike in [`Measure::Number`].
+    /// Average number of customers on their way from one node to another: of the whole network, if
+    /// routes take time. Each task of a forked customer counts, unlike in [`Measure::Number`].
     Travelling,
-    /// Customers who wait, on average.
+    /// Average number of customers that wait.
     Queue,
     /// Mean time from arrival to the beginning of service.
     Wait,
-    /// The standard deviation of these times, of all replications together.
+    /// Standard deviation of these times, over all replications together.
     WaitDeviation,
-    /// Mean time from arrival to departure, of those who are served; at a sink, from where they
-    /// entered the network; at a fork, until the last sibling came back.
+    /// Mean time from arrival to departure, of served customers; at a sink, from their entry into
+    /// the network; at a fork, until the last task came back.
     Sojourn,
-    /// The standard deviation of these times, of all replications together.
+    /// Standard deviation of these times, over all replications together.
     SojournDeviation,
-    /// The share of those who arrive that finds no room.
+    /// The share of arriving customers that find no room.
     Loss,
-    /// The share of those who arrive whose patience ends.
+    /// The share of arriving customers whose patience ends.
     Reneged,
-    /// The share of those who arrive that leaves at once.
+    /// The share of arriving customers that balk.
     Balked,
-    /// The share of the servers that waits until another node has room, on average.
+    /// The average share of servers that wait until another node has room.
     Blocked,
-    /// The share of the servers that is down, on average, whether they hold a customer or not.
-    /// [`Measure::Busy`], [`Measure::Blocked`], this and the share that is idle add up to 1.
+    /// The average share of servers that are down, whether they hold a customer or not.
+    /// [`Measure::Busy`], [`Measure::Blocked`], this and the idle share add up to 1.
     Down,
-    /// The share of the servers that serves, on average: [`Measure::Utilisation`] of all classes
-    /// without customers that wait for a repair, or for room at another node. Where a station has
-    /// breakdowns, or customers that are blocked.
+    /// The average share of servers that serve: [`Measure::Utilisation`] of all classes without
+    /// customers that wait for a repair or for room at another node. Only for stations with
+    /// breakdowns or blocked customers.
     Busy,
-    /// Siblings who came back to their fork and wait there for the others, on average.
+    /// Average number of forked tasks that wait at their fork for the others.
     Siblings,
-    /// The share of time in which nobody is there.
+    /// The share of time in which no customer is present.
     Empty,
-    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is
-    /// known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which
-    /// is 1/64 of the shortest mean of a service at most, or a tick. In the first bin, from 0 to
-    /// one unit, it is told as 0, since most of those did not wait; in the others, waits are spread
-    /// evenly. None where it lies in the last bin, from 2^32 units less 1/32 of them on, which has
-    /// no end.
+    /// The quantile of waits for a percentage: 50, 90, 95 or 99. Its error is at most one bin: 1/16
+    /// of the quantile, or one unit of the histogram if that is longer (at most 1/64 of the
+    /// shortest mean service, or a tick).
+    ///
+    /// In the first bin, from 0 to one unit, it is 0, since most of these customers did not wait;
+    /// in other bins, waits are taken as evenly spread. `None` if it lies in the last bin, which
+    /// has no upper end and begins at 2^32 units less 1/32 of them.
     WaitQuantile(u8),
-    /// The same of the times from arrival to departure, spread evenly in the first bin, too.
+    /// The same for the times from arrival to departure, taken as evenly spread in the first bin
+    /// too.
     SojournQuantile(u8),
 }
 
@@ -106,12 +107,12 @@ impl Measure {
         }
     }
 
-    /// Whether it has to be precise, where a precision is asked for.
+    /// Whether it has to reach the requested precision.
     pub(super) fn decides(self) -> bool {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
     }
 
-    /// How it is made of what replications saw. What is divided by the time of observation has one
+    /// How it follows from replications. Measures divided by the time of observation have the same
     /// divisor in all of them.
     fn estimator(self) -> Estimator {
         match self {
@@ -121,7 +122,7 @@ impl Measure {
         }
     }
 
-    /// Of a quantile, of how many percent it is, and whether of sojourns (0) or waits (1).
+    /// For a quantile: its percentage, and whether it is of sojourns (0) or waits (1).
     pub(super) fn quantile(self) -> Option<(u32, usize)> {
         match self {
             Self::SojournQuantile(percent) => Some((percent.into(), 0)),
@@ -130,7 +131,7 @@ impl Measure {
         }
     }
 
-    /// Whether it is of times that are pooled in ticks.
+    /// Whether its times are pooled in ticks.
     fn in_ticks(self) -> bool {
         matches!(self, Self::Wait | Self::Sojourn | Self::WaitDeviation | Self::SojournDeviation)
     }
@@ -149,7 +150,7 @@ impl fmt::Display for Measure {
 }
 
 /// A column of results: a measure of a class (or of all) at a node (or in the whole network), with
-/// what each replication adds to it. Quantiles have no such parts, but histograms (`quantiles.rs`).
+/// the part that each replication adds. Quantiles have histograms instead (`quantiles.rs`).
 pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
@@ -158,20 +159,20 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Without a replication.
+    /// A column without replications.
     fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
         let unit = if measure.in_ticks() { ticks } else { 1.0 };
         Self { node, class, measure, parts: Pooled::new(measure.estimator()).in_units(unit) }
     }
 }
 
-/// The parts of which quantiles are told.
+/// The measures of the reported quantiles.
 fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
     QUANTILES.into_iter().map(move |percent| of(u8::try_from(percent).expect("below 100")))
 }
 
 impl Facility {
-    /// What is measured.
+    /// The columns of results.
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
         let mut columns = Vec::new();
@@ -218,7 +219,7 @@ impl Facility {
             for class in all.into_iter().chain(come.into_iter().map(Some)) {
                 columns.extend(measures.iter().map(|&measure| new(Some(number), class, measure)));
             }
-            // What is of no class.
+            // Measures that do not depend on a class.
             if shared {
                 columns.push(new(Some(number), None, Utilisation));
             }
@@ -242,7 +243,7 @@ impl Facility {
         columns
     }
 
-    /// Whether any way takes time.
+    /// Whether any route takes time.
     pub(super) fn takes_time(&self) -> bool {
         let mut routes = self.nodes.iter().flat_map(|node| &node.pairs).flat_map(Pair::all_routes);
         routes.any(|route| route.travel.is_some())
@@ -253,7 +254,7 @@ impl Facility {
         self.params().details != 0
     }
 
-    /// What a run, or a part of one, adds to a column.
+    /// The part that a run, or an interval of one, adds to a column.
     pub(super) fn part(&self, column: &Measured, seen: &Observed<'_>) -> Part {
         let sum = || seen.sum(column.node.expect("it is of a node"), column.class);
         let share = |part: u64, all: u64| Part::ratio(real(part.into()), real(all.into()));
@@ -269,8 +270,8 @@ impl Facility {
         }
     }
 
-    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there
-    /// was nothing to observe.
+    /// The value of a column without a divisor of its own in a run, or in an interval of one; NaN
+    /// if nothing was observed.
     fn value(&self, column: &Measured, seen: &Observed<'_>) -> f64 {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;
@@ -284,7 +285,7 @@ impl Facility {
         let servers = || match kind {
             Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
                 let servers = self.servers_between(&self.nodes[number], seen.from, seen.to);
-                // Of no servers there is no share, though somebody may still be served to the end.
+                // Without servers there is no share, though a service may still be finishing.
                 if servers > 0.0 { servers } else { f64::NAN }
             }
             Kind::Station { servers: Some(servers), .. } => f64::from(servers),
@@ -299,13 +300,13 @@ impl Facility {
             Measure::Siblings => real(seen.servers(number)) / ticks / span,
             Measure::Blocked | Measure::Down => real(seen.servers(number)) / ticks / span / servers(),
             Measure::Busy => {
-                // No station has both.
+                // A station has either breakdowns or blocked customers, never both.
                 let breaks = self.nodes[number].breakdown.is_some();
                 let others = if breaks { seen.interrupted(number) } else { seen.servers(number) };
                 real(sum.busy.0.saturating_sub(others)) / ticks / span / servers()
             }
             Measure::Number => real(sum.present.0) / ticks / span,
-            Measure::Travelling => unreachable!("it is of the whole network"),
+            Measure::Travelling => unreachable!("a measure of the network"),
             Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
             Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
             Measure::Wait
@@ -314,16 +315,16 @@ impl Facility {
             | Measure::SojournDeviation
             | Measure::Loss
             | Measure::Reneged
-            | Measure::Balked => unreachable!("it has a divisor of its own"),
+            | Measure::Balked => unreachable!("it has its own divisor"),
             Measure::WaitQuantile(_) | Measure::SojournQuantile(_) => {
-                unreachable!("it is of histograms")
+                unreachable!("it uses histograms")
             }
         }
     }
 
-    /// The area under the number of customers in the network. Those that were parted count once, at
-    /// their outermost fork: whoever is at a fork is not there himself but by his siblings, at
-    /// stations or at forks or on their way, but for those that came back.
+    /// The area under the number of customers in the network. A forked customer counts once, at its
+    /// outermost fork: its tasks are counted at stations, at forks and on their way, except those
+    /// that came back.
     fn customers(&self, seen: &Observed<'_>) -> u128 {
         let (mut all, mut tasks) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
@@ -338,8 +339,8 @@ impl Facility {
         all.saturating_sub(tasks)
     }
 
-    /// Whether a column is a share of servers, and a schedule gives the station none between two
-    /// times.
+    /// Whether a column is a share of servers, and the schedule gives the station no server between
+    /// two times.
     pub(super) fn unserved(&self, column: &Measured, from: Ticks, to: Ticks) -> bool {
         use Measure::{Blocked, Busy, Down, Utilisation};
         let share = matches!(column.measure, Utilisation | Blocked | Down | Busy);
@@ -349,7 +350,7 @@ impl Facility {
                 .is_some_and(|node| !node.calendar.is_empty() && self.servers_between(node, from, to) <= 0.0)
     }
 
-    /// What a column is of, for people.
+    /// What a column measures, in words.
     pub(super) fn reported_of(&self, column: &Measured) -> String {
         let node = column.node.map_or("(network)", |node| &self.nodes[node].name);
         let class = column.class.filter(|_| self.network.classes.len() > 1);
@@ -357,19 +358,19 @@ impl Facility {
         format!("{}{class} at `{node}`", column.measure)
     }
 
-    /// The ticks of a piece of a calendar.
+    /// The length of a piece of a calendar in ticks.
     fn piece(&self, lasts: f64) -> u128 {
         let scale = TimeScale::new(self.resolution, self.network.until);
         whole(lasts, scale).map_or(0, |ticks| ticks.get().into())
     }
 
-    /// How many servers a calendar gives a station on average between two times, in ticks.
+    /// The average number of servers that a calendar gives a station between two times, in ticks.
     fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
         let pieces: Vec<(u128, f64)> =
             node.calendar.iter().map(|&(lasts, servers)| (self.piece(lasts), servers)).collect();
         let round: u128 = pieces.iter().map(|piece| piece.0).sum();
         let whole: f64 = pieces.iter().map(|&(lasts, servers)| real(lasts) * servers).sum();
-        // From the beginning until a time.
+        // From time zero to `time`.
         let until = |time: Ticks| {
             let (rounds, mut rest) = (u128::from(time.get()) / round, u128::from(time.get()) % round);
             let mut area = real(rounds) * whole;
@@ -384,7 +385,7 @@ impl Facility {
 
     pub(super) fn theory(&self, column: &Measured, known: &theory::KnownFormula) -> Option<f64> {
         let Some(node) = column.node else {
-            // (Siblings are parts of customers.)
+            // Forked tasks are parts of customers.
             if self.nodes.iter().any(|node| node.kind == Kind::Fork) {
                 return None;
             }
@@ -408,7 +409,7 @@ impl Facility {
     }
 }
 
-/// Whether a source sends anybody to a node.
+/// Whether a source sends customers to a node.
 fn sends(source: &Node, node: usize) -> bool {
     let routes = source.pairs.iter().flat_map(|pair| &pair.routes);
     matches!(source.kind, Kind::Source { .. }) && routes.into_iter().any(|route| route.node == node)

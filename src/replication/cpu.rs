@@ -1,4 +1,4 @@
-//! The engine on the host: what a run means, and a run where no adapter exists.
+//! The engine on the host: the reference for the device, and an engine without an adapter.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,7 +13,8 @@ use super::{Experiment, Fail, MAX_STEPS, ReferenceModel, ReplicationError, Resul
 use crate::gpu::{Verdict, is_words};
 use crate::random::Stream;
 
-/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all cores.
+/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all
+/// cores.
 #[derive(Debug)]
 pub struct CpuEngine<M> {
     model: M,
@@ -25,7 +26,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
     /// Reads the names of factors and columns from the model's WGSL; no device is needed.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(model: M) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         if is_words::<M::Params>() || is_words::<M::Output>() {
@@ -34,9 +35,9 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         Ok(Self { model, schema, max_steps: MAX_STEPS })
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]): the same
-    /// steps, and the same replications that fail, as with
-    /// [`Engine::with_max_steps`](super::Engine::with_max_steps) of every mapping but the
+    /// Sets the bound on the steps of a replication (default: [`MAX_STEPS`]). Steps, and the
+    /// replications that fail, are the same as with
+    /// [`Engine::with_max_steps`](super::Engine::with_max_steps) for every mapping except the
     /// cooperative one.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
@@ -90,8 +91,8 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         results.ok_or(ReplicationError::Stopped)
     }
 
-    /// None where no replication of all points had ended when `watch` stopped it. A run that nobody
-    /// watches is one round.
+    /// `None` if `watch` stopped it before any replication of all points had ended. A run without
+    /// `watch` is one round.
     fn watched(
         &self,
         params: &M::Params,
@@ -182,7 +183,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         ))
     }
 
-    /// One replication.
+    /// Runs one replication.
     fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
         let failed = |Fail(code)| (M::Output::zeroed(), ReplicationEnd::Failed(code));
         let started = self.model.start(params, stream);
@@ -198,7 +199,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
             let before = stream.position();
             let more = self.model.step(params, &mut state, stream);
             stream.main();
-            // Before all else: what came after the stream's end means nothing.
+            // Checked first: results after the end of the stream are invalid.
             if stream.lost() || stream.position() < before {
                 return (M::Output::zeroed(), ReplicationEnd::Exhausted);
             }

@@ -1,9 +1,9 @@
 //! The engine on the device.
 //!
-//! A slice is one submission with the results that come back. A small run reuses the memory of the
-//! one before (`CachedBatch`). A large run that ends soon goes in parts: the host takes in the results of
-//! one while the device makes the next. Between slices a replication has the same form in every
-//! mapping, so a run may change its mapping.
+//! A slice is one submission with its readback. A small run reuses the memory of the one before
+//! (`CachedBatch`). A large run of short replications goes in parts: the host evaluates one part
+//! while the device runs the next. Between slices a replication has the same form in every mapping,
+//! so a run may change its mapping.
 
 mod cached_batch;
 mod choice;
@@ -24,11 +24,11 @@ use super::{
 };
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
-/// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so
-/// that nothing runs for ever.
+/// Default bound on the steps of a replication ([`Engine::with_max_steps`]), so that every run
+/// ends.
 pub const MAX_STEPS: u32 = 1 << 30;
 
-/// What errors call the bound.
+/// The name of the bound in errors.
 pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// Runs replications of a [`Model`] on a device.
@@ -42,54 +42,50 @@ pub struct Engine<M: Model> {
     max_steps: u32,
     trusted: bool,
     known: HashMap<Shape, ShapeCost>,
-    /// What [`Mapping::Auto`] chose, by the binary logarithm of the number of replications.
+    /// The choice of [`Mapping::Auto`], by the binary logarithm of the number of replications.
     fastest: HashMap<u32, MappingChoice>,
-    /// What served the last run.
+    /// The mapping of the last run.
     chosen: Option<MappingChoice>,
-    /// Since the first run, of a model that draws by it.
+    /// Created by the first run of a model that draws with the table.
     chords: Option<Buffer<[u32; 2]>>,
     kept: CachedBatch<M>,
 }
 
-/// What the engine knows of a shape that it has used.
+/// Knowledge about a shape that has been used.
 #[derive(Debug)]
 struct ShapeCost {
     /// The device's own, so that a run need not look it up by its text.
     kernel: Kernel,
-    /// Replications of the last batch that ended, and the steps per slice that proved right for it.
+    /// Completed replications of the last batch, and the steps per slice that suited it.
     pace: Option<(u32, Pace)>,
-    /// How long a replication of that batch took on average, if it is known.
+    /// Average time of a replication of that batch, if known.
     each: Option<Duration>,
 }
 
-/// Many replications that are over soon go in parts of so many: the host works on the results of
-/// one while the device makes the next. So many invocations fill the largest device that was
-/// measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
+/// Many short replications run in parts of this size: the host evaluates one part while the device
+/// runs the next. 2^18 invocations fill a device with 132 cores of 2,048 each.
 const PART: u32 = 1 << 18;
 
-/// Runs that take longer on the device go in one piece: of each part some replications are the last
-/// ones, and leave most of the device idle.
+/// Longer runs go in one piece: at the end of each part, the last replications leave most of the
+/// device idle.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// From this many replications on, one invocation for each fills the device, and nothing is tried.
-/// Measured on an H200 (`bench replication`, the tables in the module's documentation): at 32,768
-/// replications M/M/1 is served best so, and the walk, which gains from warps below, at 20,000. A
-/// guess for other devices; smaller ones are full earlier.
+/// From this many replications on, one invocation each fills large devices, so there is no trial.
 const MANY: u32 = 1 << 15;
 
-/// How often a run may try the mappings again.
+/// How often a run may repeat the trial.
 const LOOKS: u32 = 2;
 
-/// Numbers of replications for which one mapping is the fastest: about as many.
+/// The class of numbers of replications with one fastest mapping.
 fn size(jobs: u32) -> u32 {
     jobs.max(1).ilog2()
 }
 
 impl<M: Model> Engine<M> {
-    /// Links the model and checks that its structs are what the contract asks for.
+    /// Links the model and checks its structs against the contract.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(gpu: &Gpu, model: M) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         Ok(Self {
@@ -108,7 +104,7 @@ impl<M: Model> Engine<M> {
         })
     }
 
-    /// The same without run-time checks in the model's WGSL.
+    /// Omits run-time checks in the model's WGSL.
     ///
     /// # Safety
     /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must
@@ -118,32 +114,32 @@ impl<M: Model> Engine<M> {
         Self { trusted: true, ..self }
     }
 
-    /// The same with another mapping (default: [`Mapping::Auto`]).
+    /// Sets the mapping (default: [`Mapping::Auto`]).
     #[must_use]
     pub fn with_mapping(self, mapping: Mapping) -> Self {
         Self { mapping, ..self }
     }
 
-    /// The same with this many invocations per workgroup, where the engine would choose.
+    /// Sets the invocations per workgroup (default: the engine chooses).
     #[must_use]
     pub fn with_group_size(self, group_size: u32) -> Self {
         Self { group_size: Some(group_size), ..self }
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). One that
-    /// makes so many and is not finished fails as
-    /// [`FailureCause::Endless`](super::FailureCause::Endless). A run refuses 0.
+    /// Sets the bound on the steps of a replication (default: [`MAX_STEPS`]). A replication that
+    /// reaches it unfinished fails with [`FailureCause::Endless`](super::FailureCause::Endless). A
+    /// run refuses 0.
     ///
-    /// A step is a call of the model's `step`: for [`Mapping::Thread`], [`Mapping::Warp`] and
-    /// [`CpuEngine`](super::CpuEngine) the same, so the same replications fail. With
+    /// A step is a call of the model's `step`. It is the same for [`Mapping::Thread`],
+    /// [`Mapping::Warp`] and [`CpuEngine`](super::CpuEngine), so the same replications fail. With
     /// [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of
     /// these (M/M/1: 8 clients in a `step`, up to 32 for each invocation of the workgroup in a
-    /// `team_step`): there the bound only ends what would run for ever, and which replications it
-    /// fails depends on the workgroup size. Therefore [`Mapping::Auto`] passes the cooperative
-    /// mapping over where the bound is not the default.
+    /// `team_step`). There the bound only guarantees an end, and which replications fail depends on
+    /// the workgroup size. Therefore [`Mapping::Auto`] skips the cooperative mapping unless the
+    /// bound is the default.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
-        // What was found may be a team, whose steps are others.
+        // Earlier choices may be the cooperative mapping, which has other steps.
         Self { max_steps, fastest: HashMap::new(), ..self }
     }
 
@@ -216,7 +212,7 @@ impl<M: Model> Engine<M> {
         results.ok_or(ReplicationError::Stopped)
     }
 
-    /// None where no replication of all points had ended when `watch` stopped it.
+    /// `None` if `watch` stopped it before any replication of all points had ended.
     async fn watched(
         &mut self,
         params: &M::Params,
@@ -225,7 +221,7 @@ impl<M: Model> Engine<M> {
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         let points = experiment.design.len() as u64;
-        // All of it, before the first round.
+        // Checks the whole range before the first round.
         crate::replication::results::points(&self.model, &self.schema, params, experiment, &replications)?;
         let (start, mut stopped) = (replications.start, false);
         in_rounds(replications, experiment, MANY, async |round: Range<u32>| {
@@ -314,7 +310,7 @@ impl<M: Model> Engine<M> {
         results.ok_or(ReplicationError::Stopped)
     }
 
-    /// None if `watch` stopped it.
+    /// `None` if `watch` stopped it.
     async fn make_range(
         &mut self,
         params: &M::Params,
@@ -332,7 +328,7 @@ impl<M: Model> Engine<M> {
         let mut gathering = ResultCollector::new(CollectedResults::new(&self.schema, number, replications));
         let mut done = 0;
         while let Some(rest) = work.after(done) {
-            // What serves this batch.
+            // The mapping of this batch.
             let mut serves = chosen.clone();
             let mut shape = self.sized(serves.mapping, work.jobs());
             let mut batch = self.lend(shape, &given, rest.at_most(self.part(shape, work.jobs())))?;
@@ -353,8 +349,8 @@ impl<M: Model> Engine<M> {
                     SliceProgress::Slow => {
                         looks -= 1;
                         chosen = self.try_mappings(&given, work, ChoiceReason::Again).await?;
-                        // A step of a team is another one than that of the others, so who begins a
-                        // batch ends it.
+                        // Steps of a team differ from other steps, so a batch that starts with a
+                        // team also ends with it, and vice versa.
                         let team = |chosen: &MappingChoice| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
@@ -372,12 +368,13 @@ impl<M: Model> Engine<M> {
             self.kept.batch = Some(batch);
         }
         let gathered = gathering.done(&self.gpu).await?;
-        // The last batch served the next, however large.
+        // The memory of the last batch has served all batches of this run; it is cached unless it
+        // is too large.
         self.kept.batch = self.kept.batch.take().filter(|batch| batch.bytes() <= KEPT_BYTES);
         Results::new(&self.model, &self.schema, &points, experiment, gathered).map(Some)
     }
 
-    /// How many replications go into a batch at the most.
+    /// The most replications of a batch.
     fn part(&self, shape: Shape, jobs: u32) -> u32 {
         let each = self.known.get(&shape).and_then(|known| known.each);
         match jobs / 2 >= PART && each.is_some_and(|each| each.saturating_mul(jobs) <= SHORT) {
@@ -405,15 +402,14 @@ impl<M: Model> Engine<M> {
         self.make(shape, &given, work)
     }
 
-    /// Which mapping served the last run (at its end, if it changed), and why. None before the
-    /// first.
+    /// The mapping of the last run (at its end, if it changed), and why. `None` before the first
+    /// run.
     pub fn chosen(&self) -> Option<&MappingChoice> {
         self.chosen.as_ref()
     }
 
-    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`]
-    /// means one invocation for each until a run of about as many, and of fewer than 32,768, has
-    /// tried the others.
+    /// The mapping and the workgroup size for this many replications. [`Mapping::Auto`] is one
+    /// invocation each, until a run of a similar number, below 32,768, has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.mapping {
             Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
@@ -453,8 +449,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes
-    /// longer now, in proportion at worst.
+    /// Starts with the slices of the last batch of this shape. If that was smaller, a step may take
+    /// proportionally longer now.
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
         match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
@@ -472,11 +468,11 @@ mod tests {
     use crate::models::{Mm1, Mm1Output};
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 
-    /// Parts end within a point and hold ends of points; replications fail in several of them. All
-    /// in one piece are more than a piece of staging memory holds.
+    /// Parts end within a point and contain ends of points, and replications fail in several of
+    /// them. One piece would exceed a piece of staging memory.
     #[test]
     fn many_short_replications_go_in_parts_and_keep_their_bits() {
-        // Of up to 4 steps, which are 32 clients, 33 are too many.
+        // 4 steps are 32 clients, so 33 are too many.
         let design = Design::default().cross("clients", [2, 33, 3]).unwrap();
         let each = 350_123;
         let params = Mm1::default().params(0.8, 1.0, 1).unwrap();
@@ -503,7 +499,7 @@ mod tests {
                 let failures = seen.failures().count();
                 assert_eq!(failures, if point == 1 { each as usize } else { 0 }, "{took:?}, point {point}");
             }
-            // What the next run begins with is what the last one learnt.
+            // The next run starts with the knowledge of the last one.
             let learnt = engine.known.get_mut(&shape).unwrap().each.take();
             assert!(learnt.is_some() && learnt != took, "{took:?}");
         }

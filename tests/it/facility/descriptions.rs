@@ -366,7 +366,7 @@ fn what_cannot_be_drawn_is_told_before_loads() {
         (Distribution::Constant(f64::INFINITY), "inf is not a finite number"),
         (Distribution::Constant(1e300), "fewer ticks per unit"),
         (Distribution::Exponential(-f64::INFINITY), "-inf is not a finite number"),
-        (Distribution::Uniform([9.0, 8.0]), "the second has to be the later"),
+        (Distribution::Uniform([9.0, 8.0]), "the second has to be greater"),
         (Distribution::Weibull { scale: 2.0, shape: 0.1 }, "shape 0.1"),
         (Distribution::Erlang { stages: 0, mean: 9.0 }, "stages"),
     ] {
@@ -455,8 +455,8 @@ fn names_that_results_have_for_other_things_are_refused() {
         assert!(text.contains(why) && !text.contains(char::is_control), "{error}");
     };
     let node = |name: &str| right().source("more", Source::new(EXPONENTIAL, name)).sink(name);
-    called(&right().with_classes(&["all"]), "all", "all classes together");
-    called(&node("(network)"), "(network)", "all nodes together");
+    called(&right().with_classes(&["all"]), "all", "for all classes");
+    called(&node("(network)"), "(network)", "for all nodes");
     for bad in ["a\nb", "\u{1b}[31mred", "\u{0}", "\u{7f}", "\u{9b}", "\u{fffe}"] {
         called(&right().with_classes(&[bad]), bad, "control character");
         called(&node(bad), bad, "control character");
@@ -504,7 +504,7 @@ fn refusals_say_what_is_meant() {
         .router("round", [Link::to("round").with(0.5), Link::to("out")]);
     let error = refused(&round);
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "round"), "{error}");
-    assert!(error.to_string().contains("nothing bounds how often"), "{error}");
+    assert!(error.to_string().contains("circle without end"), "{error}");
     // A line that is named twice.
     let twice = right().source(
         "more",

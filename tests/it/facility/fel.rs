@@ -209,8 +209,8 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     let utilisation = reference.results().utilisation();
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
-        ("mm1", "is no such station"),
-        ("machine_repair", "`repair` is no such station"),
+        ("mm1", "is not such a station"),
+        ("machine_repair", "`repair` is not such a station"),
         ("processor", "serves several classes"),
     ] {
         let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();

@@ -90,7 +90,7 @@ fn what_is_rounded_is_named() {
     assert_eq!(with(0.1, None).rounding(), [""; 0]);
     assert_eq!(with(1.0 / 3.0, None).rounding(), [""; 0]);
     for (service, ticks, words) in [
-        (0.1, Some(1 << 20), ["`desk`: the service, 0.1 -> 0.1000003", "leave `ticks_per_unit` out"]),
+        (0.1, Some(1 << 20), ["`desk`: the service, 0.1 -> 0.1000003", "remove `ticks_per_unit`"]),
         (1.0 / 7.0, None, ["`desk`: the service, 0.14285714285714285 -> 0.142857142", "fewer digits"]),
     ] {
         let facility = with(service, ticks);

@@ -294,17 +294,16 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     assert!(blocking(None).compile().is_ok());
     let error = refused(&blocking(Some(CONSTANT(1.0))));
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "first"), "{error}");
-    assert!(error.to_string().contains("lead to a delay"), "{error}");
+    assert!(error.to_string().contains("lead the route to a delay"), "{error}");
     // What the network says of all ways is not said of those.
     let mut all = blocking(None).with_travel(CONSTANT(1.0));
     let facility = all.compile().unwrap();
     assert!(facility.study(&Study::new(2, 50.0, 5.0), Backend::Cpu, |_, _| {}).is_ok());
     all.travel = Some(CONSTANT(-5.0));
     let error = refused(&all).to_string();
-    assert!(error.contains("`line`") && error.contains("travel of all ways"), "{error}");
+    assert!(error.contains("`line`") && error.contains("travel time of all routes"), "{error}");
     // Too short for a tick, and of no distribution: the way is named.
-    for (travel, why) in
-        [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "the later")]
+    for (travel, why) in [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "greater")]
     {
         let mut network = clockwork();
         network.stations[0].to = Route::from([Link::to("out").taking(travel)]);
@@ -324,7 +323,7 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
         Station::new(exponential(1.0), [Link::to("a").taking(CONSTANT(1.0))]).with_population(1),
     );
     let error = FelNetwork::of(&ring.compile().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("ways that take time"), "{error}");
+    assert!(error.contains("routes with travel times"), "{error}");
     // A way round that takes time ends.
     let round = |travel: Option<Distribution>| {
         let mut back = Link::to("first").with(0.5);
@@ -337,5 +336,5 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
             .sink("out")
     };
     assert!(round(Some(CONSTANT(1.0))).compile().is_ok());
-    assert!(refused(&round(None)).to_string().contains("would never end"));
+    assert!(refused(&round(None)).to_string().contains("circle without end"));
 }

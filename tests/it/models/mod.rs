@@ -185,10 +185,7 @@ fn settings_that_are_refused_are_named() {
         CallCentre::new(1, 1, 1e9, 1.0, 1.0, 8, units),
         "the arrival rate is 1000000000, a time of less than",
     );
-    refused(
-        CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units),
-        "the arrival rate leads to a time that is none",
-    );
+    refused(CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units), "the arrival rate gives an invalid time");
     refused(Priorities::new(1, &[], 8, units), "the number of classes is 0: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0); 4], 8, units), "the number of classes is 4: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0)], 0, units), "the room is 0: choose");
@@ -209,7 +206,7 @@ fn settings_that_are_refused_are_named() {
     refused(Torus::new(1 << 16, 1 << 16, 1, 1.0, 0.1, units), "the size is 65536 x 65536: choose");
     refused(Torus::new(2, 3, 0, 1.0, 0.1, units), "the number of customers is 0: choose");
     refused(Torus::new(2, 3, 1, 1.0, 1e-9, units), "the travel time is 0.000000001, a time of less than");
-    refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time leads to a time that is none");
+    refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time gives an invalid time");
     refused(FifoTorus::new(3, 0, 1, 1.0, units), "the size is 3 x 0: choose");
     refused(FifoTorus::new(1 << 16, 1 << 16, 1, 1.0, units), "the size is 65536 x 65536: choose");
     refused(FifoTorus::new(2, 3, 0, 1.0, units), "the number of customers is 0: choose");

@@ -122,7 +122,7 @@ fn impossible_queues_are_refused() {
     let error = Mmck::new(1.0, 1.0, 4, 3).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the room is 3; count the clients in service too: at least the number of servers"
+        "the room is 3; it includes clients in service: choose at least the number of servers"
     );
 }
 
