@@ -423,7 +423,7 @@ impl Checkpoint {
         &self.file.section(section)[place(lps.start)..place(lps.end)]
     }
 
-    /// The states of some LPs of a model whose layout was checked.
+    /// The states of some LPs of a model with a validated layout.
     pub(crate) fn states<S: Pod>(&self, lps: &Range<u32>) -> Vec<S> {
         match size_of::<S>() {
             0 => vec![S::zeroed(); lps.len()],

@@ -102,9 +102,9 @@ pub(in crate::pdes) struct Choice {
     pub(in crate::pdes) declared: Declared,
 }
 
-/// Whether windows count iterations of loops in the library's files, too. Without, windows are faster,
-/// but splay trees are slower, and llvmpipe (Mesa 22.3.6) computes wrong results. The cause is
-/// unknown, so all Mesa drivers count.
+/// Whether windows count iterations of loops in the library's files, too. Not counting is faster,
+/// except in splay trees, and gives wrong results on llvmpipe (Mesa 22.3.6). The cause is unknown,
+/// so all Mesa drivers count.
 fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
     !queue.is_bounded() || gpu.is_software() || gpu.info().driver_info.contains("Mesa")
 }

@@ -423,7 +423,8 @@ mod tests {
         }
     }
 
-    /// The model holds many events: even full windows are sparse compared with event-horizon windows.
+    /// The model holds many events: even full YAWNS windows are sparse compared with those of the
+    /// event horizon.
     #[test]
     fn wider_windows_are_tried_where_what_is_held_promises_them_however_full_windows_are() {
         let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 64, Some(64_000), Duration::ZERO);

@@ -368,8 +368,8 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     }
 }
 
-/// The runs from `first` on that were complete when a watcher stopped them; an error if there are
-/// none and `first` is 0.
+/// The runs from `first` on that were complete when a watcher stopped them. Without any, an error
+/// if `first` is 0, else `None`.
 fn some<O>(
     results: Result<Results<O>, SimulationError>,
     first: u32,

@@ -117,7 +117,6 @@ impl<M: Model> Simulation<M> {
 
     /// Simulates a range of LPs alone. Sending an event to another LP is
     /// [`FaultKind::Destination`]. The fingerprints of ranges add up to that of the whole run.
-    /// [`FaultKind::Destination`]: they stand alone. The fingerprints of ranges add up to that of the whole.
     #[doc(hidden)]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn of_range(
@@ -519,7 +518,7 @@ impl<M: Model> Simulation<M> {
     }
 
     /// Records windows into an application's own encoder, up to the end set by
-    /// [`Simulation::set_until`]: `windows` of them, and one more if that is odd, so that an
+    /// [`Simulation::set_until`]. Records `windows` of them, and one more if that is odd, so that an
     /// encoder that is never submitted has no effect.
     ///
     /// Submit them before the next run or change of the queue design: windows recorded before that
