@@ -51,7 +51,7 @@ pub enum FaultKind {
         least: Ticks,
     },
     /// It sent a message to an entity that does not exist.
-    #[error("it sent a message to entity {to}, and there are {entities}, numbered from 0")]
+    #[error("it sent a message to entity {to}, and there are {entities} entities, numbered from 0")]
     Destination {
         /// The destination.
         to: u32,

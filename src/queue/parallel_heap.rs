@@ -55,7 +55,7 @@ pub enum ParallelHeapError {
     /// A batch has more items to insert than its plan's buffer holds. Neither this batch nor later
     /// ones were executed: the heap is unchanged and can be used again.
     #[error(
-        "a batch has {count} items to insert, and its plan is bound to a buffer of {limit}: bind it to a longer one"
+        "a batch has {count} items to insert, and its plan is bound to a buffer of {limit} items: bind it to a longer one"
     )]
     Inserts {
         /// The number of items to insert.
@@ -65,7 +65,7 @@ pub enum ParallelHeapError {
     },
     /// The same for items to delete.
     #[error(
-        "a batch has {count} items to delete, and its plan is bound to a buffer of {limit}: bind it to a longer one"
+        "a batch has {count} items to delete, and its plan is bound to a buffer of {limit} items: bind it to a longer one"
     )]
     Deletes {
         /// The number of items to delete.

@@ -55,7 +55,7 @@ pub struct Progress {
     /// Events executed since the simulation began. While it runs, the events of the last window may
     /// be missing.
     pub events: u64,
-    /// Windows since the simulation began. Their number depends on where runs were split and on the
+    /// Windows since the simulation began. Their number depends on where runs ended and on the
     /// synchronisation ([`Sync`](crate::pdes::Sync)); nothing else does. With
     /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) it also depends on which LPs share a
     /// workgroup or a binding, because bounds travel further within one.

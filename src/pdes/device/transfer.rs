@@ -65,7 +65,7 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
             plan.dispatch(gpu, &recipe.kernel(gpu)?, groups, &bound)
         };
     let nothing = Buffer::storage(gpu, "nothing", 1)?;
-    let mut plan = Plan::new("count what is pending");
+    let mut plan = Plan::new("count pending events");
     for (first, rows) in cut.parts() {
         dispatch(&mut plan, &recipes.count_held, part(first, rows), &(first..first + rows), &nothing)?;
     }
@@ -91,7 +91,7 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
     }
     held.write(gpu, 0, &counts)?;
     for (part, rows, events) in places {
-        let chunk = Chunk { rows, events: Buffer::storage(gpu, "what is pending", events.max(1))? };
+        let chunk = Chunk { rows, events: Buffer::storage(gpu, "pending events", events.max(1))? };
         dispatch(&mut plan, &recipes.export, part, &chunk.rows, &chunk.events)?;
         chunks.push(chunk);
     }
@@ -111,8 +111,8 @@ impl<P: Payload> ExportedEvents<P> {
         let (mut begin, mut chunk) = (0, Vec::<Event<P>>::new());
         let upload = |events: &[Event<P>], rows| {
             let events = match events {
-                [] => Buffer::storage(gpu, "what is pending", 1)?,
-                events => Buffer::storage_from(gpu, "what is pending", events)?,
+                [] => Buffer::storage(gpu, "pending events", 1)?,
+                events => Buffer::storage_from(gpu, "pending events", events)?,
             };
             Ok::<_, GpuError>(Chunk { rows, events })
         };

@@ -67,8 +67,8 @@ crate::text::debug_is_display!(UnknownMapping);
 pub(super) enum BatchMapping {
     /// Teams with the queues of LPs in buffers: the size of a workgroup, and the queue design.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams with all pending events of a run in workgroup memory: their maximum number, the number
-    /// of teams per workgroup, and whether windows may reach the event horizon.
+    /// Teams with all pending events of a run in workgroup memory: room for `pool` events,
+    /// `teams` teams per workgroup, and whether windows may reach the event horizon.
     Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
     /// Threads: the number of runs per workgroup, or `None` to find it; whether the first keys of a
     /// run are in workgroup memory if they fit; and whether some runs have no lookahead, so that
@@ -125,8 +125,8 @@ impl SliceShape {
 
 impl std::fmt::Display for SliceShape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let windows = if self.horizon { ", windows to the event horizon" } else { "" };
-        write!(f, "{} runs to a workgroup of {}{windows}", self.runs, self.group_size)
+        let windows = if self.horizon { ", event-horizon windows" } else { "" };
+        write!(f, "{} runs per workgroup of {}{windows}", self.runs, self.group_size)
     }
 }
 

@@ -341,7 +341,7 @@ impl<M: Model> PartOf<M> {
         let more = rest.iter().map(|(_, bytes)| bytes).sum();
         if more > 0 {
             let staging = staged(gpu, &mut self.staging, more)?;
-            let mut encoder = gpu.encoder("what a part sent");
+            let mut encoder = gpu.encoder("messages of a part");
             memory.record_mails(&mut encoder, staging, &rest);
             let submission = gpu.submit(encoder)?;
             let read = staging.read(gpu, submission, more, |mut bytes| {
@@ -392,7 +392,7 @@ fn staged<'s>(
         let room = room.min(gpu.limits().max_buffer_size / 16 * 16).max(bytes);
         *staging = Some(Download::new(gpu, "a part of a run", room)?);
     }
-    Ok(staging.as_ref().expect("it was just made"))
+    Ok(staging.as_ref().expect("it was just created"))
 }
 
 #[cfg(test)]
