@@ -74,9 +74,10 @@ use super::totals::Totals;
 /// last tick.
 ///
 /// A model may declare its own constants, types and functions. Module-scope variables, barriers,
-/// entry points, and calls of the engine's own functions and variables are refused, with file and
-/// line: all effects of an event are in `state`. The file has its own namespace, so its names may
-/// equal names of the engine. Only types must not have the names of WGSL types (`u32`, `vec2`).
+/// entry points, and uses of the engine's own functions and variables are refused, with file and
+/// line: all effects of an event are in `state` and LP memory. The file has its own namespace, so
+/// its names may equal names of the engine. Only types must not have the names of WGSL types
+/// (`u32`, `vec2`).
 ///
 /// Drivers inline functions. These are therefore refused: a function of more than 200,000
 /// statements and expressions with all its callees, or of more than 20,000 without them; a call
@@ -132,9 +133,9 @@ use super::totals::Totals;
 /// ```
 ///
 /// together declare two facts. The LP's next message goes to LP `next_to`, whichever event causes
-/// it. A message to any other LP comes at least `next_gap` later than two times: the time of that
-/// message, and the second of the events that the LP holds now or that arrive. Events that it
-/// schedules for itself do not count.
+/// it. A message to any other LP comes at least `next_gap` later than two times: the time of this
+/// next message, and the time of the second of the events that the LP holds now or that arrive.
+/// Events that it schedules for itself do not count.
 ///
 /// If `next_to` is the LP itself or `0xffffffffu`, nothing is declared. (Example: a station that
 /// knows the next station of its next customer and the service time of the customer after that. The
