@@ -334,7 +334,7 @@ const FIRST: u32 = 1024;
 const FIRST_ON_HOST: u32 = 32;
 
 /// Interval of progress reports on the host; a device reports by itself.
-const TELL: Duration = Duration::from_millis(200);
+const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a> SavePlan<'a> {
     pub(super) fn new(
@@ -352,8 +352,9 @@ impl<'a> SavePlan<'a> {
                 CheckpointError::unless_ahead(saved, now, what)
             })?;
         }
-        let (print_report, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
-        let pace = to.map_or(print_report, |autosave| autosave.every.min(print_report));
+        let (report_every, first) =
+            if on_host { (REPORT_EVERY, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
+        let pace = to.map_or(report_every, |autosave| autosave.every.min(report_every));
         let part = if pace < Duration::MAX { most.min(first) } else { most };
         Ok(Self { to, saved: Instant::now(), failing: false, pace, part, most })
     }

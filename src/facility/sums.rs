@@ -38,13 +38,13 @@ impl<'r> Observed<'r> {
         Self { rows, before, warm_up, from, to, span: real(u128::from(to.get() - from.get())) }
     }
 
-    /// The value at the end less the value at the beginning. `print_report` computes one from
+    /// The value at the end less the value at the beginning. `value_of` computes one from
     /// outputs and the time since the warm-up.
-    fn difference<T: Sub<Output = T>>(&self, print_report: impl Fn(&[FacilityOutput], u64) -> T) -> T {
+    fn difference<T: Sub<Output = T>>(&self, value_of: impl Fn(&[FacilityOutput], u64) -> T) -> T {
         let age = |time: Ticks| time.get() - self.warm_up.get();
-        let now = print_report(self.rows, age(self.to));
+        let now = value_of(self.rows, age(self.to));
         match self.before {
-            Some(before) => now - print_report(before, age(self.from)),
+            Some(before) => now - value_of(before, age(self.from)),
             None => now,
         }
     }

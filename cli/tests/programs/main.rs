@@ -296,7 +296,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
     std::fs::write(&bad, "nothing").unwrap();
     let args = ["--backend", "cpu", "--lps", "16", "--until", "20"];
     let refused = run("phold", &[&args[..], &["--resume", bad.to_str().unwrap()]].concat());
-    ended(&refused, 1, &["no checkpoint"], "phold");
+    ended(&refused, 1, &["not a checkpoint"], "phold");
     let refused = run("phold", &[&args[..], &["--checkpoint", nowhere.to_str().unwrap()]].concat());
     ended(&refused, 2, &["--checkpoint", "cannot be written", "no folder"], "phold");
     std::fs::remove_dir_all(folder).unwrap();

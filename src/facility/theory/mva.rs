@@ -72,13 +72,13 @@ pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
             let rate = throughput[class] * place.visits[class];
             let (here, busy) = (numbers[class][number], rate * place.service[class]);
             all = (all.0 + rate, all.1 + here, all.2 + busy);
-            print_report(known, nodes, number, Some(class), rate, here, busy);
+            emit_station(known, nodes, number, Some(class), rate, here, busy);
         }
-        print_report(known, nodes, number, None, all.0, all.1, all.2);
+        emit_station(known, nodes, number, None, all.0, all.1, all.2);
     }
 }
 
-fn print_report(
+fn emit_station(
     known: &mut KnownFormula,
     nodes: &[Node],
     number: usize,

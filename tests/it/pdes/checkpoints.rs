@@ -398,10 +398,11 @@ fn sample() -> (Busy, Vec<u8>) {
 fn what_is_said_of_files_that_are_none() {
     let (model, bytes) = sample();
     let reported = |bytes: Vec<u8>| Checkpoint::from_bytes(bytes).expect_err("it is damaged").to_string();
-    assert!(reported(Vec::new()).contains("no checkpoint"));
-    assert!(reported(b"[network]\nname = 'clinic'".to_vec()).contains("no checkpoint"));
+    assert!(reported(Vec::new()).contains("not a checkpoint"));
+    assert!(reported(b"[network]\nname = 'clinic'".to_vec()).contains("not a checkpoint"));
     assert!(
-        reported(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes()).contains("like a text")
+        reported(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes())
+            .contains("as if it were text")
     );
     assert!(reported(bytes[..10].to_vec()).contains("end is missing"));
     assert!(reported(bytes[..bytes.len() - 1].to_vec()).contains("end is missing"));
@@ -418,7 +419,7 @@ fn what_is_said_of_files_that_are_none() {
     assert!(reported(flipped.clone()).contains("checksum"));
     // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
     for (place, what) in [
-        (48, "no model has so many LPs"),
+        (48, "number of LPs or its payload"),
         (56, "rows"),
         (72, "out of range"),
         (144, "out of range"),

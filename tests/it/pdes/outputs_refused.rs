@@ -29,7 +29,10 @@ fn a_row_that_an_lp_does_not_have_is_no_result_and_no_fault() {
     for failure in failures {
         let error = failure.unwrap_err();
         assert!(matches!(error, SimulationError::Output { kind: FaultKind::MemoryFull, lp: 123 }), "{error}");
-        assert!(error.to_string().contains("LP 123") && error.to_string().contains("can go on"), "{error}");
+        assert!(
+            error.to_string().contains("LP 123") && error.to_string().contains("can continue"),
+            "{error}"
+        );
     }
     // The run goes on.
     let end = Until::time(Ticks::new(200));
@@ -253,7 +256,7 @@ fn a_twin_that_does_something_is_a_bug() {
         let seen = std::panic::catch_unwind(|| CpuSimulation::new(&model, 0).unwrap().outputs(END).map(drop));
         let text = *seen.unwrap_err().downcast::<String>().unwrap();
         assert!(
-            text.contains("may not schedule, draw, or write LP memory") && text.contains("LP 0"),
+            text.contains("must not schedule, draw, or write LP memory") && text.contains("LP 0"),
             "{text}"
         );
     }
