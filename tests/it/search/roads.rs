@@ -293,7 +293,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
             "fn guess() {}",
             "mine.wgsl: the heuristic does not declare `fn estimate(vertex: u32, goal: u32) -> u32`",
         ),
-        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic has to declare `fn estimate"),
+        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic must declare `fn estimate"),
         ("fn estimate(v: u32, g: u32) -> u32 {\n    return missing;\n}", "mine.wgsl:2:12: "),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    return marks[v];\n}",
