@@ -305,7 +305,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    let far = sqrt(f32(g));\n    return u32(far);\n}",
-            "mine.wgsl:2:15: a floating-point value. An estimate is made again",
+            "mine.wgsl:2:15: a floating-point value. Each comparison repeats the estimates",
         ),
         (
             "@group(1) @binding(0) var<storage, read> data: array<f32>;\nfn estimate(v: u32, g: u32) -> u32 {\n    return u32(data[v]);\n}",
