@@ -83,9 +83,9 @@ pub(super) struct Tuning {
     pub(super) many_of: u32,
     /// Maximum number of changes that the host sorts.
     pub(super) few_changes: u32,
-    /// If one in this many regions moves, and many of them far, a step matches from scratch,
+    /// If one in this many regions moves, and many of them far, a step matches from scratch.
     pub(super) most_of: u32,
-    /// with at most this many pairs.
+    /// Maximum number of pairs of a step that matches from scratch.
     pub(super) most_pairs: u64,
     /// Steps until that is tried again after it was not possible.
     pub(super) steps_without: u32,
