@@ -65,7 +65,7 @@ fn linked(page: &str) -> String {
     text
 }
 
-/// Adds the paths of the WGSL files in a folder, whose own path is `prefix`, with `/` on every
+/// Adds the paths of the WGSL files in a folder. `prefix` is the folder's path, with `/` on every
 /// system.
 fn find(folder: &Path, prefix: &str, paths: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {

@@ -209,7 +209,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var came = TIME_ZERO; // when an arriving customer that keeps a server came to its sender
     let working = min((*state).busy, (*state).open);
     var who = Customer(select(words[0] & 0xffu, 0u, SIMPLE), vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
-    var record = NodeRecord();
+    var node_record = NodeRecord();
     var moves = 0u;      // customers that move to another node
     var law = 0u;        // of a time to be drawn
     var span = TIME_NEVER;
@@ -228,7 +228,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var interrupted = SURE; // the class of the interrupted customer
     // Of an arrival: LP + 1, and its class there + 1 if it keeps a server.
     var sender = vec2<u32>(words[1] & ~TRIP, place);
-    if kind == ARRIVAL { record.ended = u32((words[1] & TRIP) != 0u); }
+    if kind == ARRIVAL { node_record.ended = u32((words[1] & TRIP) != 0u); }
     var holds = false;      // whether the departing customer keeps its server
     var parts = false;      // whether the departing customers are forked tasks
     var back = 0;           // change of the number of tasks that wait at their fork
@@ -305,24 +305,24 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 (*state).busy -= moves;
                 begins = ((flags & WAKES) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
             }
-            record.served = moves;
-            record.present = -i32(moves);
-            record.busy = -i32(moves);
+            node_record.served = moves;
+            node_record.present = -i32(moves);
+            node_record.busy = -i32(moves);
         }
         case EMISSION: {
             own = EMISSION;
             law = table.arrivals;
             who.entered = now();
             if place == 0u && stays { moves = table.batch; }
-            record.served = moves;
+            node_record.served = moves;
             next = nobody(who.class_);
         }
         case RELEASE: {
             if !SPECIAL { return; }
             (*state).busy -= 1u;
-            record.served = 1u;
-            record.present = -1;
-            record.busy = -1;
+            node_record.served = 1u;
+            node_record.present = -1;
+            node_record.busy = -1;
         }
         case REPORT: {
             if !SPECIAL { return; }
@@ -359,22 +359,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !returns { who.arrived = now(); }
             who.left = TIME_NEVER;
             next = who;
-            record.arrivals = u32(!returns);
+            node_record.arrivals = u32(!returns);
             if returns {
                 let missing = sender.x - 1u;
                 set_slot_row(found, 2u, vec4<u32>(missing, 0u, 0u, 0u));
-                record.joined = 1u;
+                node_record.joined = 1u;
                 back = 1;
                 if missing == 0u {
                     drops = found;
                     from_line = block_of(0u);
-                    record.served = 1u;
-                    record.present = -1;
+                    node_record.served = 1u;
+                    node_record.present = -1;
                     moves = 1u;
                     back = 1 - i32(pair_more(lp, who.class_).w);
                 }
             } else if forks {
-                record.present = 1;
+                node_record.present = 1;
                 moves = pair_more(lp, who.class_).w;
                 parts = true;
                 joins = true;
@@ -383,18 +383,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 waits.left = vec2<u32>(moves, 0u);
             } else if node == SINK {
                 who.arrived = time_of(who.entered);
-                record.served = 1u;
+                node_record.served = 1u;
             } else if node == ROUTER {
-                record.served = 1u;
+                node_record.served = 1u;
                 moves = 1u;
             } else if !stays {
-                record.balked = 1u;
+                node_record.balked = 1u;
             } else if full {
                 joins = SPECIAL && sender.y != 0u;
-                record.arrivals = u32(!joins);
-                record.lost = u32(!joins);
+                node_record.arrivals = u32(!joins);
+                node_record.lost = u32(!joins);
             } else {
-                record.present = 1;
+                node_record.present = 1;
                 shares = sharing;
                 begins = !shares & ((*state).waiting == 0u) & (free_servers(state) > 0u);
                 if preemptive {
@@ -428,8 +428,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
             drops = place;
             from_line = line_of(lp, who.class_);
-            record.reneged = 1u;
-            record.present = -1;
+            node_record.reneged = 1u;
+            node_record.present = -1;
         }
     }
     if begins & (kind != ADMIT) & (kind != ARRIVAL) {
@@ -555,18 +555,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 goes.arrived = who.arrived;
                 keeps = who.class_ + 1u;
                 (*state).busy += 1u;
-                record = NodeRecord();
+                node_record = NodeRecord();
             }
             if law != 0u {
                 from_ |= TRIP;
-                record.begun += 1u;
+                node_record.begun += 1u;
             }
             what = event_of(ARRIVAL, keeps, from_, goes);
         } else if SPECIAL && i > last - listeners {
             // The sender of this customer has already counted it.
             let listener = table.listening + 2u * (i + listeners - last - 1u);
             to = word(listener);
-            let change = record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
+            let change = node_record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
             tells = change != 0;
             what = event_of(REPORT, word(listener + 1u), bitcast<u32>(change), nobody(0u));
         } else if SPECIAL {
@@ -578,7 +578,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 }
                 default: {
                     to = sender.x - 1u;
-                    tells = record.present > 0 && sender.y != 0u;
+                    tells = node_record.present > 0 && sender.y != 0u;
                     what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
                 }
             }
@@ -588,22 +588,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // Statistics.
     if begins | shares {
-        record.fresh = u32(fresh);
+        node_record.fresh = u32(fresh);
         // An arriving customer begins at once.
-        if kind == ARRIVAL || kind == ADMIT { record.busy = 1; } else if begins { record.taken = 1; }
+        if kind == ARRIVAL || kind == ADMIT { node_record.busy = 1; } else if begins { node_record.taken = 1; }
         // (A server that continues with a customer of the same class.)
         if next.class_ == who.class_ {
-            record.busy += record.taken;
-            record.taken = 0;
+            node_record.busy += node_record.taken;
+            node_record.taken = 0;
         }
     }
     if interrupted != SURE {
-        record.given = -1;
-        record.whose = interrupted;
+        node_record.given = -1;
+        node_record.whose = interrupted;
     }
-    if SPECIAL { record.kept = i32(holds) - i32(kind == RELEASE) + back; }
-    if sharing { record.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
-    record.visited = u32(node != SOURCE && node != ROUTER);
-    if (*state).busy + (*state).waiting != before && node == STATION { record.changed = before + 1u; }
-    record(who, next, record);
+    if SPECIAL { node_record.kept = i32(holds) - i32(kind == RELEASE) + back; }
+    if sharing { node_record.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
+    node_record.visited = u32(node != SOURCE && node != ROUTER);
+    if (*state).busy + (*state).waiting != before && node == STATION { node_record.changed = before + 1u; }
+    record(who, next, node_record);
 }

@@ -175,7 +175,7 @@ fn what_a_models_file_lacks_is_said_of_that_file() {
         ([STATE, INIT, ""], "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
         (
             [&format!("{STATE}struct Event {{ time: vec2<u32> }}\n"), INIT, HANDLE],
-            "`struct Event`, which is the engine's",
+            "`struct Event`, which is a name of the engine",
         ),
         ([STATE, INIT, "fn handle(lp: u32, event: Event) {}"], "`fn handle(lp: u32, event: Event, state"),
         ([STATE, "fn init(lp: i32, state: ptr<function, State>) {}", HANDLE], "`fn init(lp: u32, state"),

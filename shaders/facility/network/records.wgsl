@@ -167,15 +167,15 @@ fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 // Each changed row has a bit. Frequent rows are all read first, so that reads overlap; the rest is
 // a loop, to keep kernels short. Unchanged rows are not written: speculative execution searches for
 // each write, and stops after a few (pdes/memory/lp_memory_speculative.wgsl).
-fn record(who: Customer, next: Customer, record: NodeRecord) {
+fn record(who: Customer, next: Customer, node_record: NodeRecord) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
     let came = time_since(who.arrived, params.warm_up);
-    let stay = select(TIME_ZERO, time_since(now(), who.arrived), record.visited != 0u);
+    let stay = select(TIME_ZERO, time_since(now(), who.arrived), node_record.visited != 0u);
     let wait = time_since(now(), next.arrived);
-    let served = counts & (record.served != 0u);
-    let waited = counts & (record.fresh != 0u);
-    let arrivals = select(0u, record.arrivals, counts);
+    let served = counts & (node_record.served != 0u);
+    let waited = counts & (node_record.fresh != 0u);
+    let arrivals = select(0u, node_record.arrivals, counts);
     let at = block_of(who.class_);
     let then = block_of(next.class_);
     let present = memory_get(at + PRESENT);
@@ -185,16 +185,16 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if (record.present != 0) | (arrivals != 0u) {
-        if record.present != 0 { memory_set(at + PRESENT, with_step(present, record.present > 0, age)); }
-        let sum = select(select(ages.xy, wide_add(ages.xy, came), record.present > 0), wide_subtract(ages.xy, came), record.present < 0);
+    if (node_record.present != 0) | (arrivals != 0u) {
+        if node_record.present != 0 { memory_set(at + PRESENT, with_step(present, node_record.present > 0, age)); }
+        let sum = select(select(ages.xy, wide_add(ages.xy, came), node_record.present > 0), wide_subtract(ages.xy, came), node_record.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    if record.busy != 0 { memory_set(at + BUSY, with_step(busy, record.busy > 0, age)); }
+    if node_record.busy != 0 { memory_set(at + BUSY, with_step(busy, node_record.busy > 0, age)); }
     var full = vec2<u32>(0u); // whether the low words of counts overflowed: of `who`, and of `next`
     if served {
-        let sums = with_times(sojourn, stay, record.served);
-        full.x = u32(sums.w < record.served);
+        let sums = with_times(sojourn, stay, node_record.served);
+        full.x = u32(sums.w < node_record.served);
         memory_set(at + SOJOURN, sums);
         if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
@@ -207,25 +207,25 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
 
     // See `apart`: it is zero for most stays, which lie after the warm-up and end with service.
     var apart = TIME_ZERO;
-    if (record.present < 0) & counts {
-        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), record.served != 0u);
+    if (node_record.present < 0) & counts {
+        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), node_record.served != 0u);
     }
     var left = u32(any(apart != TIME_ZERO) | (full.x != 0u)) << APART;
     left |= full.y << COUNTED;
-    left |= (u32(record.taken != 0) << TAKEN) | (u32(record.given != 0) << GIVEN);
-    left |= (u32(record.begun != record.ended) << UNDERWAY) | (u32(record.kept != 0) << KEPT);
+    left |= (u32(node_record.taken != 0) << TAKEN) | (u32(node_record.given != 0) << GIVEN);
+    left |= (u32(node_record.begun != node_record.ended) << UNDERWAY) | (u32(node_record.kept != 0) << KEPT);
     if counts {
-        left |= u32((record.lost | record.reneged) != 0u) << LOSSES;
-        left |= u32((record.balked | record.joined) != 0u) << BALKS;
-        left |= u32((record.begun | record.ended) != 0u) << TRIPS;
+        left |= u32((node_record.lost | node_record.reneged) != 0u) << LOSSES;
+        left |= u32((node_record.balked | node_record.joined) != 0u) << BALKS;
+        left |= u32((node_record.begun | node_record.ended) != 0u) << TRIPS;
     }
     if detailed() {
-        left |= u32(record.changed != 0u) << LENGTH;
-        left |= (u32(served & (record.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
+        left |= u32(node_record.changed != 0u) << LENGTH;
+        left |= (u32(served & (node_record.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
     }
-    if traced() && record.visited != 0u {
-        if node_record_of(record) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
-        if record.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
+    if traced() && node_record.visited != 0u {
+        if node_record_of(node_record) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
+        if node_record.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
     }
     var notes = 0u;
     while left != 0u {
@@ -236,17 +236,17 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
         var change = 0;     // of a level
         var apiece = false; // whether each word is a sum of its own
         switch what {
-            case LOSSES: { more = vec4<u32>(record.lost, 0u, record.reneged, 0u); }
-            case BALKS: { more = vec4<u32>(record.balked, 0u, record.joined, 0u); }
+            case LOSSES: { more = vec4<u32>(node_record.lost, 0u, node_record.reneged, 0u); }
+            case BALKS: { more = vec4<u32>(node_record.balked, 0u, node_record.joined, 0u); }
             case APART: { more = vec4<u32>(apart, full.x, 0u); }
-            case TRIPS: { more = vec4<u32>(record.begun, 0u, record.ended, 0u); }
+            case TRIPS: { more = vec4<u32>(node_record.begun, 0u, node_record.ended, 0u); }
             case TAKEN: {
                 row = then + BUSY;
-                change = record.taken;
+                change = node_record.taken;
             }
             case GIVEN: {
-                row = block_of(record.whose) + BUSY;
-                change = record.given;
+                row = block_of(node_record.whose) + BUSY;
+                change = node_record.given;
             }
             case COUNTED: {
                 row = others_of(next.class_) + APART;
@@ -254,16 +254,16 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
             }
             case UNDERWAY: {
                 row = TRAVELLERS;
-                change = i32(record.begun) - i32(record.ended);
+                change = i32(node_record.begun) - i32(node_record.ended);
             }
             case KEPT: {
                 row = SERVERS;
-                change = record.kept;
+                change = node_record.kept;
             }
             default: {
                 if !SPECIAL { break; }
                 if what == LENGTH {
-                    let place = min(record.changed - 1u, LENGTHS - 1u);
+                    let place = min(node_record.changed - 1u, LENGTHS - 1u);
                     row = params.details + place / 2u;
                     let span = lasted();
                     more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
@@ -281,7 +281,7 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
                     // A note, in a row of zeros: tag, kind, class (16, 8, 8 bits); now (2); when
                     // the customer arrived at the node (low word).
                     var of_ = who;
-                    var happened = node_record_of(record);
+                    var happened = node_record_of(node_record);
                     if what == NEXT_NOTE {
                         of_ = next;
                         happened = BEGAN;
@@ -332,12 +332,12 @@ fn time_of(entered: vec2<u32>) -> vec2<u32> {
     return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
 }
 
-fn node_record_of(record: NodeRecord) -> u32 {
-    if record.served != 0u { return LEFT; }
-    if record.lost != 0u { return LOST; }
-    if record.balked != 0u { return BALKED; }
-    if record.reneged != 0u { return RENEGED; }
-    return select(0u, CAME, record.present > 0);
+fn node_record_of(node_record: NodeRecord) -> u32 {
+    if node_record.served != 0u { return LEFT; }
+    if node_record.lost != 0u { return LOST; }
+    if node_record.balked != 0u { return BALKED; }
+    if node_record.reneged != 0u { return RENEGED; }
+    return select(0u, CAME, node_record.present > 0);
 }
 
 fn later(time: vec2<u32>) -> vec2<u32> {

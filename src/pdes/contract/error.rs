@@ -21,6 +21,7 @@ pub enum SimulationError {
     /// A model without LPs.
     #[error("the model has no LPs: it needs at least 1")]
     NoLps,
+    /// A model with more LPs than 32-bit numbers.
     #[error("the model has {lps} LPs, and at most {max} can be numbered")]
     TooManyLps {
         /// The number of LPs.
@@ -338,6 +339,7 @@ pub(in crate::pdes) const MEMORY: &str = "LP memory";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}, at LP {lp} in {}{}. The run cannot continue", LpLocation(*window), NeededCapacity(*needed))]
 pub struct Fault {
+    /// The cause.
     pub kind: FaultKind,
     /// The LP of the failure: the receiving LP for a full queue or mailbox, else the LP that
     /// executed the event.

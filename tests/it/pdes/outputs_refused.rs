@@ -92,7 +92,7 @@ fn a_contract_of_results_that_is_not_kept_is_named() {
             "fn outputs_of(",
             "does not declare `fn output(lp: u32, state: ptr<function, State>) -> Output`",
         ),
-        ("fn output(lp: u32,", "fn output(lp: i32,", "has to declare `fn output("),
+        ("fn output(lp: u32,", "fn output(lp: i32,", "must declare `fn output("),
         (
             "-> Output {\n    var told: Output;",
             "-> u32 {\n    var told: Output; if lp < 90u { return 1u; }",

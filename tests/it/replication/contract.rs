@@ -189,7 +189,7 @@ fn state_beside_the_state_is_refused() {
         ("", "params.lives = 3u;", 11, "`params` may only be read"),
         ("", "job_outcomes[0].x = 2u;", 11, "`job_outcomes` is a variable of the engine"),
         ("", "stream_complement();", 11, "`stream_complement` is a function of the engine"),
-        ("", "workgroupBarrier();", 11, "a barrier has no place"),
+        ("", "workgroupBarrier();", 11, "a barrier is not allowed"),
     ] {
         assert!(FRAGILE.contains(step) && FRAGILE.starts_with('\n'));
         let text = format!("{declared}{}", FRAGILE.replace(step, &format!("{done}{step}")));

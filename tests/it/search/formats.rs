@@ -51,16 +51,16 @@ fn errors_of_maps_name_the_line() {
     for (text, says) in [
         ("", "m, line 1: the file ends before the line 'map'"),
         ("type octile\nheight 2\n", "m, line 3: the file ends"),
-        ("height 2\nmap\n", "m, line 2: the width was not told"),
-        ("height two\n", "m, line 1: 'two' is no number of cells"),
+        ("height 2\nmap\n", "m, line 2: the width is missing"),
+        ("height two\n", "m, line 1: 'two' is not a number of cells"),
         ("height\n", "m, line 1: number of cells is missing"),
-        ("width 4000000000\n", "m, line 1: a side of 4000000000 cells"),
-        ("width 0\n", "m, line 1: a side of 0 cells"),
+        ("width 4000000000\n", "m, line 1: expected 1 to 32768 cells in a side, found 4000000000"),
+        ("width 0\n", "m, line 1: expected 1 to 32768 cells in a side, found 0"),
         ("size 3\n", "m, line 1: 'size'"),
-        (&format!("{head}...\n"), "m, line 6: the map has 2 rows, and the file ends after 1"),
-        (&format!("{head}...\n..\n"), "m, line 6: a row of 2 cells in a map that is 3 wide"),
-        (&format!("{head}...\n.x.\n"), "m, line 6: 'x' is no terrain"),
-        (&format!("{head}...\n...\n...\n"), "m, line 7: the map has 2 rows, and here is another"),
+        (&format!("{head}...\n"), "m, line 6: the map has 2 rows, but the file ends after 1"),
+        (&format!("{head}...\n..\n"), "m, line 6: expected a row of 3 cells, found 2"),
+        (&format!("{head}...\n.x.\n"), "m, line 6: expected a terrain (one of . G S W @ O T), found 'x'"),
+        (&format!("{head}...\n...\n...\n"), "m, line 7: the map has 2 rows, but here is another"),
     ] {
         let reported = message(&moving_ai_map("m", text, Terrain::Format).unwrap_err());
         assert!(reported.starts_with(says), "{reported}");
@@ -81,10 +81,10 @@ fn errors_of_scenarios_name_the_line() {
         ("", "s, line 1: the file is empty"),
         ("version 2\n", "s, line 1: expected 'version 1'"),
         (&line("0\t1\t4"), "s, line 3: place is missing"),
-        (&line("0\t1\t5\t3\t1"), "s, line 3: a cell that is not on a map of 5 times 4"),
-        (&line("0\t-1\t4\t3\t1"), "s, line 3: '-1' is no place"),
-        (&line("0\t1\t4\t3\tnan"), "s, line 3: a length is a number from 0 on"),
-        (&line("0\t1\t4\t3\tfar"), "s, line 3: 'far' is no length"),
+        (&line("0\t1\t5\t3\t1"), "s, line 3: the cell is not on the map of 5 times 4 cells"),
+        (&line("0\t-1\t4\t3\t1"), "s, line 3: '-1' is not a place"),
+        (&line("0\t1\t4\t3\tnan"), "s, line 3: expected a length of at least 0"),
+        (&line("0\t1\t4\t3\tfar"), "s, line 3: 'far' is not a length"),
     ] {
         let reported = message(&moving_ai_scenario("s", text).unwrap_err());
         assert!(reported.starts_with(says), "{reported}");
@@ -159,8 +159,8 @@ fn a_scenario_of_another_size_names_both() {
     let error = scenario[0].check_size("off.scen", &map).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "off.scen, line 2: a search on other.map, which has 8 times 6 cells, and the map here has 4 times 3. \
-         Choose the scenario of this map"
+        "off.scen, line 2: the search is for other.map with 8 times 6 cells, but this map has 4 times 3; \
+         choose the scenario of this map"
     );
     assert!(scenario[0].is_on("maps/Other.map") && !scenario[0].is_on("another.map"));
     // The processor looks at cells as the device does.

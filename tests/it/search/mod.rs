@@ -294,7 +294,7 @@ fn maps_too_dear_for_the_usual_moves_are_made_with_others() {
 }
 
 #[test]
-#[should_panic = "the path of search 1, and there are 1"]
+#[should_panic = "search 1 does not exist: there are 1"]
 fn there_is_no_path_of_no_search() {
     let ends = [(UVec2::ZERO, UVec2::ZERO)];
     let outcome = Outcome { cost: Some(0), expanded: 0 };

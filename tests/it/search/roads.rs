@@ -293,7 +293,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
             "fn guess() {}",
             "mine.wgsl: the heuristic does not declare `fn estimate(vertex: u32, goal: u32) -> u32`",
         ),
-        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic has to declare `fn estimate"),
+        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic must declare `fn estimate"),
         ("fn estimate(v: u32, g: u32) -> u32 {\n    return missing;\n}", "mine.wgsl:2:12: "),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    return marks[v];\n}",
@@ -305,7 +305,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    let far = sqrt(f32(g));\n    return u32(far);\n}",
-            "mine.wgsl:2:15: a floating-point value. An estimate is made again",
+            "mine.wgsl:2:15: a floating-point value. Each comparison repeats the estimates",
         ),
         (
             "@group(1) @binding(0) var<storage, read> data: array<f32>;\nfn estimate(v: u32, g: u32) -> u32 {\n    return u32(data[v]);\n}",
