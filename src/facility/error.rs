@@ -127,7 +127,7 @@ pub enum FacilityError {
     #[error(
         "tasks of the fork `{fork}` {what} `{node}`, and the fork would wait for them for ever; {remedy}"
     )]
-    Siblings {
+    Tasks {
         /// The fork.
         fork: String,
         /// The node where they are lost.

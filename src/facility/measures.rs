@@ -10,7 +10,7 @@ use crate::time::Ticks;
 use super::distribution::whole;
 use super::nodes::{Kind, Node, Pair};
 use super::scale::TimeScale;
-use super::sums::{Observed, real};
+use super::sums::{Observed, Sum, real};
 use super::theory;
 use super::{Discipline, Facility};
 
@@ -59,7 +59,7 @@ pub enum Measure {
     /// breakdowns or blocked customers.
     Busy,
     /// Average number of forked tasks that wait at their fork for the others.
-    Siblings,
+    Tasks,
     /// The share of time in which no customer is present.
     Empty,
     /// The quantile of waits for a percentage: 50, 90, 95 or 99. Its error is at most one bin: 1/16
@@ -78,48 +78,17 @@ pub enum Measure {
 impl Measure {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Utilisation => "utilisation",
-            Self::Number => "number",
-            Self::Travelling => "travelling",
-            Self::Queue => "queue",
-            Self::Wait => "wait",
-            Self::WaitDeviation => "wait_deviation",
-            Self::Sojourn => "sojourn",
-            Self::SojournDeviation => "sojourn_deviation",
-            Self::Loss => "loss",
-            Self::Reneged => "reneged",
-            Self::Balked => "balked",
-            Self::Blocked => "blocked",
-            Self::Down => "down",
-            Self::Busy => "busy",
-            Self::Siblings => "siblings",
-            Self::Empty => "empty",
-            Self::WaitQuantile(50) => "wait_50",
-            Self::WaitQuantile(90) => "wait_90",
-            Self::WaitQuantile(95) => "wait_95",
-            Self::WaitQuantile(_) => "wait_99",
-            Self::SojournQuantile(50) => "sojourn_50",
-            Self::SojournQuantile(90) => "sojourn_90",
-            Self::SojournQuantile(95) => "sojourn_95",
-            Self::SojournQuantile(_) => "sojourn_99",
-        }
+        self.row().name
+    }
+
+    /// All measures. Which of them a node has depends on its kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        MEASURES.iter().map(|row| row.measure)
     }
 
     /// Whether it has to reach the requested precision.
     pub(super) fn decides(self) -> bool {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
-    }
-
-    /// How it follows from replications. Measures divided by the time of observation have the same
-    /// divisor in all of them.
-    fn estimator(self) -> Estimator {
-        match self {
-            Self::Wait | Self::Sojourn | Self::Loss | Self::Reneged | Self::Balked => Estimator::Ratio,
-            Self::WaitDeviation | Self::SojournDeviation => Estimator::Deviation,
-            _ => Estimator::Mean,
-        }
     }
 
     /// For a quantile: its percentage, and whether it is of sojourns (0) or waits (1).
@@ -131,9 +100,143 @@ impl Measure {
         }
     }
 
+    fn row(self) -> &'static Row {
+        let is_reported = |percent: u8| QUANTILES.contains(&percent.into());
+        match self {
+            Self::WaitQuantile(percent) if !is_reported(percent) => return Self::WaitQuantile(99).row(),
+            Self::SojournQuantile(percent) if !is_reported(percent) => {
+                return Self::SojournQuantile(99).row();
+            }
+            _ => {}
+        }
+        MEASURES.iter().find(|row| row.measure == self).expect("MEASURES has a row for each measure")
+    }
+}
+
+/// A measure: its name, how replications are combined, and what a run adds.
+struct Row {
+    measure: Measure,
+    name: &'static str,
+    estimator: Estimator,
     /// Whether its times are pooled in ticks.
-    fn in_ticks(self) -> bool {
-        matches!(self, Self::Wait | Self::Sojourn | Self::WaitDeviation | Self::SojournDeviation)
+    in_ticks: bool,
+    part: fn(&At<'_>) -> Part,
+}
+
+const fn row(measure: Measure, name: &'static str, estimator: Estimator, part: fn(&At<'_>) -> Part) -> Row {
+    let in_ticks = matches!(
+        measure,
+        Measure::Wait | Measure::Sojourn | Measure::WaitDeviation | Measure::SojournDeviation
+    );
+    Row { measure, name, estimator, in_ticks, part }
+}
+
+/// A quantile has no part: it follows from histograms (`quantiles.rs`).
+const fn quantile(measure: Measure, name: &'static str) -> Row {
+    row(measure, name, Estimator::Mean, |_| unreachable!("quantiles follow from histograms"))
+}
+
+/// All measures. Measures divided by the time of observation have the same divisor in all
+/// replications, so their estimator is a mean.
+static MEASURES: [Row; 25] = {
+    use Estimator::{Deviation, Mean, Ratio};
+    use Measure::*;
+    [
+        row(Throughput, "throughput", Mean, |at| Part::value(real(at.sum().served.into()) / at.span())),
+        row(Utilisation, "utilisation", Mean, |at| {
+            let busy = if at.is_shared() { at.seen.servers(at.node()) } else { at.sum().busy.0 };
+            Part::value(at.average(busy) / at.servers())
+        }),
+        row(Number, "number", Mean, |at| {
+            let present =
+                if at.column.node.is_some() { at.sum().present.0 } else { at.facility.customers(at.seen) };
+            Part::value(at.average(present))
+        }),
+        row(Travelling, "travelling", Mean, |at| Part::value(at.average(at.seen.travelling()))),
+        row(Queue, "queue", Mean, |at| {
+            Part::value(at.average(at.sum().present.0.saturating_sub(at.sum().busy.0)))
+        }),
+        row(Wait, "wait", Ratio, |at| at.sum().wait.mean()),
+        row(WaitDeviation, "wait_deviation", Deviation, |at| at.sum().wait.moments()),
+        row(Sojourn, "sojourn", Ratio, |at| at.sum().sojourn.mean()),
+        row(SojournDeviation, "sojourn_deviation", Deviation, |at| at.sum().sojourn.moments()),
+        row(Loss, "loss", Ratio, |at| at.share(at.sum().lost)),
+        row(Reneged, "reneged", Ratio, |at| at.share(at.sum().reneged)),
+        row(Balked, "balked", Ratio, |at| at.share(at.sum().balked)),
+        row(Blocked, "blocked", Mean, |at| {
+            Part::value(at.average(at.seen.servers(at.node())) / at.servers())
+        }),
+        row(Down, "down", Mean, |at| Part::value(at.average(at.seen.servers(at.node())) / at.servers())),
+        row(Busy, "busy", Mean, |at| {
+            // No station has both.
+            let breaks = at.facility.nodes[at.node()].breakdown.is_some();
+            let others = if breaks { at.seen.interrupted(at.node()) } else { at.seen.servers(at.node()) };
+            Part::value(at.average(at.sum().busy.0.saturating_sub(others)) / at.servers())
+        }),
+        row(Tasks, "tasks", Mean, |at| Part::value(at.average(at.seen.servers(at.node())))),
+        row(Empty, "empty", Mean, |at| Part::value(real(at.seen.length(at.node(), 0).into()) / at.seen.span)),
+        quantile(WaitQuantile(50), "wait_50"),
+        quantile(WaitQuantile(90), "wait_90"),
+        quantile(WaitQuantile(95), "wait_95"),
+        quantile(WaitQuantile(99), "wait_99"),
+        quantile(SojournQuantile(50), "sojourn_50"),
+        quantile(SojournQuantile(90), "sojourn_90"),
+        quantile(SojournQuantile(95), "sojourn_95"),
+        quantile(SojournQuantile(99), "sojourn_99"),
+    ]
+};
+
+/// A column in a run, or in a part of one.
+struct At<'s> {
+    facility: &'s Facility,
+    column: &'s Measured,
+    seen: &'s Observed<'s>,
+}
+
+impl At<'_> {
+    fn node(&self) -> usize {
+        self.column.node.expect("it is of a node")
+    }
+
+    fn sum(&self) -> Sum {
+        self.seen.sum(self.node(), self.column.class)
+    }
+
+    fn ticks(&self) -> f64 {
+        f64::from(self.facility.resolution.ticks_per_unit())
+    }
+
+    /// The time of observation, in units.
+    fn span(&self) -> f64 {
+        self.seen.span / self.ticks()
+    }
+
+    /// The average over time of a number, from the area below it in ticks.
+    fn average(&self, area: u128) -> f64 {
+        real(area) / self.ticks() / self.span()
+    }
+
+    /// A share of the customers that arrive.
+    fn share(&self, part: u64) -> Part {
+        Part::ratio(real(part.into()), real(self.sum().arrivals.into()))
+    }
+
+    fn is_shared(&self) -> bool {
+        let kind = self.facility.nodes[self.node()].kind;
+        matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. })
+    }
+
+    /// The servers of the station; NaN if there are none, since they have no shares.
+    fn servers(&self) -> f64 {
+        let node = &self.facility.nodes[self.node()];
+        match node.kind {
+            Kind::Station { servers: Some(_), .. } if !node.calendar.is_empty() => {
+                let servers = self.facility.servers_between(node, self.seen.from, self.seen.to);
+                if servers > 0.0 { servers } else { f64::NAN }
+            }
+            Kind::Station { servers: Some(servers), .. } => f64::from(servers),
+            _ => f64::NAN,
+        }
     }
 }
 
@@ -161,8 +264,9 @@ pub(super) struct Measured {
 impl Measured {
     /// A column without replications.
     fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
-        let unit = if measure.in_ticks() { ticks } else { 1.0 };
-        Self { node, class, measure, parts: Pooled::new(measure.estimator()).in_units(unit) }
+        let row = measure.row();
+        let unit = if row.in_ticks { ticks } else { 1.0 };
+        Self { node, class, measure, parts: Pooled::new(row.estimator).in_units(unit) }
     }
 }
 
@@ -230,7 +334,7 @@ impl Facility {
             };
             columns.extend(states.iter().map(|&measure| new(Some(number), None, measure)));
             if node.kind == Kind::Fork {
-                columns.push(new(Some(number), None, Siblings));
+                columns.push(new(Some(number), None, Tasks));
             }
             if self.details() && matches!(node.kind, Kind::Station { .. }) {
                 columns.push(new(Some(number), None, Empty));
@@ -256,70 +360,7 @@ impl Facility {
 
     /// The part that a run, or an interval of one, adds to a column.
     pub(super) fn part(&self, column: &Measured, seen: &Observed<'_>) -> Part {
-        let sum = || seen.sum(column.node.expect("it is of a node"), column.class);
-        let share = |part: u64, all: u64| Part::ratio(real(part.into()), real(all.into()));
-        match column.measure {
-            Measure::Wait => sum().wait.mean(),
-            Measure::Sojourn => sum().sojourn.mean(),
-            Measure::WaitDeviation => sum().wait.moments(),
-            Measure::SojournDeviation => sum().sojourn.moments(),
-            Measure::Loss => share(sum().lost, sum().arrivals),
-            Measure::Reneged => share(sum().reneged, sum().arrivals),
-            Measure::Balked => share(sum().balked, sum().arrivals),
-            _ => Part::value(self.value(column, seen)),
-        }
-    }
-
-    /// The value of a column without a divisor of its own in a run, or in an interval of one; NaN
-    /// if nothing was observed.
-    fn value(&self, column: &Measured, seen: &Observed<'_>) -> f64 {
-        let ticks = f64::from(self.resolution.ticks_per_unit());
-        let span = seen.span / ticks;
-        let Some(number) = column.node else {
-            let area =
-                if column.measure == Measure::Travelling { seen.travelling() } else { self.customers(seen) };
-            return real(area) / ticks / span;
-        };
-        let sum = seen.sum(number, column.class);
-        let kind = self.nodes[number].kind;
-        let servers = || match kind {
-            Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
-                let servers = self.servers_between(&self.nodes[number], seen.from, seen.to);
-                // Without servers there is no share, though a service may still be finishing.
-                if servers > 0.0 { servers } else { f64::NAN }
-            }
-            Kind::Station { servers: Some(servers), .. } => f64::from(servers),
-            _ => f64::NAN,
-        };
-        match column.measure {
-            Measure::Throughput => real(sum.served.into()) / span,
-            Measure::Utilisation if matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. }) => {
-                real(seen.servers(number)) / ticks / span / servers()
-            }
-            Measure::Utilisation => real(sum.busy.0) / ticks / span / servers(),
-            Measure::Siblings => real(seen.servers(number)) / ticks / span,
-            Measure::Blocked | Measure::Down => real(seen.servers(number)) / ticks / span / servers(),
-            Measure::Busy => {
-                // A station has either breakdowns or blocked customers, never both.
-                let breaks = self.nodes[number].breakdown.is_some();
-                let others = if breaks { seen.interrupted(number) } else { seen.servers(number) };
-                real(sum.busy.0.saturating_sub(others)) / ticks / span / servers()
-            }
-            Measure::Number => real(sum.present.0) / ticks / span,
-            Measure::Travelling => unreachable!("a measure of the network"),
-            Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
-            Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
-            Measure::Wait
-            | Measure::WaitDeviation
-            | Measure::Sojourn
-            | Measure::SojournDeviation
-            | Measure::Loss
-            | Measure::Reneged
-            | Measure::Balked => unreachable!("it has its own divisor"),
-            Measure::WaitQuantile(_) | Measure::SojournQuantile(_) => {
-                unreachable!("it uses histograms")
-            }
-        }
+        (column.measure.row().part)(&At { facility: self, column, seen })
     }
 
     /// The area under the number of customers in the network. A forked customer counts once, at its

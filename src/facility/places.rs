@@ -41,7 +41,7 @@ impl ClassesAtNodes {
     /// The places that customers reach from initial nodes and classes.
     ///
     /// # Errors
-    /// [`FacilityError::Siblings`], [`FacilityError::Unsupported`].
+    /// [`FacilityError::Tasks`], [`FacilityError::Unsupported`].
     pub(super) fn from(nodes: &[Node], begin: &[(usize, usize)]) -> Result<Self, FacilityError> {
         let classes = nodes.first().map_or(0, |node| node.pairs.len());
         let mut places =
@@ -134,7 +134,7 @@ impl ClassesAtNodes {
         remedy: &'static str,
     ) -> FacilityError {
         let fork = nodes[self.chains[chain].0].name.clone();
-        FacilityError::Siblings { fork, node: nodes[node].name.clone(), what, remedy }
+        FacilityError::Tasks { fork, node: nodes[node].name.clone(), what, remedy }
     }
 
     /// Checks that tasks do not leave the network: their fork would wait for them for ever.

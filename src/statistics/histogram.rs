@@ -5,9 +5,9 @@ use std::fmt;
 use super::AnalysisError;
 use super::error::Result;
 
-/// The bin of `value` among `bins`: 0 for a value below `low`, the last one from `low + (bins - 2)
-/// * width` on, and between them bins of `width` each. The result is below `bins` (0 if `bins` is
-/// 0).
+/// The bin of `value` among `bins`. Bin 0 holds values below `low`, the last bin values from
+/// `low + (bins - 2) * width` on; the bins between them have a width of `width` each. The result is
+/// below `bins`, and 0 if `bins` is 0.
 ///
 /// With a width of 0 the inner bins are empty, and all values not below `low` are in the last bin.
 /// WGSL: `histogram_bin`.

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use eventhorizon::facility::{
-    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Network, Report,
-    SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network,
+    Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
@@ -59,6 +59,9 @@ pub struct Args {
     /// customers.
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
+    /// Print and write these measures only: names of the table, separated by commas
+    #[arg(long, value_name = "MEASURES", value_delimiter = ',', conflicts_with = "interval", value_parser = measure)]
+    only: Vec<Measure>,
     /// Runs a network even if more customers come to a station than it serves.
     #[arg(long)]
     allow_unstable: bool,
@@ -113,7 +116,14 @@ pub struct Args {
     trace_to: PathBuf,
 }
 
-/// Replications where nobody says how many.
+fn measure(name: &str) -> Result<Measure, String> {
+    Measure::all().find(|measure| measure.name() == name).ok_or_else(|| {
+        let all: Vec<_> = Measure::all().map(Measure::name).collect();
+        format!("expected one of {}", all.join(", "))
+    })
+}
+
+/// Replications without --replications.
 const REPLICATIONS: u32 = 64;
 const REPLICATIONS_HELP: &str = "Replications, 64 by default; with --precision, the most of them in the place of the default \
     bound, which is printed";
@@ -209,7 +219,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let every = shared::every(args.every);
     let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
     let keep = StudyAutosave { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
-    let report = match args.batches {
+    let mut report = match args.batches {
         Some(batches) => facility.long_run_saving(&study, batches, place, keep, |progress: &Progress| {
             bar.set_message(format!("{} events", progress.events));
             shared::watch()
@@ -217,6 +227,9 @@ pub fn run(args: &Args) -> Outcome<()> {
         None => facility.study_saving(&study, place, keep, watch),
     }?;
     bar.finish_and_clear();
+    if !args.only.is_empty() {
+        report.results.retain(|row| args.only.contains(&row.measure));
+    }
 
     // Whatever of it cannot be written, the rest is.
     let csv = |path: &PathBuf| {

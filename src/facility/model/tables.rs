@@ -182,9 +182,9 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
             let arrives = pair.patience.is_some() || !node.balking.is_empty();
             row[10] = if departs { DEPARTURES } else { 0 } | if arrives { ARRIVALS } else { 0 };
             row[2] = next_row(&mut data);
-            let (of_ways, of_siblings) = travel.split_at(pair.routes.len());
+            let (of_ways, of_tasks) = travel.split_at(pair.routes.len());
             data.extend(routes(pair, of_ways));
-            let tasks = pair.tasks.iter().zip(of_siblings);
+            let tasks = pair.tasks.iter().zip(of_tasks);
             data.extend(tasks.flat_map(|(route, &travel)| route_words([0, 0], route, travel)));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
@@ -287,7 +287,7 @@ mod tests {
     use crate::facility::{Delay, Distribution, Fork, Network};
 
     #[test]
-    fn siblings_are_those_of_forks_within_each_other() {
+    fn tasks_are_those_of_forks_within_each_other() {
         let law = Distribution::Exponential(1.0);
         // Three tasks of `first` go to `a`, two of `second` to `b`.
         let of = |from_a: &str, from_first: &str, from_second: &str| {

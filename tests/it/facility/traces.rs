@@ -42,7 +42,7 @@ fn a_trace_tells_every_visit_of_those_who_are_followed() {
         .collect();
     use Outcome::{Lost, Present, Served};
     // Of the two at 10 and at 20 the one that comes last to the fork, and of `more` the one at 14;
-    // at 28 it has ended. Siblings of one time are served in the order of their slots, of which the
+    // at 28 it has ended. Tasks of one time are served in the order of their slots, of which the
     // one that was free last is taken first: at 20 it is the other way round than at 10.
     let expected = [
         (1, "in", "quick", 10.0, Some(10.0), Some(11.0), Served),

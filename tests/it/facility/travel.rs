@@ -144,7 +144,7 @@ fn a_sibling_may_travel_straight_back() {
     let report = studied(&network, &Study::new(16, 3000.0, 100.0));
     within(&report, "parts", Some("customer"), Measure::Sojourn, 3.0);
     assert_eq!(report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory, None);
-    // Siblings who come and go at once have theirs, whatever takes time before and after.
+    // Tasks that come and go at once have theirs, whatever takes time before and after.
     let mut far = Network::new("far")
         .with_travel(CONSTANT(3.0))
         .source("in", Source::new(exponential(4.0), "parts"))
