@@ -55,7 +55,7 @@ enum Command {
     Torus(torus::Args),
     /// Measure the parallel heap in bulk, as in Figure 11 of Baudis et al.
     QueueBulk(queue_bulk::Args),
-    /// Simulate people who plan their days, and the traffic they cause
+    /// Simulate people who plan their days, and print the traffic they cause
     Activity(activity::Args),
     /// Match the moving regions of a crowd and draw who sees whom
     MovingCrowd(moving_crowd::Options),

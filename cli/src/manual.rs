@@ -1,4 +1,4 @@
-//! Examples in the help of each command, completions for shells, and pages for `man`.
+//! Examples in the help of each command, completion scripts for shells, and pages for `man`.
 
 use std::io::stdout;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Command;
 use eventhorizon_cli::shared::Outcome;
 
-/// Each command with its source, whose head holds the examples.
+/// Each command with its source file, which contains the examples in its head.
 const SOURCES: [(&str, &str); 18] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
@@ -28,7 +28,7 @@ const SOURCES: [(&str, &str); 18] = [
     ("soak", include_str!("commands/soak.rs")),
 ];
 
-/// The same command line, with the examples of each command below its options.
+/// Adds the examples of each command below its options.
 pub(crate) fn with_examples(command: Command) -> Command {
     SOURCES.iter().fold(command, |command, (name, source)| {
         let examples = examples(source);
@@ -36,7 +36,7 @@ pub(crate) fn with_examples(command: Command) -> Command {
     })
 }
 
-/// The lines of the first block of commands in the head of a source.
+/// The lines of the first code block in the head of a source file.
 fn examples(source: &str) -> String {
     let head = source.lines().map_while(|line| line.strip_prefix("//!"));
     let block = head.skip_while(|line| line.trim() != "```text").skip(1);
@@ -49,7 +49,7 @@ pub(crate) fn completions(shell: clap_complete::Shell, mut command: Command) {
     clap_complete::generate(shell, &mut command, "eventhorizon", &mut stdout());
 }
 
-/// Writes a page for `man` for the program and for each command.
+/// Writes a page for `man` for the program and each command.
 pub(crate) fn pages(folder: &Path, command: Command) -> Outcome<()> {
     let named = |error| format!("{}: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(named)?;

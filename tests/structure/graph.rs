@@ -9,7 +9,7 @@ use super::source::Source;
 /// is empty.
 pub(crate) struct Graph {
     sources: BTreeMap<String, Source>,
-    /// For each file the files that define what it uses, with what that is.
+    /// For each file: the files that define the names it uses, with these names.
     pub(crate) uses: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
 }
 

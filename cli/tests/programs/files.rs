@@ -124,7 +124,7 @@ fn no_output_is_written_over_another() {
         ended(&folder.network(args), 2, &["the same file", "would be lost"], &format!("{args:?}"));
     }
     let args = ["--plot", "folder", "--csv", "folder/numbers.svg"];
-    ended(&folder.network(&args), 2, &["--plot", "--csv", "over it"], "network");
+    ended(&folder.network(&args), 2, &["--plot", "--csv", "overwrite it"], "network");
     for args in [
         &["--json", "--csv", "-"][..],
         &["--json", "-", "--csv", "-"],
@@ -142,12 +142,12 @@ fn what_cannot_be_written_is_known_before_the_run() {
     let folder = Folder::new("before");
     write(folder.at("kept"), "kept").unwrap();
     for (args, words) in [
-        (&["--csv", "none/x", "--json", "res.json"][..], &["--csv none/x", "none is no folder"][..]),
-        (&["--json", "none/x"], &["--json none/x", "none is no folder"]),
-        (&["--json", "kept", "--checkpoint", "m.toml/x"], &["--checkpoint m.toml/x", "no folder"]),
+        (&["--csv", "none/x", "--json", "res.json"][..], &["--csv none/x", "none is not a folder"][..]),
+        (&["--json", "none/x"], &["--json none/x", "none is not a folder"]),
+        (&["--json", "kept", "--checkpoint", "m.toml/x"], &["--checkpoint m.toml/x", "not a folder"]),
         (&["--json", "kept", "--trace=2", "--trace-to", "folder"], &["--trace-to folder", "it is a folder"]),
         (&["--csv", "res/"], &["--csv res/", "it is a folder"]),
-        (&["--json", "kept", "--plot", "m.toml"], &["--plot m.toml", "no folder"]),
+        (&["--json", "kept", "--plot", "m.toml"], &["--plot m.toml", "not a folder"]),
         (&["--checkpoint", "-"], &["--checkpoint -", "standard output"]),
     ] {
         let output = folder.network(args);
@@ -163,7 +163,7 @@ fn what_cannot_be_written_is_known_before_the_run() {
     }
     // For years, if they began.
     let long = ["--until=1e9", "--checkpoint", "none/x"];
-    ended(&folder.phold(&long), 2, &["--checkpoint none/x", "no folder"], "phold");
+    ended(&folder.phold(&long), 2, &["--checkpoint none/x", "not a folder"], "phold");
     let long = ["--backend=cpu", "--replications=4000000", "--points=2000", "--json=none/x"];
     ended(&folder.run("mrip-pi", &[&long]), 2, &["--json none/x"], "mrip-pi");
     assert_eq!(read_to_string(folder.at("kept")).unwrap(), "kept");

@@ -141,7 +141,7 @@ fn errors_quote_a_little_of_what_is_wrong() {
     let output = run("match", &["--positions", "no/such.csv", "--width", "1"]);
     ended(&output, 1, &["no/such.csv"], "positions");
     let output = run("mrip-pi", &["--backend=cpu", "--points=20", "--json=no/such/folder/out.json"]);
-    ended(&output, 2, &["--json no/such/folder/out.json", "no folder"], "json");
+    ended(&output, 2, &["--json no/such/folder/out.json", "not a folder"], "json");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -210,7 +210,7 @@ fn interrupted(name: &str, args: &[&str]) -> String {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("Ctrl-C is heeded")), "{name} {args:?}");
+    assert!(lines.any(|line| line.unwrap().contains("watching for Ctrl-C")), "{name} {args:?}");
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
@@ -242,7 +242,7 @@ fn rounds_of_soak_are_as_they_should_be() {
     for args in [["--backend", "cpu", "--seconds", "0.5"], ["--backend", "gpu", "--round", "3"]] {
         let output = run("soak", &args);
         let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && printed.contains("all as they should be"), "{args:?}: {output:?}");
+        assert!(output.status.success() && printed.contains("all correct"), "{args:?}: {output:?}");
     }
 }
 
@@ -298,7 +298,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
     let refused = run("phold", &[&args[..], &["--resume", bad.to_str().unwrap()]].concat());
     ended(&refused, 1, &["not a checkpoint"], "phold");
     let refused = run("phold", &[&args[..], &["--checkpoint", nowhere.to_str().unwrap()]].concat());
-    ended(&refused, 2, &["--checkpoint", "cannot be written", "no folder"], "phold");
+    ended(&refused, 2, &["--checkpoint", "cannot be written", "not a folder"], "phold");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -316,7 +316,7 @@ fn doctor_tells_of_adapters_and_of_the_verdict() {
     let output = run("doctor", &["--list"]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
-        output.status.success() && printed.contains("the library takes") && !printed.contains("checks"),
+        output.status.success() && printed.contains("the library uses") && !printed.contains("checks"),
         "{printed}"
     );
     // An adapter that is not there.

@@ -74,7 +74,7 @@ fn backends_find_the_same_pairs() {
         assert!(cpu == gpu, "{dims} dimensions: {} and {} pairs", cpu.0, gpu.0);
     }
     let refused = run("match", &["--backend", "cpu", "--algorithm", "sort"]);
-    ended(&refused, 2, &["--algorithm is for --backend gpu"], "an algorithm on the CPU");
+    ended(&refused, 2, &["--algorithm needs --backend gpu"], "an algorithm on the CPU");
     let refused = run("match", &["--backend", "cpu", "--regions", "4294967295"]);
     ended(&refused, 2, &["a set holds at most 1073741824"], "too many regions on the CPU");
 }
