@@ -290,20 +290,20 @@ fn what_is_wrong_is_told_with_file_and_line() {
         ("epidemic", "until = 365.0", "until = 365.0\ndata = [-1]", &["line 10", "a list of whole numbers"]),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
         ("epidemic", "count = 1000", "count = 0", &["epidemic.toml:7", "needs at least 1"]),
-        ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),
+        ("epidemic", "index_cases = 10", "", &["the parameter index_cases", "is missing"]),
         ("epidemic", "index_cases = 10", "index_cases = -1", &["epidemic.toml:15", "index_cases is -1"]),
         ("epidemic", "index_cases = 10", "index_cases = []", &["epidemic.toml:15", "no value"]),
         (
             "epidemic",
             "index_cases = 10",
             "index_cases = 10\nmore = 1",
-            &["epidemic.toml:16", "more is no field"],
+            &["epidemic.toml:16", "more is not a field"],
         ),
         ("epidemic", "probability = 0.9", "probability = 1.5", &["epidemic.toml:14", "from 0 to 1"]),
         ("epidemic", "probability = 0.9", "chance = 0.9", &["epidemic.toml:14", "{ time = … }"]),
         ("epidemic", "time = 1.0", "time = -1.0", &["epidemic.toml:13", "negative"]),
         ("epidemic", "lookahead = 0.5", "lookahead = nan", &["epidemic.toml:8", "lookahead"]),
-        ("epidemic", "until = 365.0", "", &["say where runs end"]),
+        ("epidemic", "until = 365.0", "", &["the end of runs is missing"]),
         (
             "epidemic",
             "infected / processes",
@@ -380,11 +380,11 @@ fn what_is_wrong_is_told_with_file_and_line() {
     let marked = changed(&folder, "counter", "# Customers at", "\u{feff}# Customers at");
     assert!(run(&["run", &marked, "--describe"]).status.success());
     let counter = model("counter.toml");
-    refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
+    refused(&["run", &counter, "--until", "5"], &["no [processes]"]);
     refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);
     refused(&["run", &counter, "--set", "none=1"], &["no such parameter", "between"]);
     let twice = ["run", &counter, "--set", "service=1", "--set", "service=2"];
-    refused(&twice, &["--set service=1 and --set service=2", "the same parameter"]);
+    refused(&twice, &["the changes service=1 and service=2", "the same parameter"]);
     refused(&["run", &counter, "--mapping", "grid"], &["thread, warp or auto"]);
     refused(&["run", "none.toml"], &["none.toml", "No such file"]);
     // What the WGSL has wrong comes of the device's side of things: with file and line, too.
@@ -407,9 +407,9 @@ fn files_without_end_are_refused() {
     let large = |name: &str, bytes: u64| std::fs::File::create(path(name)).unwrap().set_len(bytes).unwrap();
     large("large.toml", (16 << 20) + 1);
     refused(&["run", &path("large.toml")], &["large.toml", "16777217", "at most 16777216"]);
-    refused(&["run", &path(".")], &["no regular file"]);
+    refused(&["run", &path(".")], &["not a regular file"]);
     large("words.txt", (256 << 20) + 1);
-    for (data, words) in [("words.txt", "at most 268435456"), (".", "no regular file")] {
+    for (data, words) in [("words.txt", "at most 268435456"), (".", "not a regular file")] {
         let to = format!("until = 365.0\ndata = {data:?}");
         refused(&["run", &changed(&folder, "epidemic", "until = 365.0", &to)], &[words]);
     }

@@ -5,7 +5,8 @@ use crate::pdes::SimulationError;
 use crate::replication::ReplicationError;
 use crate::statistics::AnalysisError;
 
-/// Why a description cannot be read, compiled or run. Each message begins with the file and line, if
+/// Why a description cannot be read, compiled or run. Each message begins with the file and line,
+/// if
 /// there is one.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

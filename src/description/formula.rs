@@ -57,7 +57,8 @@ impl fmt::Display for FormulaError {
     }
 }
 
-/// Bytes of a formula, and its depth: the parser is recursive, so the depth is bounded for the stack.
+/// Bytes of a formula, and its depth: the parser is recursive, so the depth is bounded for the
+/// stack.
 const MOST_BYTES: usize = 4096;
 const MOST_DEPTH: usize = 100;
 
@@ -90,7 +91,8 @@ impl Formula {
         }
     }
 
-    /// The formula over means, if it divides by something that is not `constant`. `name` is the name
+    /// The formula over means, if it divides by something that is not `constant`. `name` is the
+    /// name
     /// of the measure.
     pub(super) fn pooled(&self, name: &str, constant: &impl Fn(&str) -> bool) -> Option<Pooled> {
         if !self.divides(constant) {

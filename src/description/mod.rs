@@ -1,6 +1,7 @@
 //! Models described by files: a TOML file with parameters and measures, and a WGSL file.
 //!
-//! A [`Description`] needs no Rust types: it knows `State`, `Params` and `Output` from the WGSL. The
+//! A [`Description`] needs no Rust types: it knows `State`, `Params` and `Output` from the WGSL.
+//! The
 //! program's command `run` is a thin layer above this module.
 //!
 //! ```no_run
@@ -57,7 +58,8 @@ impl Description {
     /// Reads a TOML file and the files that it names.
     ///
     /// # Errors
-    /// [`DescriptionError::File`] for a file that cannot be read, [`DescriptionError::Invalid`] with
+    /// [`DescriptionError::File`] for a file that cannot be read, [`DescriptionError::Invalid`]
+    /// with
     /// file and line for what is invalid in it.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, DescriptionError> {
         Self::new(Texts::read(path.as_ref())?)
@@ -113,7 +115,8 @@ impl Description {
     /// Links the WGSL and finds what it declares.
     ///
     /// # Errors
-    /// [`DescriptionError::Simulation`] or [`DescriptionError::Replication`] for an error in the WGSL,
+    /// [`DescriptionError::Simulation`] or [`DescriptionError::Replication`] for an error in the
+    /// WGSL,
     /// [`DescriptionError::Invalid`] with file and line for one in \[processes\].
     pub fn compile(&self) -> Result<DescribedModel, DescriptionError> {
         let written = self.written.clone();

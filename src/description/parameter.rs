@@ -58,7 +58,8 @@ impl Points {
 }
 
 impl Written {
-    /// Checks the parameters against the layout of `struct Params`, if there is one, and packs them.
+    /// Checks the parameters against the layout of `struct Params`, if there is one, and packs
+    /// them.
     pub(super) fn points(
         &self,
         layout: Option<&StructLayout>,
@@ -227,7 +228,8 @@ pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Result<(), Desc
     Ok(())
 }
 
-/// A time in ticks. A positive time that rounds to 0 ticks, or by more than a thousandth, is an error.
+/// A time in ticks. A positive time that rounds to 0 ticks, or by more than a thousandth, is an
+/// error.
 pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
     if !units.is_finite() {
         return Err(format!("is {units}, and has to be a finite time"));

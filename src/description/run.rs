@@ -14,7 +14,8 @@ use crate::statistics::{
     Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping,
 };
 
-/// Replications of a model without processes, if the file sets no number. Models of processes have 1.
+/// Replications of a model without processes, if the file sets no number. Models of processes have
+/// 1.
 const REPLICATIONS: u32 = 1024;
 
 /// How far a run is.
@@ -121,8 +122,10 @@ where
         Self { seed, ..self }
     }
 
-    /// The number of replications of each point; with [`Run::best`] the largest number. Default: that
-    /// of the file; else 1 for models of processes and 1,024 for others, and 1,024 to select the best.
+    /// The number of replications of each point; with [`Run::best`] the largest number. Default:
+    /// that
+    /// of the file; else 1 for models of processes and 1,024 for others, and 1,024 to select the
+    /// best.
     pub fn replications(self, replications: u32) -> Self {
         Self { replications: Some(replications), ..self }
     }
@@ -167,7 +170,8 @@ where
     /// Runs and waits.
     ///
     /// # Errors
-    /// [`DescriptionError::Invalid`] for a parameter or measure that does not fit the WGSL, and for a
+    /// [`DescriptionError::Invalid`] for a parameter or measure that does not fit the WGSL, and for
+    /// a
     /// setting; [`DescriptionError::Stopped`] if the watcher ended the run before it had a result;
     /// others from the engines.
     pub fn run(mut self) -> Result<Results, DescriptionError> {

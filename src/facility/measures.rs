@@ -226,7 +226,7 @@ impl At<'_> {
         matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. })
     }
 
-    /// The servers of the station; NaN if there are none, since they have no shares.
+    /// The number of servers of the station. Without servers it is NaN, since there are no shares.
     fn servers(&self) -> f64 {
         let node = &self.facility.nodes[self.node()];
         match node.kind {

@@ -2,6 +2,7 @@
 
 mod graph;
 mod source;
+mod style;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

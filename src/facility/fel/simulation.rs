@@ -55,10 +55,10 @@ shared! {
 /// let results = simulation.results()?;
 /// assert!((0.3..0.6).contains(&results.utilisation()));
 ///
-/// // The same on the processor, one event after the other.
-/// let mut twin = FelReference::new(&network, seed, interval)?;
-/// twin.run(end)?;
-/// assert_eq!(results, twin.results());
+/// // The same on the CPU, one event after the other.
+/// let mut reference = FelReference::new(&network, seed, interval)?;
+/// reference.run(end)?;
+/// assert_eq!(results, reference.results());
 /// # Ok(())
 /// # }
 /// ```

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::shared::Outcome;
 
-/// Runs of which a check consists, at the most.
+/// The largest number of runs of a check.
 pub(super) const CHECKED: u32 = 16;
 
 /// A way in which the runs were made.
@@ -64,7 +64,7 @@ impl Checked {
     }
 }
 
-/// Whether all ways came to the same.
+/// An error if ways have different fingerprints, or fewer than two ways were possible.
 pub(super) fn verdict(checked: &[Checked]) -> Outcome<()> {
     let came: Vec<_> = checked.iter().filter_map(|way| way.fingerprint.as_ref().ok()).collect();
     if came.len() < 2 {

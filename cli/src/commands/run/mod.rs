@@ -28,15 +28,14 @@ use check::{CHECKED, Checked};
 pub struct Args {
     /// The TOML file, which names the WGSL file
     file: PathBuf,
-    /// Gives a parameter another value, or several: NAME=VALUE,VALUE
+    /// Set a parameter to another value, or to several: NAME=VALUE,VALUE
     #[arg(long, value_name = "NAME=VALUES")]
     set: Vec<String>,
-    /// Names the random streams; what the file says, or 1
+    /// Set the seed of the random streams. Default: the seed in the file, or 1
     #[arg(long)]
     seed: Option<u64>,
-    /// Replications: what the file says, or 1 for processes and 1024 for replications. With
-    /// --best the most of them; with --precision the most in the place of the default bound,
-    /// which is printed
+    /// Number of replications. Default: the number in the file; else 1 with [processes], 1024
+    /// without. With --best and --precision: the upper bound
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
     /// Confidence level
@@ -45,46 +44,46 @@ pub struct Args {
     /// Run until the half width of each measure is at most this share of its mean
     #[arg(long, value_parser = shared::positive)]
     precision: Option<f64>,
-    /// Find the combination of parameters with the largest mean of this measure: those that are
-    /// clearly worse get no more replications. The answer is right with the probability --level,
-    /// where the best is better than the others by --difference
+    /// Find the combination of parameters with the largest mean of this measure. Combinations that
+    /// are clearly worse get no more replications. The answer is right with probability --level if
+    /// the best is better than the others by --difference
     #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot"])]
     best: Option<String>,
-    /// With --best: the smallest mean is the best
+    /// With --best: look for the smallest mean
     #[arg(long, requires = "best")]
     smallest: bool,
     /// With --best: the smallest difference of means that matters
     #[arg(long, requires = "best", value_parser = shared::positive)]
     difference: Option<f64>,
-    /// The end of each run of processes, in units of time; what the file says
+    /// Set the end of each run of processes, in units of time. Default: the end in the file
     #[arg(long, value_parser = shared::not_negative)]
     until: Option<f64>,
-    /// How runs are mapped to the device: grid, team, thread or auto for processes; thread, warp or
-    /// auto for replications. It changes the speed only
+    /// Map runs to the device by grid, team, thread or auto for processes; by thread, warp or auto
+    /// for replications. Changes the speed only
     #[arg(long, default_value = "auto")]
     mapping: String,
-    /// Tells the parameters and result columns that the WGSL declares, and runs nothing
+    /// Print the parameters and result columns that the WGSL declares, and run nothing
     #[arg(long)]
     describe: bool,
-    /// Makes some of the runs in several ways, and compares their fingerprints
+    /// Repeat some of the runs in several ways and compare their fingerprints
     #[arg(long)]
     check: bool,
     #[command(flatten)]
     json: shared::Json,
-    /// Writes the table as CSV to this file, or to standard output for `-`
+    /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Writes what each process gives in the first run as CSV to this file, or to standard output
+    /// Write the results of each process in the first run as CSV to this file, or to standard output
     /// for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
-    /// Draws how measures are distributed, how their intervals shrink, and their means against the
-    /// parameters that have several values, as SVG files in this folder
+    /// Draw the distributions of measures, the convergence of their intervals, and their means against
+    /// parameters with several values, as SVG files in this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
 }
 
-/// Replications of --best without --replications.
+/// The upper bound of replications of --best, by default.
 const REPLICATIONS: u32 = 1024;
 
 pub fn run(args: &Args) -> Outcome<()> {
@@ -167,7 +166,7 @@ fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Results
     Ok(results?)
 }
 
-/// Makes some of the runs in several ways.
+/// Repeats some of the runs in several ways.
 fn check<'m>(model: &DescribedModel, run: impl Fn() -> Run<'m>) -> Outcome<Vec<Checked>> {
     let few = || {
         let default = if model.has_processes() { 1 } else { CHECKED };
