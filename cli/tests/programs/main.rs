@@ -376,7 +376,7 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
         fingerprint("phold-ranks", &[&["--lps", "300"], &args[..]].concat());
     }
     let last = ["--lps", "300", "--resume", path, "--until", "60"];
-    assert_eq!(fingerprint("phold-ranks", &last), expected, "the host's engine goes on");
+    assert_eq!(fingerprint("phold-ranks", &last), expected, "the host engine continues");
     std::fs::remove_file(file).unwrap();
 }
 

@@ -182,7 +182,7 @@ fn bad_networks_are_refused_and_the_node_is_named() {
     assert!(matches!(refused(&to("server".into())), E::Unreachable { node } if node == "out"));
     assert!(matches!(refused(&right().sink("elsewhere")), E::Unreachable { node } if node == "elsewhere"));
     let closed = Network::new("test").station("a", Station::new(EXPONENTIAL, "a"));
-    assert!(matches!(refused(&closed), E::Unreachable { node } if node == "a"), "nobody is in it");
+    assert!(matches!(refused(&closed), E::Unreachable { node } if node == "a"), "it has no customers");
     let untimed = Network::from_toml(
         "name = \"n\"\n[source.in]\ninterarrival = { exponential = 2 }\nto = \"server\"\n[station.server]\nto = \"out\"\n[sink.out]",
     );

@@ -65,7 +65,7 @@ fn the_last_of_several_times_is_that_of_harmonic_numbers_in_forks_within_forks()
     within(&report, "outer", Some("b"), Measure::Sojourn, 2.0 * harmonic(4));
     within(&report, "inner", Some("a"), Measure::Sojourn, 2.0 * harmonic(2));
     assert_eq!(report.row("inner", Some("a"), Measure::Sojourn).unwrap().theory, Some(3.0));
-    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "nobody comes as `b`");
+    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "no customer arrives as `b`");
     // A forked customer counts once, with its original class.
     within(&report, "out", Some("a"), Measure::Throughput, 4.0);
     within(&report, "kept", Some("b"), Measure::Throughput, 1.0);

@@ -234,7 +234,7 @@ impl<'a> Simulator<'a> {
         let state = &mut self.states[place];
         let first = if station.order == Order::Polling { state.polled } else { 0 };
         let line = [first, 1 - first].into_iter().find(|&line| !state.lines[line].is_empty());
-        let who = state.lines[line.expect("somebody waits")].pop_front().unwrap();
+        let who = state.lines[line.expect("a customer waits")].pop_front().unwrap();
         self.begin(place, who, None);
     }
 

@@ -145,7 +145,7 @@ fn who_finds_no_room_keeps_his_server() {
     within(&report, "first", None, Measure::Blocked, 1.0 / 3.0);
     within(&report, "first", None, Measure::Busy, 2.0 / 3.0);
     within(&report, "first", Some("customer"), Measure::Utilisation, 1.0);
-    assert!(report.row("second", Some("customer"), Measure::Loss).is_none(), "nobody comes from a source");
+    assert!(report.row("second", Some("customer"), Measure::Loss).is_none(), "no source sends there");
     // Arrivals from a source are lost if the station is full: M/M/1/3.
     let network = Network::new("M/M/1/3")
         .source("in", Source::new(exponential(1.0), "server"))
@@ -335,7 +335,7 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
     network.ticks_per_unit = Some(1 << 20);
     let report = studied(&network, &Study { details: true, ..Study::new(2, 20_000.0, 0.0) });
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap();
-    assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "nobody waits");
+    assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "no customer waits");
     assert!(row("quick", Measure::SojournQuantile(50)).mean.unwrap() > 9e-6);
     assert_eq!(row("long", Measure::SojournQuantile(50)).mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("sojourn_50 at `long`")), "{report}");

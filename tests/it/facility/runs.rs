@@ -308,7 +308,7 @@ fn networks_by_chance_have_the_bits_of_the_sequential_engine() {
 }
 
 #[test]
-#[ignore = "long: hundreds of networks by chance"]
+#[ignore = "long: hundreds of random networks"]
 fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
     for number in 100..300 {
         by_chance(number, 60.0, if number % 4 == 0 { &[] } else { &[Mapping::Thread] });
@@ -328,7 +328,7 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let study = Study::new(70, 800.0, 100.0);
     let mut watched = (0, 0);
     let cpu = facility.study(&study, Backend::Cpu, |runs, events| watched = (runs, events)).unwrap();
-    assert_eq!(watched, (70, cpu.events), "it is told how far it is");
+    assert_eq!(watched, (70, cpu.events), "progress is reported");
     let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
     let found = facility.study(&study, Backend::Gpu(&gpu, options), |_, _| {}).unwrap();
     assert_eq!(reported(&found), reported(&cpu));

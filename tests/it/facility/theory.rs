@@ -41,7 +41,7 @@ fn the_networks_that_ship_are_within_their_intervals() {
         let report = studied(&network, 16, 0.1, 3);
         let (found, of, furthest, which) = covered(&report);
         if matches!(&*name, "emergency" | "line" | "bank" | "workshop") {
-            assert!(of <= 4, "{name}: there is no theory but for sources: {of}");
+            assert!(of <= 4, "{name}: theory exists only for sources: {of}");
         } else {
             assert!(of >= 5, "{name}: {report}");
         }

@@ -70,7 +70,7 @@ fn a_way_that_takes_time_is_a_delay_to_theory() {
         )
         .sink("out");
     let report = studied(&open, &Study::new(24, 4000.0, 400.0));
-    // First: 0.5 / (1 - 0.15) per unit arrive; 0.75 of them go on to second, and 0.2 of those
+    // First: 0.5 / (1 - 0.15) per unit arrive; 0.75 of them continue to second, and 0.2 of those
     // travel back.
     let first = 0.5 / 0.85;
     let travelling = 0.5 * 3.0 + first * 0.25 * 3.0 + first * 0.75 * 0.2 * 4.0;
@@ -236,7 +236,7 @@ fn large_networks_go_by_windows_of_the_lookahead_with_the_bits_of_the_sequential
         same(&facility.clone().with_warm_up(ticks(5.0)), ticks(30.0), &format!("{count} towns, {travel:?}"));
         assert!(
             facility.study(&Study::new(2, 60.0, 7.0), Backend::Cpu, |_, _| {}).is_ok(),
-            "nobody is lost on a way"
+            "no customer is lost on a route"
         );
     }
 }

@@ -94,7 +94,7 @@ fn a_sudden_load_makes_no_submission_long() {
                     let did = progress.events - before;
                     // A pair of windows checks once; horizons may span two epochs.
                     let pair = u64::from(LPS) * STEP * 4;
-                    assert!(did <= 64 * most + pair, "{did} events after {most} at the most: {options:?}");
+                    assert!(did <= 64 * most + pair, "{did} events after at most {most}: {options:?}");
                     (before, most) = (progress.events, most.max(did));
                 })
                 .unwrap();

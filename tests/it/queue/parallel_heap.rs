@@ -195,7 +195,7 @@ fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
 fn inserting_and_deleting_by_turns_at_every_fill() {
     for (gpu, node) in ways().into_iter().take(2) {
         let mut random = Random(4);
-        let mut reference = ReferenceHeap::new(&gpu, 12 * node, node, "by turns");
+        let mut reference = ReferenceHeap::new(&gpu, 12 * node, node, "interleaved");
         let mut held = 0;
         while held + node <= 12 * node {
             // Inserts a few and at once deletes fewer: items that have just been inserted are

@@ -75,12 +75,12 @@ fn expected(grid: &Grid, searches: &Searches) -> (Vec<Outcome>, Vec<Vec<UVec2>>)
 
 fn check_path(grid: &Grid, (start, goal): (UVec2, UVec2), cost: Option<u32>, path: &[UVec2]) {
     let Some(cost) = cost else {
-        assert_eq!(path.len(), 0, "a path where there is none");
+        assert_eq!(path.len(), 0, "an unexpected path");
         return;
     };
     assert_eq!((path[0], path[path.len() - 1]), (start, goal));
     let steps = path.windows(2).map(|pair| grid.step(pair[0], pair[1]).expect("an allowed move"));
-    assert_eq!(steps.sum::<u32>(), cost, "the path from {start} to {goal} is as long as it is said to be");
+    assert_eq!(steps.sum::<u32>(), cost, "the path from {start} to {goal} has the returned cost");
 }
 
 /// Compares one engine with the expected outcomes, with and without paths.

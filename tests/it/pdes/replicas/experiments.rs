@@ -29,7 +29,7 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
     alone.run(end).unwrap();
     let each = alone.memory().chunks_exact(model.memory_rows() as usize);
     assert_eq!(memory(&expected)[0], each.map(|rows| &rows[2..5]).collect::<Vec<_>>().concat());
-    assert!(memory(&expected)[0].iter().flatten().any(|&word| word != 0), "somebody waited");
+    assert!(memory(&expected)[0].iter().flatten().any(|&word| word != 0), "LP memory was used");
     let names: Vec<_> =
         expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["events"], "what else there is to observe, the caller knows");

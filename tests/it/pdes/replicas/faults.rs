@@ -149,7 +149,7 @@ fn a_fault_ends_a_run_that_would_go_on_for_ever() {
         let mut engine = Engine::new(&gpu(), build, options);
         let results = engine
             .run_watched(&runs(2), Until::EMPTY, |_, events| {
-                assert!(events < 1 << 22, "{options:?}: it goes on for ever")
+                assert!(events < 1 << 22, "{options:?}: it never ends")
             })
             .unwrap();
         assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
