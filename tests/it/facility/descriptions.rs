@@ -505,7 +505,7 @@ fn refusals_say_what_is_meant() {
     let error = refused(&round);
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "round"), "{error}");
     assert!(error.to_string().contains("nothing bounds how often"), "{error}");
-    // The same line twice in a route.
+    // A line that is named twice.
     let twice = right().source(
         "more",
         Source::new(Distribution::Exponential(9.0), Route::shortest(&["server", "other", "server"])),

@@ -1,4 +1,4 @@
-//! Fork and join: customers that are forked into tasks and joined again.
+//! Fork and join: customers that are parted into siblings, and joined again.
 
 use eventhorizon::facility::{
     Backend, Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Route, Source,
@@ -25,11 +25,12 @@ fn two_parts_of_an_order_take_as_long_as_nelson_and_tantawi_say() {
     assert!((row.theory.unwrap() - 11.3 / 8.0 * 1.4 / 0.3).abs() < 1e-9, "{row:?}");
     within(&report, "shipped", customer, Measure::Sojourn, row.theory.unwrap() + 2.0);
     within(&report, "(network)", None, Measure::Number, (row.theory.unwrap() + 2.0) / 2.0);
-    // Two tasks for each customer, minus those in the stations: a station has 7 / 3.
+    // Two siblings of whoever is there, less those that are still served: a station has 7 / 3.
     within(&report, "picking", None, Measure::Siblings, row.theory.unwrap() - 2.0 * 7.0 / 3.0);
 }
 
-/// Forked tasks that overtake each other, in nested forks: the maximum of three exponential times.
+/// Siblings who overtake each other, in a fork in which another lies: the last of three exponential
+/// times.
 fn within_each_other() -> Network {
     Network::new("nested")
         .with_classes(&["a", "b"])
@@ -74,8 +75,8 @@ fn the_last_of_several_times_is_that_of_harmonic_numbers_in_forks_within_forks()
 
 #[test]
 fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
-    // A customer arrives at 1, 2, 3, ...; the first task takes 5 and 0.5 alternately, so later
-    // customers are joined earlier.
+    // One comes at 1, 2, 3, ...; every other first part takes 5, and the rest 0.5: who comes later
+    // is joined before.
     let network = Network::new("clockwork")
         .source("in", Source::new(Distribution::Constant(1.0), "parts"))
         .router("switch", Route::in_turn(&["slow", "fast"]))
@@ -91,7 +92,7 @@ fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
     assert_eq!(row("out", Measure::Sojourn), 2.875);
     assert!((row("out", Measure::SojournDeviation) - 2.125).abs() < 1e-4);
     assert_eq!(row("parts", Measure::Number), 2.875);
-    // The paper waits 4.25 of 5 for the slow task, and the fast task waits 0.25 for the paper.
+    // The paper waits for 4.25 of 5 of the slow, and the fast part for 0.25 for the paper.
     assert_eq!(report.row("parts", None, Measure::Siblings).unwrap().mean, Some(2.25));
     assert_eq!(report.row("(network)", None, Measure::Number).unwrap().mean, Some(2.875));
 }
@@ -176,7 +177,7 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     lost(home().with_balking(&[0.0, 0.5]), "one", "balk");
     lost(one("one".into()), "one", "no way back");
 
-    // Forks that overlap, and tasks that move in a circle without time.
+    // Forks that overlap, and siblings that go round in no time.
     let fork = |to: &str| right(one(to.into()), &both).fork("other", Fork::new(["three"], "parts"));
     let three = |to: &str| Delay::new(exponential(1.0), to);
     fork("other").delay("three", three("other")).compile().unwrap();
@@ -201,7 +202,7 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     assert!(matches!(refused(idle), FacilityError::NoWay { node, .. } if node == "parts"));
     let many = vec![Link::to("one"); 65];
     assert!(matches!(refused(right(home(), &many)), FacilityError::Setting { value, .. } if value == "65"));
-    // Both tasks go to one server, which serves one of the two.
+    // Both siblings come to one server, and it serves one of two.
     let twice = [Link::to("one"), Link::to("one"), Link::to("two")];
     right(home(), &twice).compile().unwrap();
     let station = Station::new(exponential(5.0), "parts");

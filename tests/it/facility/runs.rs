@@ -241,7 +241,7 @@ pub(crate) fn chance(number: u64) -> Network {
     if number.is_multiple_of(2) && !plain { parted(network, number, law, route()) } else { network }
 }
 
-/// The same with nested forks, some of whose tasks return to be forked again.
+/// The same with forks, one in another, of whose siblings some go back to be parted again.
 fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distribution, to: Route) -> Network {
     let mut stream = Stream::new(2024, 3, number);
     let class = network.classes[stream.below(network.classes.len() as u32) as usize].clone();

@@ -40,9 +40,9 @@ fn a_trace_tells_every_visit_of_those_who_are_followed() {
         })
         .collect();
     use Outcome::{Lost, Present, Served};
-    // Of the two at 10 and at 20 the one that is forked last, and of `more` the one at 14; the run
-    // ends at 28. Simultaneous tasks are served in the order of their slots, and the slot that was
-    // freed last is taken first: at 20 the order is the reverse of that at 10.
+    // Of the two at 10 and at 20 the one that comes last to the fork, and of `more` the one at 14;
+    // at 28 it has ended. Siblings of one time are served in the order of their slots, of which the
+    // one that was free last is taken first: at 20 it is the other way round than at 10.
     let expected = [
         (1, "in", "quick", 10.0, Some(10.0), Some(11.0), Served),
         (1, "in", "slow", 10.0, Some(13.0), Some(16.0), Served),

@@ -145,7 +145,7 @@ fn a_sibling_may_travel_straight_back() {
     let report = studied(&network, &Study::new(16, 3000.0, 100.0));
     within(&report, "parts", Some("customer"), Measure::Sojourn, 3.0);
     assert_eq!(report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory, None);
-    // Tasks that return at once have a formula, whatever takes time before and after.
+    // Siblings who come and go at once have theirs, whatever takes time before and after.
     let mut far = Network::new("far")
         .with_travel(CONSTANT(3.0))
         .source("in", Source::new(exponential(4.0), "parts"))
@@ -296,14 +296,14 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     let error = refused(&blocking(Some(CONSTANT(1.0))));
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "first"), "{error}");
     assert!(error.to_string().contains("lead to a delay"), "{error}");
-    // The network's travel time does not apply to those.
+    // What the network says of all ways is not said of those.
     let mut all = blocking(None).with_travel(CONSTANT(1.0));
     let facility = all.compile().unwrap();
     assert!(facility.study(&Study::new(2, 50.0, 5.0), Backend::Cpu, |_, _| {}).is_ok());
     all.travel = Some(CONSTANT(-5.0));
     let error = refused(&all).to_string();
     assert!(error.contains("`line`") && error.contains("travel of all ways"), "{error}");
-    // Too short for a tick, and an invalid distribution: the error names the route.
+    // Too short for a tick, and of no distribution: the way is named.
     for (travel, why) in
         [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "the later")]
     {
@@ -326,7 +326,7 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     );
     let error = FelNetwork::of(&ring.compile().unwrap()).unwrap_err().to_string();
     assert!(error.contains("ways that take time"), "{error}");
-    // A circle that takes time is valid.
+    // A way round that takes time ends.
     let round = |travel: Option<Distribution>| {
         let mut back = Link::to("first").with(0.5);
         back.travel = travel;
