@@ -28,13 +28,16 @@ const SIDE: f32 = 200.0;
 /// Match the moving regions of a crowd and draw who sees whom
 #[derive(Parser)]
 pub struct Options {
+    /// Set the number of agents
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     agents: u32,
+    /// Set the number of steps
     #[arg(long, default_value_t = 50)]
     steps: u32,
     /// Set how far an agent sees, in metres
     #[arg(long, default_value_t = 4.0, value_parser = positive)]
     sight: f32,
+    /// Set the seed of the positions and moves
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Write the picture of the last step to this PNG file

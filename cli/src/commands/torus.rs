@@ -54,6 +54,7 @@ pub struct Args {
     /// Set the seconds of each measurement; as long a run before it keeps the device busy
     #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 42)]
     seed: u64,
     /// Write CSV and PNG files into this folder

@@ -18,7 +18,7 @@ fn two_parts_of_an_order_take_as_long_as_nelson_and_tantawi_say() {
     let report = studied(&network, &Study::new(32, 8000.0, 1000.0));
     let (inside, all, furthest, which) = covered(&report);
     assert!(all >= 20 && furthest < 2.5 && inside * 5 >= all * 4, "{which}\n{report}");
-    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than one of them; and Little's law for the
+    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than a single one; and Little's law for the
     // whole.
     let customer = Some("customer");
     let row = report.row("picking", customer, Measure::Sojourn).unwrap();
@@ -39,7 +39,7 @@ fn within_each_other() -> Network {
         .delay("x", Delay::new(exponential(2.0), "outer"))
         .delay("y", Delay::new(exponential(2.0), "inner"))
         .delay("z", Delay::new(exponential(2.0), Route::in_turn(&["inner"])))
-        // Of `b` there is one sibling more, and all of them are of the other class on their way.
+        // Class `b` has one task more, and all of its tasks travel as the other class.
         .fork(
             "outer",
             Fork::new(
@@ -66,8 +66,8 @@ fn the_last_of_several_times_is_that_of_harmonic_numbers_in_forks_within_forks()
     within(&report, "outer", Some("b"), Measure::Sojourn, 2.0 * harmonic(4));
     within(&report, "inner", Some("a"), Measure::Sojourn, 2.0 * harmonic(2));
     assert_eq!(report.row("inner", Some("a"), Measure::Sojourn).unwrap().theory, Some(3.0));
-    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "nobody comes as `b`");
-    // Who was parted is one customer, and what he was at first.
+    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "no customer arrives as `b`");
+    // A forked customer counts once, with its original class.
     within(&report, "out", Some("a"), Measure::Throughput, 4.0);
     within(&report, "kept", Some("b"), Measure::Throughput, 1.0);
     within(&report, "(network)", None, Measure::Number, 8.0 * harmonic(3) + 2.0 * harmonic(4));
@@ -87,8 +87,8 @@ fn tasks_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
         .sink("out");
     let report = studied(&network, &Study::new(2, 110.0, 10.0));
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
-    // 5 and 0.75 by turns. Matched in the order in which they came, it would be about 3 for each,
-    // with another deviation.
+    // Alternately 5 and 0.75. Matched in the order of arrival, it would be about 3 for each, with
+    // another deviation.
     assert_eq!(row("out", Measure::Sojourn), 2.875);
     assert!((row("out", Measure::SojournDeviation) - 2.125).abs() < 1e-4);
     assert_eq!(row("parts", Measure::Number), 2.875);
@@ -97,8 +97,8 @@ fn tasks_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
     assert_eq!(report.row("(network)", None, Measure::Number).unwrap().mean, Some(2.875));
 }
 
-/// Closed, with a station that blocks between fork and join, customers that are parted again and
-/// again, and a shortest line behind.
+/// Closed, with a station that blocks between fork and join, customers that are forked repeatedly,
+/// and a shortest line after the join.
 fn closed() -> Network {
     Network::new("closed")
         .with_classes(&["a", "b"])

@@ -59,7 +59,7 @@ fn a_lost_device_is_an_error_of_every_later_call() {
     let kit = Kit::new(&gpu);
     gpu.device().destroy();
     kit.check_lost(&gpu);
-    assert_eq!(gpu.subgroups(), None, "nobody asked while it was well");
+    assert_eq!(gpu.subgroups(), None, "it was not measured before the loss");
     assert!(matches!(double(&gpu, &[1, 2, 3], 64), Err(GpuError::Lost { .. })));
 }
 

@@ -63,7 +63,7 @@ fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u
         });
         assert!(saved[0].as_ref() == Some(&expected[0]), "{} on {from} parts", model.name());
         let second = parts_go_on(from, model, options(), &expected[0], ends[1]);
-        assert!(second == expected[1], "{}: {from} parts go on: {second:?}, {:?}", model.name(), expected[1]);
+        assert!(second == expected[1], "{}: {from} parts: {second:?}, {:?}", model.name(), expected[1]);
     }
     for (saved, (end, expected)) in expected.iter().zip(ends.iter().zip(&expected).skip(1)) {
         let mut simulation = Simulation::resume(&gpu, model, options(), saved).unwrap();

@@ -8,7 +8,7 @@ use eventhorizon::replication::{
     CpuEngine, Engine, Fail, FailureCause, Model, ReferenceModel, ReplicationError,
 };
 
-/// A model of a user's, whose replications end in every way there is.
+/// A user's model, with replications that end in every possible way.
 #[derive(Clone, Copy)]
 struct Fragile;
 
@@ -25,7 +25,7 @@ fn step(state: ptr<function, State>) -> bool {
     (*state).left -= 1u;
     if (*state).kind == 5u { _ = draw(); }
     if (*state).kind == 1u && (*state).left == 1u { fail(7u); fail(8u); }
-    // The stream ended five steps before: nothing after that counts, wherever slices end.
+    // The stream ended five steps before: later steps do not count, wherever slices end.
     if (*state).kind == 5u && (*state).left == 3u { fail(6u); }
     return (*state).left > 0u || (*state).kind == 2u;
 }
@@ -153,8 +153,7 @@ fn what_breaks_the_contract_is_named() {
     assert!(error.to_string().contains("pair"), "{error}");
 }
 
-/// What a replication knows besides its state would depend on where slices end, or on its
-/// neighbours.
+/// Data of a replication outside its state would depend on where slices end, or on its neighbours.
 #[test]
 fn state_beside_the_state_is_refused() {
     #[derive(Clone)]
@@ -229,7 +228,7 @@ fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
 }
 
 /// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and
-/// a step that is too long is an error and no wrong result.
+/// a step that is too long is an error, not a wrong result.
 #[test]
 fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
     #[derive(Clone, Copy)]

@@ -1,6 +1,5 @@
 //! Files: maps and scenarios of the Moving AI benchmarks (N. Sturtevant, 2012; Open Data Commons
-//! Attribution License, see `tests/data/movingai/README.md`), and what is said of files that are
-//! none.
+//! Attribution License, see `tests/data/movingai/README.md`), and errors in other files.
 
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::{AStar, find_all};
@@ -73,7 +72,7 @@ fn errors_of_scenarios_name_the_line() {
     let good = moving_ai_scenario("s", &line("0\t1\t4\t3\t5.24264")).unwrap();
     assert_eq!((good[0].map.as_str(), good[0].size), ("a map", UVec2::new(5, 4)));
     assert!(good[0].agrees(5.242_640_7) && !good[0].agrees(5.2427));
-    // Files with more digits than costs have: 9 diagonal moves.
+    // Files with more digits than costs: 9 diagonal moves.
     let exact = moving_ai_scenario("s", &line("0\t1\t4\t3\t12.72792206")).unwrap();
     let octile = |cost: u32| f64::from(cost) / 2378.0;
     assert!(exact[0].agrees(octile(9 * 3363)) && !exact[0].agrees(octile(9 * 3363 + 1)));
@@ -92,7 +91,7 @@ fn errors_of_scenarios_name_the_line() {
 }
 
 /// The length of the shortest path on a map of letters with moves of cost 1 to eight neighbours, by
-/// rounds that go on until nothing changes.
+/// rounds that continue until nothing changes.
 fn plain_length(rows: &[Vec<u8>], terrain: Terrain, start: UVec2, goal: UVec2) -> Option<u32> {
     let (width, height) = (rows[0].len(), rows.len());
     let kind = |x: usize, y: usize| match rows[y][x] {
@@ -116,7 +115,7 @@ fn plain_length(rows: &[Vec<u8>], terrain: Terrain, start: UVec2, goal: UVec2) -
                 let rows = y.saturating_sub(1)..(y + 2).min(height);
                 let columns = x.saturating_sub(1)..(x + 2).min(width);
                 for (to_x, to_y) in rows.flat_map(|to_y| columns.clone().map(move |to_x| (to_x, to_y))) {
-                    // The cell and, of a diagonal move, both cells beside it.
+                    // The cell and, for a diagonal move, both cells beside it.
                     let cells = [(to_x, to_y), (to_x, y), (x, to_y)];
                     let is_open = cells.iter().all(|&(x, y)| kind(x, y) == Some(medium));
                     let known = &mut lengths[to_y][to_x];
@@ -163,7 +162,7 @@ fn a_scenario_of_another_size_names_both() {
          choose the scenario of this map"
     );
     assert!(scenario[0].is_on("maps/Other.map") && !scenario[0].is_on("another.map"));
-    // The processor looks at cells as the device does.
+    // The CPU search expands cells like the device.
     let searches: Vec<_> = scenario.iter().map(|search| (search.start, search.goal)).collect();
     let errors = [
         find_all(&map, &searches, false, |_| ()).unwrap_err(),

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::common::gpu;
 
-/// A graph of so many vertices with about `arcs` arcs from each, and weights below `most`.
+/// A random graph with about `arcs` arcs from each vertex, and weights below `most`.
 pub(super) fn random(vertices: u32, arcs: u32, most: u32, seed: u64) -> Graph {
     let mut stream = eventhorizon::random::Stream::new(seed, 0, 0);
     let mut below = |limit: u32| u32::try_from((u64::from(stream.draw()) * u64::from(limit)) >> 32).unwrap();
@@ -33,7 +33,7 @@ fn all_pairs_are_as_far_apart_as_dijkstra_says() {
         check(&gpu(), &random(vertices, 3, 1000, vertices.into()));
     }
     check(&gpu().checked(), &random(70, 2, 5, 1));
-    // The greatest weights that are allowed, in a ring.
+    // The greatest permitted weights, in a ring.
     let heaviest = (i32::MAX.cast_unsigned() - 1) / 39;
     let ring: Vec<_> = (0..40).map(|vertex| (vertex, (vertex + 1) % 40, heaviest)).collect();
     check(&gpu(), &Graph::new(40, &ring).unwrap());

@@ -24,8 +24,10 @@ pub enum MappingName {
 pub struct Common {
     #[command(flatten)]
     pub runs: Runs,
+    /// Map replications to the device by this method. Changes the speed only
     #[arg(long, value_enum, default_value = "auto")]
     pub mapping: MappingName,
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
