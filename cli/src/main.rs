@@ -62,9 +62,15 @@ enum Command {
     /// Compare random simulations with the sequential engine, for as long as requested
     Soak(soak::Args),
     /// Print a completion script for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// Write pages for `man` into a folder, one for each command
-    Man { folder: PathBuf },
+    Man {
+        /// The folder; it is created if it is missing
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {

@@ -21,7 +21,8 @@
 // models: draw_geometric(number), draw_poisson(number), alias_slot(number), alias_pick(number, number, number)
 // takes: exponential_unit(number), exponential_short(number, time)
 //
-// Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction, log2_unit, times_exp2.
+// Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction, log2_unit,
+// times_exp2.
 //
 // import: random/stream.wgsl
 // import: time/ticks.wgsl

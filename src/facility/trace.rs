@@ -165,8 +165,8 @@ impl Facility {
                 Err(SimulationError::Fault(fault))
                     if fault.kind == FaultKind::MemoryFull && rows < MOST_ROWS =>
                 {
-                    // The fault is in room for waiting customers or for notes. With the largest room
-                    // for customers, a run without notes shows which.
+                    // The fault is in room for waiting customers or for notes. With the largest
+                    // room for customers, a run without notes shows which.
                     if facility.room() >= most && !lines_fit {
                         if let Err(error) = facility.memory_at(study.seed, until, place).await {
                             facility.clone().with_more_room(error, study.room, 0)?;

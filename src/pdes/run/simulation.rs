@@ -518,8 +518,8 @@ impl<M: Model> Simulation<M> {
     }
 
     /// Records windows into an application's own encoder, up to the end set by
-    /// [`Simulation::set_until`]. Records `windows` of them, and one more if that is odd, so that an
-    /// encoder that is never submitted has no effect.
+    /// [`Simulation::set_until`]. Records `windows` of them, and one more if that is odd, so that
+    /// an encoder that is never submitted has no effect.
     ///
     /// Submit them before the next run or change of the queue design: windows recorded before that
     /// may do nothing.

@@ -73,12 +73,12 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the results of each process in the first run as CSV to this file, or to standard output
-    /// for `-`
+    /// Write the results of each process in the first run as CSV to this file, or to standard
+    /// output for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
-    /// Draw the distributions of measures, the convergence of their intervals, and their means against
-    /// parameters with several values, as SVG files in this folder
+    /// Draw the distributions of measures, the convergence of their intervals, and their means
+    /// against parameters with several values, as SVG files in this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
 }
