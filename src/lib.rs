@@ -67,6 +67,7 @@
 mod shared;
 
 mod columns;
+mod error;
 pub mod facility;
 pub mod gpu;
 // Threads, and waits for the device: not in browsers.
@@ -88,6 +89,8 @@ pub mod time;
 
 /// In the version that this library's interface is made of.
 pub use {glam, wgpu};
+
+pub use error::ErrorKind;
 
 #[doc(inline)]
 #[cfg(not(target_arch = "wasm32"))]

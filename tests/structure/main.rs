@@ -10,7 +10,8 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and what it may use. Files beside the modules have rows, too.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
+    ("error", &[]),
     ("text", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
@@ -49,7 +50,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
 ];
 
 /// What belongs to no module, and all may use.
-const FOR_ALL: [&str; 4] = ["text", "shared", "shaders", "columns"];
+const FOR_ALL: [&str; 5] = ["error", "text", "shared", "shaders", "columns"];
 
 /// The folders of `pdes`, lowest first: each uses itself and those before it.
 const FOLDERS_OF_PDES: [&str; 5] = ["contract", "device", "checkpoint", "sequential", "run"];
