@@ -4,6 +4,7 @@ pub(super) mod bounds;
 pub(super) mod capacity;
 pub(super) mod checkpoint_error;
 pub(super) mod error;
+pub(super) mod error_kind;
 pub(super) mod event;
 pub(super) mod fingerprint;
 pub(super) mod limits;
