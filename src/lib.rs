@@ -33,7 +33,7 @@
 //! let end = Until::time(seconds.ticks(100.0)?);
 //!
 //! let gpu = Gpu::new()?;
-//! let mut simulation = Simulation::new(&gpu, &model, Options { seed: 42, ..Options::default() })?;
+//! let mut simulation = Simulation::new(&gpu, &model, Options::default().seed(42))?;
 //! let progress = simulation.run(end)?;
 //!
 //! let mut reference = CpuSimulation::new(&model, 42)?;
@@ -53,6 +53,9 @@
 //!   where; what is submitted after it does nothing.
 //! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers,
 //!   faster kernels give the same bits.
+//! * Every blocking call that waits for a device has a form `…_async` beside it for browsers, where
+//!   nothing may block. Nothing else has such a suffix: runs are described (`until`, `experiment`)
+//!   and then started.
 //! * A device that an application lends stays the application's: no callback is set on it, and only
 //!   the features and limits that it has are used.
 

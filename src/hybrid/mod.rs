@@ -104,7 +104,7 @@
 //!
 //! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks,
 //! of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
-//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other
+//! `checkpoint` and `until(…).save(…)` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other
 //! entities have none: what a process has come to cannot be written down.
 //!
 //! # Many GPUs
@@ -134,6 +134,7 @@ mod handler;
 mod lp;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod options;
 mod part;
 mod pending;
 mod process;
@@ -151,6 +152,7 @@ pub use handler::{Handle, Handler, HandlerUsage, Handlers, Placement, WgslHandle
 pub use lp::Lp;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
+pub use options::{EntityPlacement, Options};
 pub use process::Process;
-pub use simulation::{EntityPlacement, Options, Simulation};
+pub use simulation::Simulation;
 pub use transport::{LocalRank, Transport, in_process};

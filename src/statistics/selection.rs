@@ -233,7 +233,7 @@ impl Selection {
     /// selected: `run(experiment, replications)` is to make these replications of all points of the
     /// experiment that it is given, which are fewer and fewer of those of `experiment`. With the
     /// engines of [`replication`](crate::replication) and [`pdes`](crate::pdes) that is
-    /// `run_range`. Of `experiment` the number of replications does not count.
+    /// a run of a `range`. Of `experiment` the number of replications does not count.
     ///
     /// Rounds grow by half of what there is, so at most a third of a system's observations is made
     /// for nothing. Their sizes depend on the observations alone, so the same seed selects the same

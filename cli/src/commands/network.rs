@@ -190,7 +190,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let gpu = args.place.hardware()?;
     // The same bits on both, so this choice shows in nothing but the time.
     let place = match &gpu {
-        Some(gpu) => Backend::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
+        Some(gpu) => Backend::Gpu(gpu, EngineOptions::default().mapping(args.mapping)),
         None => Backend::Cpu,
     };
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;

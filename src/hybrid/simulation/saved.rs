@@ -1,19 +1,16 @@
 //! Models of `pdes` on the host engine that are saved and gone on with. (What other entities hold
 //! is theirs: a process is a function that has come so far, which nobody can write down.)
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Options, Part, Simulation, agreed};
-use crate::gpu::Verdict;
 use crate::hybrid::transport::SingleRank;
 use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
 #[cfg(doc)]
 use crate::pdes::CpuSimulation;
 use crate::pdes::checkpoint::{Checkpointed, Contents, Identity, RunHeader};
-use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError, Until};
-use crate::time::Ticks;
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError};
 
 impl<M: CpuModel + Send + Sync + 'static> Lp<M>
 where
@@ -33,7 +30,7 @@ where
     ) -> Result<Simulation<Self>, HybridError> {
         let mut transport = transport.unwrap_or_else(|| Box::new(SingleRank));
         saved::known(&mut *transport, &model, checkpoint)?;
-        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        let options = options.seed(checkpoint.seed()).replica(checkpoint.replica());
         let (model, all) = (Arc::new(model), checkpoint.lps());
         let (states, memory) = (checkpoint.states::<M::State>(&all), checkpoint.memory(&all));
         let rows = model.memory_rows() as usize;
@@ -64,24 +61,6 @@ where
     pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
         let made = self.gathered()?;
         agreed(&mut *self.transport, made)
-    }
-
-    /// [`Simulation::run_watched`], saving the run to a file as often as any rank says, and where
-    /// it ends. The first rank writes the file, and the others hear whether it could: where that
-    /// takes long, let them wait as long.
-    ///
-    /// # Errors
-    /// As [`Simulation::run`]; where nothing can be written there, [`SimulationError::Checkpoint`]
-    /// on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last
-    /// file could not be written, [`SimulationError::Checkpoint`] on the first rank and
-    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
-    pub fn run_saving<V: Verdict>(
-        &mut self,
-        until: Ticks,
-        autosave: Autosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, HybridError> {
-        self.run_and_save(Until::time(until), autosave, watch)
     }
 
     /// What the first rank makes of what all hold. The others do not know yet whether it could.
@@ -157,16 +136,6 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    type Error = HybridError;
-
-    fn run_until_watched(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Progress, HybridError> {
-        self.run_watched(until.time, watch)
-    }
-
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         let own = |identity| saved.check_run(identity, self.seed);
         self.identity.as_ref().map_or(Ok(()), own)

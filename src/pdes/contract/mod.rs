@@ -12,6 +12,7 @@ pub(super) mod line;
 pub(super) mod model;
 pub(super) mod output;
 pub(super) mod replica;
+pub(super) mod simulation_run;
 pub(super) mod sync;
 pub(super) mod totals;
 pub(super) mod until;

@@ -257,10 +257,10 @@ fn simulate<P: Payload>(
     let engine = |options| {
         let (models, left) = (models.clone(), left.clone());
         let model = move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
-        pdes::Engine::new(&gpu, model, options)
+        pdes::Engine::new(&gpu, model, options).map_err(placed)
     };
     let mapping = args.mapping.parse::<pdes::Mapping>().map_err(|error| usage(error.to_string()))?;
-    let options = EngineOptions { mapping, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(mapping);
     let experiment = experiment(args, file, &points.design, replications);
 
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
@@ -273,11 +273,11 @@ fn simulate<P: Payload>(
     let mut selected = None;
     let (observations, decisions, fingerprint, mapping) = match goal {
         ReplicationGoal::Best(selection, measure) => {
-            let (mut engine, mut sum) = (engine(options), 0_u64);
+            let (mut engine, mut sum) = (engine(options)?, 0_u64);
             let found = selection.run(&experiment, measure, |some, runs| -> Outcome<_> {
                 stopped()?;
                 *left.borrow_mut() = those_of(&points.design, &some.design);
-                let run = engine.run_range(some, runs, until).map_err(placed)?;
+                let run = engine.experiment(some, until).range(runs).run().map_err(placed)?;
                 sum = sum.wrapping_add(run.fingerprint);
                 bar.tick();
                 bar.set_message(format!("{} left", some.design.len()));
@@ -289,13 +289,17 @@ fn simulate<P: Payload>(
         }
         ReplicationGoal::Precise(stopping) => {
             let names = file.measures.names();
-            let run = engine(options)
-                .run_until_watched(&experiment, until, stopping, &names, watch)
+            let run = engine(options)?
+                .experiment(&experiment, until)
+                .precision(stopping, &names)
+                .watch(watch)
+                .run()
                 .map_err(placed)?;
             (run.observations, run.decisions, run.fingerprint, mapping)
         }
         ReplicationGoal::All => {
-            let results = engine(options).run_watched(&experiment, until, watch).map_err(placed)?;
+            let results =
+                engine(options)?.experiment(&experiment, until).watch(watch).run().map_err(placed)?;
             (results.observations, Vec::new(), results.fingerprint, results.mapping)
         }
     };
@@ -304,8 +308,10 @@ fn simulate<P: Payload>(
     // Who stops a run early waits for nothing more. What goes wrong here is told after what the
     // runs gave.
     let first = || {
-        let run = engine(EngineOptions { outputs: true, ..options })
-            .run_range(&experiment, 0..1, until)
+        let run = engine(options.outputs(true))?
+            .experiment(&experiment, until)
+            .range(0..1)
+            .run()
             .map_err(placed)?;
         let ran = run.runs[0][0]
             .as_ref()
@@ -329,8 +335,9 @@ fn simulate<P: Payload>(
                 break;
             }
             let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
-            let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
-            let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
+            let options = EngineOptions::default().mapping(mapping).queue(queue);
+            let run =
+                engine(options)?.experiment(&experiment, until).range(0..replications.min(CHECKED)).run();
             let came = run.map(|run| (run.fingerprint, run.observations)).map_err(file::in_words);
             checked.push(Checked::new(way, came));
         }

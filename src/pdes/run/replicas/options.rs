@@ -5,11 +5,19 @@ use crate::queue::QueueDesign;
 
 use super::mapping::Mapping;
 #[cfg(doc)]
-use super::{Engine, RunResult};
+use super::{ExperimentRun, RunResult};
 
 /// Choices that change how fast an experiment runs, and what of its results is told; no result
 /// depends on them.
+///
+/// ```
+/// use eventhorizon::pdes::{EngineOptions, Mapping};
+///
+/// let options = EngineOptions::default().mapping(Mapping::Team).group_size(64);
+/// assert_eq!(options.group_size, Some(64));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct EngineOptions {
     /// How runs are mapped to invocations.
     pub mapping: Mapping,
@@ -32,9 +40,53 @@ pub struct EngineOptions {
     /// Whether the results of each LP of each run are told ([`RunResult::outputs`]), in the place of
     /// their totals, and of the sums and measures among the observations. That is for whoever looks
     /// at LPs one by one, and takes the host's memory for all of them: an experiment may be made in
-    /// parts ([`Engine::run_range`]).
+    /// parts ([`ExperimentRun::range`]).
     pub outputs: bool,
     /// Rows of each LP's memory that are read at the end of each run ([`RunResult::memory`]): the first,
     /// and how many. They take the host's memory, too.
     pub memory: [u32; 2],
+}
+
+impl EngineOptions {
+    /// Sets [`EngineOptions::mapping`].
+    #[must_use]
+    pub fn mapping(self, mapping: Mapping) -> Self {
+        Self { mapping, ..self }
+    }
+
+    /// Sets [`EngineOptions::queue`].
+    #[must_use]
+    pub fn queue(self, queue: impl Into<Option<QueueDesign>>) -> Self {
+        Self { queue: queue.into(), ..self }
+    }
+
+    /// Sets [`EngineOptions::sync`].
+    #[must_use]
+    pub fn sync(self, sync: Sync) -> Self {
+        Self { sync, ..self }
+    }
+
+    /// Sets [`EngineOptions::group_size`].
+    #[must_use]
+    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
+        Self { group_size: group_size.into(), ..self }
+    }
+
+    /// Sets [`EngineOptions::fixed`].
+    #[must_use]
+    pub fn fixed(self, fixed: bool) -> Self {
+        Self { fixed, ..self }
+    }
+
+    /// Sets [`EngineOptions::outputs`].
+    #[must_use]
+    pub fn outputs(self, outputs: bool) -> Self {
+        Self { outputs, ..self }
+    }
+
+    /// Sets [`EngineOptions::memory`].
+    #[must_use]
+    pub fn memory(self, memory: [u32; 2]) -> Self {
+        Self { memory, ..self }
+    }
 }
