@@ -201,7 +201,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let gpu = args.place.hardware()?;
     // Both engines give the same bits: this choice changes only the time.
     let place = match &gpu {
-        Some(gpu) => Backend::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
+        Some(gpu) => Backend::Gpu(gpu, EngineOptions::default().mapping(args.mapping)),
         None => Backend::Cpu,
     };
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
