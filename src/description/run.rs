@@ -258,7 +258,7 @@ where
             let left = Rc::clone(&left);
             let model =
                 move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
-            pdes::Engine::new(self.gpu, model, options)
+            pdes::Engine::new(self.gpu, model, options)?
         };
         let (watch, mut points_left) = (&mut self.watch, points.design.len());
         let report = |runs: usize, events: u64| {
@@ -309,7 +309,7 @@ where
         let mut experiment = experiment;
         experiment.design = Design::default();
         let mut engine =
-            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options);
+            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options)?;
         let mut results =
             engine.experiment(&experiment, until).range(0..1).run().map_err(|error| written.placed(error))?;
         match results.runs.swap_remove(0).swap_remove(0) {
