@@ -11,7 +11,7 @@
 //! The same text in a file is run by `eventhorizon network FILE`; `docs/guide-networks.md` lists
 //! what it may hold.
 
-use eventhorizon::facility::{Backend, Measure, Network, Study};
+use eventhorizon::facility::{Measure, Network, Study};
 
 const CLINIC: &str = r#"
 name = "a small clinic"
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clinic = Network::from_toml(CLINIC)?.compile()?;
     // 64 replications of 10,000 minutes, of which the first 1,000 do not count.
     let study = Study::new(64, 10_000.0, 1_000.0);
-    let report = clinic.study(&study, Backend::Cpu, |_, _| {})?;
+    let report = clinic.study(&study).run()?;
     println!("{report}");
 
     let busy = report.row("doctor", Some("customer"), Measure::Utilisation).ok_or("no such row")?;

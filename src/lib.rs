@@ -66,7 +66,9 @@
 #[macro_use]
 mod shared;
 
+mod backend;
 mod columns;
+mod error;
 pub mod facility;
 pub mod gpu;
 // Threads, and waits for the device: not in browsers.
@@ -85,6 +87,9 @@ mod shaders;
 pub mod statistics;
 mod text;
 pub mod time;
+
+pub use backend::Backend;
+pub use error::ErrorKind;
 
 /// In the version that this library's interface is made of.
 pub use {glam, wgpu};

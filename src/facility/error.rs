@@ -1,5 +1,6 @@
 //! What can be wrong with a network, or go wrong with its runs.
 
+use crate::ErrorKind;
 use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
 use crate::text::number;
@@ -313,6 +314,51 @@ pub enum FacilityError {
 }
 
 crate::text::debug_is_display!(FacilityError);
+
+impl FacilityError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Simulation(error) => simulation_kind(error),
+            Self::Checkpoint(error) => checkpoint_kind(error),
+            Self::Analysis(error) => error.kind(),
+            Self::Time { .. } | Self::WarmUp { .. } | Self::NotSettled { .. } => ErrorKind::Usage,
+            Self::LineFull { .. }
+            | Self::Fault { .. }
+            | Self::Deadlock { .. }
+            | Self::Little { .. }
+            | Self::Flow { .. } => ErrorKind::Fault,
+            Self::Plot { .. } | Self::Write(_) => ErrorKind::Io,
+            _ => ErrorKind::Model,
+        }
+    }
+}
+
+/// The kind of an error of a run, as far as networks can cause it.
+fn simulation_kind(error: &SimulationError) -> ErrorKind {
+    match error {
+        SimulationError::Gpu(error) => error.kind(),
+        SimulationError::Analysis(error) => error.kind(),
+        SimulationError::Checkpoint(error) => checkpoint_kind(error),
+        SimulationError::Fault(_) | SimulationError::Cycle { .. } | SimulationError::Output { .. } => {
+            ErrorKind::Fault
+        }
+        SimulationError::Write(_) => ErrorKind::Io,
+        _ => ErrorKind::Usage,
+    }
+}
+
+/// The kind of an error of a saved run: a wrong place or study is the caller's, all else the file's.
+fn checkpoint_kind(error: &CheckpointError) -> ErrorKind {
+    match error {
+        CheckpointError::Foreign { .. }
+        | CheckpointError::Study { .. }
+        | CheckpointError::Place { .. }
+        | CheckpointError::Taken { .. }
+        | CheckpointError::Ahead { .. } => ErrorKind::Usage,
+        _ => ErrorKind::Io,
+    }
+}
 
 /// Why a number is no time, for who writes it into a description: [`TimeError`] speaks to who
 /// writes a program.

@@ -64,6 +64,7 @@ pub struct SavedStudy {
 
 /// Whether and where a study is saved, and what it goes on from.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct StudyAutosave<'a> {
     /// Goes on with a study that was saved, instead of from the start.
     pub from: Option<&'a SavedStudy>,
@@ -71,6 +72,20 @@ pub struct StudyAutosave<'a> {
     /// two windows, as [`Checkpoint::save`] does. Replications are then made in parts that take
     /// about as long as an interval.
     pub to: Option<Autosave<'a>>,
+}
+
+impl<'a> StudyAutosave<'a> {
+    /// Sets [`StudyAutosave::from`].
+    #[must_use]
+    pub fn from(self, from: impl Into<Option<&'a SavedStudy>>) -> Self {
+        Self { from: from.into(), ..self }
+    }
+
+    /// Sets [`StudyAutosave::to`].
+    #[must_use]
+    pub fn to(self, to: impl Into<Option<Autosave<'a>>>) -> Self {
+        Self { to: to.into(), ..self }
+    }
 }
 
 impl SavedStudy {

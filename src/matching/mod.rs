@@ -133,6 +133,7 @@ mod programs;
 mod ranges;
 pub mod reference;
 mod region;
+mod run;
 mod sample;
 mod sample_decision;
 mod scratch;
@@ -154,4 +155,5 @@ pub use narrow::{Narrowed, narrow};
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Bound, Coordinate, Region};
+pub use run::PairsRun;
 pub use set::Regions;

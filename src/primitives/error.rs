@@ -1,6 +1,7 @@
 //! What can go wrong in the `primitives` module.
 
 use super::Tuning;
+use crate::ErrorKind;
 use crate::gpu::GpuError;
 
 /// An error of the `primitives` module. Nothing was recorded or changed unless a variant says
@@ -89,3 +90,13 @@ pub enum PrimitiveError {
 }
 
 crate::text::debug_is_display!(PrimitiveError);
+
+impl PrimitiveError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            _ => ErrorKind::Usage,
+        }
+    }
+}

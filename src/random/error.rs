@@ -1,3 +1,5 @@
+use crate::ErrorKind;
+
 /// What is wrong with the parameters of a distribution. Found on the host, before anything is
 /// drawn.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -69,3 +71,10 @@ pub enum RandomError {
 }
 
 crate::text::debug_is_display!(RandomError);
+
+impl RandomError {
+    /// [`ErrorKind::Usage`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}

@@ -37,9 +37,9 @@ use crate::random::Stream;
 ///   [`statistics`](crate::statistics#while-a-model-runs);
 /// * `fail(code)`, which ends the replication without a result.
 ///
-/// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
-/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`ReferenceModel`] has to make the
-/// same choice. What is in `State` must be all that a replication knows: module variables do not
+/// Which stretch of the work a `step` is, is the model's choice; time slices and
+/// [`Options::max_steps`](super::Options::max_steps) count steps, so the [`ReferenceModel`] has to
+/// make the same choice. What is in `State` must be all that a replication knows: module variables do not
 /// last from one time slice to the next. None of the three structs may have padding (fields called
 /// `unused`, or with a name that begins with an underscore, take its place and are no result
 /// columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.

@@ -1,5 +1,6 @@
 //! What can go wrong in path search.
 
+use crate::ErrorKind;
 use crate::gpu::{GpuError, LinkError};
 use crate::queue::QueueDesign;
 
@@ -245,6 +246,9 @@ pub enum SearchError {
         "the engine is in the middle of a run, and the next may begin when that is over. Wait for it, or make an engine for each"
     )]
     Busy,
+    /// The watcher of a run stopped it.
+    #[error("stopped before all searches had ended: there are no results")]
+    Stopped,
     /// The driver ends loops so early that no search gets on.
     #[error(
         "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, a heuristic with shorter loops, or another driver"
@@ -285,6 +289,27 @@ pub enum SearchError {
 }
 
 crate::text::debug_is_display!(SearchError);
+
+impl SearchError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::OpenList { .. } | Self::Cut => ErrorKind::Device,
+            Self::Overflow { .. } => ErrorKind::Fault,
+            Self::Moves { .. }
+            | Self::Costs { .. }
+            | Self::Arcs { .. }
+            | Self::Vertex { .. }
+            | Self::Weights { .. }
+            | Self::Contract { .. }
+            | Self::Heuristic { .. }
+            | Self::FreeArc { .. }
+            | Self::Format { .. } => ErrorKind::Model,
+            _ => ErrorKind::Usage,
+        }
+    }
+}
 
 impl From<LinkError> for SearchError {
     fn from(error: LinkError) -> Self {

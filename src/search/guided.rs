@@ -10,7 +10,7 @@ use super::{Graph, Heuristic, SearchError};
 use crate::gpu::{Buffer, Gpu, Source};
 use crate::shaders;
 
-/// A graph and a heuristic: what [`Engine::graph`](super::Engine::graph) searches.
+/// A graph and a heuristic: what [`Engine`](super::Engine) searches.
 #[derive(Debug, Clone)]
 pub struct Guided {
     graph: Arc<Graph>,

@@ -221,8 +221,8 @@ impl<'s, S: Space> AStar<'s, S> {
 }
 
 /// Makes a list of searches one after the other, with the results and the errors of
-/// [`Engine::run_watched`](super::Engine::run_watched) on one core; with
-/// paths where `paths` says so. `watch` hears now and then how many searches are over.
+/// [`SearchRun::run`](super::SearchRun::run) on one core; with paths where `paths` says so. `watch`
+/// hears now and then how many searches are over.
 ///
 /// # Errors
 /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found not to

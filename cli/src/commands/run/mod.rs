@@ -376,7 +376,9 @@ fn replicate(
     let params: &StructLayout = &schema.params;
     let points = file.points(Some(params), &schema.uses)?;
     let gpu = Gpu::new()?;
-    let engine = || replication::Engine::new(&gpu, file.replication_model(points.constants.clone()));
+    let options = replication::Options::default().mapping(mapping);
+    let engine =
+        |options| replication::Engine::new(&gpu, file.replication_model(points.constants.clone()), options);
     let experiment = experiment(args, file, &points.design, replications);
 
     let runs = u64::from(replications) * points.design.len() as u64;
@@ -385,7 +387,7 @@ fn replicate(
         bar.set_position(ended);
         shared::watch()
     };
-    let mut served = engine()?.with_mapping(mapping);
+    let mut served = engine(options)?;
     let begun = Instant::now();
     let mut selected = None;
     let (observations, decisions, fingerprint) = match goal {
@@ -394,7 +396,7 @@ fn replicate(
             let found = selection.run(&experiment, measure, |some, range| -> Outcome<_> {
                 stopped()?;
                 let made = u64::from(range.end - range.start) * some.design.len() as u64;
-                let results = served.run_range(&Word::default(), some, range)?;
+                let results = served.experiment(&Word::default(), some).range(range).run()?;
                 sum = sum.wrapping_add(results.fingerprint);
                 bar.inc(made);
                 Ok(results.observations)
@@ -405,11 +407,15 @@ fn replicate(
         }
         ReplicationGoal::Precise(stopping) => {
             let names = file.measures.names();
-            let run = served.run_until_watched(&Word::default(), &experiment, stopping, &names, watch)?;
+            let run = served
+                .experiment(&Word::default(), &experiment)
+                .watch(watch)
+                .precision(stopping, &names)
+                .run()?;
             (run.observations, run.decisions, run.fingerprint)
         }
         ReplicationGoal::All => {
-            let results = served.run_watched(&Word::default(), &experiment, watch)?;
+            let results = served.experiment(&Word::default(), &experiment).watch(watch).run()?;
             (results.observations, Vec::new(), results.fingerprint)
         }
     };
@@ -421,11 +427,9 @@ fn replicate(
             if shared::interrupted() {
                 break;
             }
-            let run = engine()?.with_mapping(mapping).with_group_size(group_size).run_range(
-                &Word::default(),
-                &experiment,
-                0..replications.min(CHECKED),
-            );
+            let mut engine = engine(options.mapping(mapping).group_size(group_size))?;
+            let some = 0..replications.min(CHECKED);
+            let run = engine.experiment(&Word::default(), &experiment).range(some).run();
             let way = format!("{mapping}, workgroups of {group_size}");
             let came = run.map(|run| (run.fingerprint, run.observations)).map_err(|error| error.to_string());
             checked.push(Checked::new(way, came));
