@@ -8,9 +8,11 @@ use rayon::prelude::*;
 
 #[cfg(doc)]
 use super::Guided;
+#[cfg(not(target_arch = "wasm32"))]
+use super::Results;
 use super::mapping::{OpenList, Shape, THREAD_QUEUE};
 use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
-use super::{Grid, Mapping, Options, Results, SearchError, SearchRun, Space};
+use super::{Grid, Mapping, Options, SearchError, SearchRun, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
 
 /// Lanes of a processor's vectors, as llvmpipe has them with AVX.
