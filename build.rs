@@ -1,4 +1,5 @@
-//! Lists the WGSL files of the folder `shaders/` for `src/shaders.rs`.
+//! Lists the WGSL files of the folder `shaders/` for `src/shaders.rs`, and makes the pages of `docs/`
+//! part of rustdoc for `src/guide.rs`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,10 +20,52 @@ fn main() -> io::Result<()> {
     }
     list += "];\n";
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("shaders.rs"), list)
+    fs::write(out.join("shaders.rs"), list)?;
+    guides(&out)
 }
 
-/// Adds the paths of the WGSL files in a folder, whose own path is `prefix`, with `/` on every
+/// Copies the pages of `docs/` with links between them turned into links of rustdoc, and links to
+/// other files into plain text.
+fn guides(out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed=docs");
+    let folder = out.join("guide");
+    fs::create_dir_all(&folder)?;
+    for entry in fs::read_dir("docs")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.file_name().expect("it has an extension");
+            fs::write(folder.join(name), linked(&fs::read_to_string(&path)?))?;
+        }
+    }
+    Ok(())
+}
+
+fn linked(page: &str) -> String {
+    let mut pieces = page.split("](");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (target, rest) = piece.split_once(')').unwrap_or((piece, ""));
+        let (file, place) = target.split_once('#').unwrap_or((target, ""));
+        match file.strip_suffix(".md").filter(|page| !page.contains('/')) {
+            Some(page) => {
+                let module = page.strip_prefix("guide-").unwrap_or(page);
+                let place = if place.is_empty() { String::new() } else { format!("#{place}") };
+                text += &format!("](crate::guide::{module}{place}){rest}");
+            }
+            None if file.contains("://") => text += &format!("]({target}){rest}"),
+            None => {
+                // The text of the link stays, without its brackets.
+                let begin = text.rfind('[').unwrap_or(text.len());
+                let words = text.split_off(begin);
+                text =
+                    text.strip_suffix('!').unwrap_or(&text).to_owned() + words.trim_start_matches('[') + rest;
+            }
+        }
+    }
+    text
+}
+
+/// Adds the paths of the WGSL files in a folder. `prefix` is the folder's path, with `/` on every
 /// system.
 fn find(folder: &Path, prefix: &str, paths: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {

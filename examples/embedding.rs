@@ -1,8 +1,9 @@
 //! A simulation inside a wgpu application. The application owns the device and the encoder; the
-//! simulation records its windows there; a kernel of the application reads the states of the LPs
-//! where they are.
+//! simulation records its windows there; a kernel of the application reads the states of the LPs in
+//! place.
 //!
-//! Prints for each of ten frames how many customers the fullest station of a torus of queues holds.
+//! For each of ten frames prints the number of customers at the fullest station of a torus of
+//! queues.
 //!
 //! ```text
 //! cargo run --release --example embedding
@@ -37,7 +38,7 @@ fn find(@builtin(global_invocation_id) id: vec3<u32>) {
 ";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The application opens its device as it likes, and lends it.
+    // The application opens its device and lends it.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;

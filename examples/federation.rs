@@ -1,9 +1,8 @@
-//! A federation in the words of the HLA standard: ships report their positions, coast stations
-//! watch parts of the sea, and data distribution management says which station must hear of which
-//! ship.
+//! A federation in the terms of the HLA standard: ships report their positions, coast stations
+//! watch parts of the sea, and data distribution management finds the recipients of each report.
 //!
-//! Shows: `matching::hla::Service`, and that a step costs what moved. Prints a line for each hour:
-//! who hears of each ship.
+//! Shows `matching::hla::Service`, in which the cost of a step depends on what moved. Prints a line
+//! for each hour: the stations that receive reports of each ship.
 //!
 //! ```text
 //! cargo run --release --example federation
@@ -13,21 +12,21 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::Matcher;
 use eventhorizon::matching::hla::{Federate, Service};
 
-/// The sea in metres, and the class of objects that ships are.
+/// The sea in metres, and the object class of ships.
 const SEA: [u32; 2] = [100_000, 50_000];
 const SHIP: u32 = 0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut service = Service::new(&Matcher::new(&Gpu::new()?), SEA);
 
-    // Five stations along the coast, each a federate of its own, see 30 km of it and 25 km out.
+    // Five stations along the coast, each a federate, see 30 km of the coast and 25 km out.
     for station in 0..5 {
         let west = 17_500 * station;
         let watched = service.create_region([(west, west + 30_000), (0, 25_000)])?;
         service.subscribe(Federate(station), SHIP, watched)?;
     }
 
-    // A ship is heard of within 500 m of where it is. They sail east, each at its own speed.
+    // Reports of a ship reach 500 m around it. Ships sail east, each at its own speed.
     let fleet = Federate(100);
     let around = |east: u32, north: u32| {
         [

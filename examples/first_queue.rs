@@ -1,14 +1,14 @@
 //! A first run: 1,000 replications of an M/M/1 queue that starts empty, on the GPU, or on the CPU
-//! where there is none. The results have the same bits on both.
+//! if there is no GPU. The results have the same bits on both.
 //!
 //! Prints the mean time in the queue and in the system of the first 10,000 customers, each with its
-//! 95 % confidence interval, beside the exact value.
+//! 95 % confidence interval, next to the exact value.
 //!
 //! ```text
 //! cargo run --release --example first_queue
 //! ```
 //!
-//! `cargo run --release --example mrip_mm1 -- --help` lists what can be varied.
+//! `cargo run --release --example mrip_mm1 -- --help` lists the options.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Mm1;

@@ -1,8 +1,8 @@
-//! Entities in Rust whose heavy arithmetic the GPU does: workshops pass jobs on, and a handler
-//! computes how long each job takes. The calls of all workshops in a window are answered together.
+//! Entities in Rust with heavy arithmetic on the GPU: workshops pass jobs on, and a handler
+//! computes the duration of each job. The calls of all workshops in a window are answered together.
 //!
-//! Prints how many jobs were done, how many calls the device and the cores answered, and the
-//! fingerprint, which is the same wherever they were answered.
+//! Prints the number of completed jobs, the calls answered by the device and by CPU cores, and the
+//! fingerprint, which does not depend on where calls are answered.
 //!
 //! ```text
 //! cargo run --release --example hybrid
@@ -48,7 +48,7 @@ impl Entity for Workshop {
     type Message = u32; // a job
 
     fn start(&mut self, context: &mut Context<Self>) {
-        // Each workshop begins with a job of its own.
+        // Each workshop begins with one job.
         context.send(context.name(), Ticks::ZERO, context.name());
     }
 
@@ -69,12 +69,12 @@ impl Entity for Workshop {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const WORKSHOPS: u32 = 2000;
-    let gpu = Gpu::new().ok(); // without a device, the cores answer
+    let gpu = Gpu::new().ok(); // without a device, CPU cores answer
     let mut handlers = Handlers::new(gpu.clone(), Placement::Auto);
     let source = Source::new("machining.wgsl", MACHINING);
     let machining = handlers.add(WgslHandler::batched(&gpu, "machining", source, machining)?);
 
-    let lookahead = Ticks::new(100); // no job takes less
+    let lookahead = Ticks::new(100); // the least duration of a job
     let options = Options { seed: 1, handlers, ..Options::default() };
     let make = |_| Workshop { machining, done: 0 };
     let mut simulation = Simulation::new(WORKSHOPS, lookahead, make, options)?;

@@ -1,15 +1,15 @@
-//! A queueing network, described and not programmed: patients see a nurse, and one in four sees a
-//! doctor after that.
+//! A queueing network as data instead of a program: patients see a nurse, and one in four sees a
+//! doctor afterwards.
 //!
-//! Prints a table of every measure with its confidence interval, beside the value of theory where
-//! it is known, and then one number of that table on its own.
+//! Prints a table of every measure with its confidence interval, next to the exact value if it is
+//! known, and then one number of that table.
 //!
 //! ```text
 //! cargo run --release --example queueing_network
 //! ```
 //!
-//! The same text in a file is run by `eventhorizon network FILE`; `docs/guide-networks.md` lists
-//! what it may hold.
+//! `eventhorizon network FILE` runs the same text from a file; `docs/guide-networks.md` documents
+//! the format.
 
 use eventhorizon::facility::{Measure, Network, Study};
 
@@ -33,7 +33,7 @@ to = "home"
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clinic = Network::from_toml(CLINIC)?.compile()?;
-    // 64 replications of 10,000 minutes, of which the first 1,000 do not count.
+    // 64 replications of 10,000 minutes; the first 1,000 are the warm-up.
     let study = Study::new(64, 10_000.0, 1_000.0);
     let report = clinic.study(&study).run()?;
     println!("{report}");

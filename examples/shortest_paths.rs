@@ -1,7 +1,7 @@
 //! Shortest paths on a map: 1,000 A* searches at once on the GPU, with optimal paths.
 //!
-//! Prints how many of the searches found a path and what these cost in all, then the longest of
-//! them, drawn on the map (`#` is a wall, `*` the path).
+//! Prints the number of searches that found a path and their total cost, then the longest path,
+//! drawn on the map (`#` is a wall, `*` the path).
 //!
 //! ```text
 //! cargo run --release --example shortest_paths
@@ -14,7 +14,7 @@ use glam::UVec2;
 const SIDE: u32 = 32;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A random map, and the pairs of cells between which to search.
+    // A random map, and pairs of cells to search between.
     let grid = Grid::random(SIDE, 0.2, 1)?;
     let searches = grid.random_searches(1000, 2);
     let engine = Engine::new(&Gpu::new()?, grid, Options::default().paths(true))?;

@@ -1,8 +1,8 @@
 #![cfg_attr(rustfmt, rustfmt_skip)] // one line for each fact
-//! A user's own model: customers who walk between stations. The behaviour is in `stations.wgsl`.
+//! A user's own model: customers walk between stations. The behaviour is in `stations.wgsl`.
 //!
-//! Shows: all that a model needs besides its WGSL file, and that theory agrees with what comes of
-//! it. Prints the adapter, and how busy the stations were beside what theory says.
+//! Shows everything that a model needs in addition to its WGSL file. Prints the adapter, and the
+//! share of time for which the stations were busy, next to the exact value.
 //!
 //! ```text
 //! cargo run --release --example stations
@@ -53,15 +53,15 @@ impl Model for Stations {
     fn capacity(&self) -> Capacity { Capacity::poisson(8.0, 5.0) }
 }
 
-/// The share of the day for which the stations are busy: what the model says, and what theory does.
+/// The share of the day for which the stations are busy: from the model, and from theory.
 pub(crate) fn busy(gpu: &Gpu, model: &Stations) -> Result<[f64; 2], Box<dyn std::error::Error>> {
     let day = model.minutes.ticks(24.0 * 60.0)?;
     let mut simulation = Simulation::new(gpu, model, Options { seed: 1, ..Options::default() })?;
-    let end = simulation.run(Until::time(day))?;                    // events executed, windows, why it ended
+    let end = simulation.run(Until::time(day))?; // events, windows, reason of the end
     log::info!("{} events in {} windows", end.events, end.windows);
     let totals = simulation.totals(day, None)?;                     // sums over all stations, exact
     let busy = totals.time_average("busy").and_then(|busy| busy.mean()).ok_or("no average")?;
-    let stations = f64::from(model.stations);                       // each customer visits one in so many
+    let stations = f64::from(model.stations); // each customer visits one of this many
     let theory = ClosedNetwork::new(&[(model.stations, 3.0)], 5.0 * stations, 4 * model.stations)?;
     Ok([busy, theory.utilisation(0).ok_or("no such station")?])
 }

@@ -1,5 +1,6 @@
-// Customers walk between stations for ever. A station serves one at a time, in order of arrival, and sends him to a random station; the
-// walk takes the lookahead. The customers are alike, so that a station only counts who is there.
+// Customers walk between stations for ever. A station serves one customer at a time, in order of
+// arrival, and sends it to a random station; the walk takes the lookahead. Customers are identical,
+// so a station only counts them.
 // import: statistics/time_average.wgsl
 
 struct Params {
@@ -19,7 +20,7 @@ const COMPLETION = 1u;          // of a service
 fn init(lp: u32, state: ptr<function, State>) {
     (*state).busy = time_average_since(params.warm_up, 0u);
     for (var i = 0u; i < params.customers; i += 1u) {
-        schedule(lp, TIME_ZERO, vec2<u32>(ARRIVAL, i));         // destination, time, two words of payload
+        schedule(lp, TIME_ZERO, vec2<u32>(ARRIVAL, i)); // receiver, time, two words of payload
     }
 }
 

@@ -1,11 +1,11 @@
-//! The numbers of a field of a WGSL struct, by row: what lies between the layouts of `gpu` and the
+//! Reads the values of a field of a WGSL struct, by row. Connects the layouts of `gpu` with the
 //! columns of `statistics`.
 
 use crate::gpu::{Field, FieldKind};
 use crate::statistics::{Values, each};
 
-/// The values of `field` in `rows` structs of `stride` bytes, one after the other; none where it is
-/// no number.
+/// The values of `field` in `rows` structs of `stride` bytes, one after the other; `None` if the
+/// field is not a number.
 pub(crate) fn values(field: &Field, bytes: &[u8], stride: usize, rows: usize) -> Option<Values> {
     let at = field.offset as usize;
     let values = match field.kind {
@@ -18,7 +18,7 @@ pub(crate) fn values(field: &Field, bytes: &[u8], stride: usize, rows: usize) ->
         FieldKind::F32 => {
             Values::F32(each(rows, || (), |(), r| f32::from_le_bytes(read(bytes, r * stride + at))))
         }
-        // Low word first, and little-endian words: the bytes of the number.
+        // The bytes of the number: the low word comes first, and words are little-endian.
         FieldKind::U64 => {
             Values::U64(each(rows, || (), |(), r| u64::from_le_bytes(read(bytes, r * stride + at))))
         }
@@ -31,5 +31,5 @@ pub(crate) fn values(field: &Field, bytes: &[u8], stride: usize, rows: usize) ->
 }
 
 fn read<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes[at..at + N].try_into().expect("so many bytes")
+    bytes[at..at + N].try_into().expect("the slice has N bytes")
 }

@@ -8,19 +8,19 @@
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a queueing network | [`facility`]: describe it in Rust, TOML or JSON, run it |
 //! | entities in Rust, on many cores or machines, with work for the GPU now and then | [`hybrid`]: write a [`hybrid::Entity`], run a [`hybrid::Simulation`] |
-//! | a stochastic model of which you want many replications | [`replication`] |
-//! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
-//! | regions, and the question which of them overlap | [`matching`] |
-//! | many pairs of cells on a map, or of vertices of a graph, of which you want shortest paths or distances | [`search`] |
+//! | a stochastic model to replicate many times | [`replication`] |
+//! | observations to turn into intervals, comparisons or reports | [`statistics`] |
+//! | regions to test for overlap | [`matching`] |
+//! | many pairs of map cells or graph vertices that need shortest paths or distances | [`search`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
-//! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
+//! | items in a priority queue on the GPU that takes and inserts many at a time | [`queue::ParallelHeap`] |
 //! | an adapter, and doubts about its driver | [`self_test()`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
 //!
 //! # A first run
 //!
-//! PHOLD ships with the library. The sequential engine says what a simulation means; the GPU gives
-//! the same bits.
+//! PHOLD ships with the library. The sequential engine defines the result of a simulation; the GPU
+//! computes the same bits.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -44,23 +44,25 @@
 //!
 //! # Promises
 //!
-//! * Results depend on the model, its parameters and the seed; never on the adapter, the queue
-//!   design, the workgroup size or the order of threads. For that, times ([`time`]), draws and
-//!   distributions ([`random`]) and the sums and counts of models are integer arithmetic. A model
-//!   that uses `f32` keeps the promise per device only. What the host makes of results (means,
-//!   derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
-//! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says
-//!   where; what is submitted after it does nothing.
-//! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers,
-//!   faster kernels give the same bits.
-//! * A device that an application lends stays the application's: no callback is set on it, and only
-//!   the features and limits that it has are used.
+//! * Results depend on the model, its parameters and the seed. They never depend on the adapter,
+//!   the queue design, the workgroup size or the order of threads. Times ([`time`]), draws and
+//!   distributions ([`random`]) and the sums and counts of models are therefore integers. A model
+//!   that uses `f32` is reproducible per device only. The host derives means, columns and intervals
+//!   in `f64`; [`replication`] lists which of them are exact.
+//! * Kernels check every capacity. The first failure is returned as a typed error with its
+//!   location; work submitted after it has no effect.
+//! * No kernel needs an optional feature. On adapters with subgroups or 64-bit integers, faster
+//!   kernels compute the same bits.
+//! * A device that an application lends stays the application's: the library sets no callback on it
+//!   and uses only the features and limits that it has.
 
-// A truncated or wrapped index or count is a wrong simulation.
+// docs.rs labels items that need a feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// A truncated or wrapped index or count makes a simulation wrong.
 #![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
-// A panic is a bug of the library's, and says what was thought impossible.
+// A panic is a bug in the library, and its message names the broken assumption.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
-// A library reports; it does not print.
+// A library reports errors to its caller; it does not print.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]
@@ -68,10 +70,14 @@ mod shared;
 
 mod backend;
 mod columns;
+pub mod description;
 mod error;
 pub mod facility;
 pub mod gpu;
-// Threads, and waits for the device: not in browsers.
+// The pages of docs/; their code is compiled.
+#[cfg(any(doc, doctest))]
+pub mod guide;
+// Browsers have no threads and cannot wait for the device.
 #[cfg(not(target_arch = "wasm32"))]
 pub mod hybrid;
 pub mod matching;
@@ -86,12 +92,14 @@ pub mod self_test;
 mod shaders;
 pub mod statistics;
 mod text;
+#[doc(hidden)]
+pub use text::suggested;
 pub mod time;
 
 pub use backend::Backend;
 pub use error::ErrorKind;
 
-/// In the version that this library's interface is made of.
+/// The versions that this crate's public interface uses.
 pub use {glam, wgpu};
 
 #[doc(inline)]

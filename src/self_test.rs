@@ -1,5 +1,5 @@
-//! Whether an adapter does what the library rests on: a check of each part in seconds, by answers
-//! that are known.
+//! Checks an adapter: each part that the library relies on is compared with known answers, in
+//! seconds.
 //!
 //! ```no_run
 //! use eventhorizon::gpu::Gpu;
@@ -11,8 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It is no proof: the test suite looks at far more. But what is wrong with a driver shows in the
-//! plain things first, and here it has a name.
+//! It is no proof: the test suite covers far more. But a faulty driver usually fails basic checks
+//! first, and this report names the failing one.
 
 use std::error::Error;
 use std::fmt;
@@ -32,31 +32,31 @@ use crate::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
 use crate::shaders;
 use crate::time::Resolution;
 
-/// A part of what was checked.
+/// One check and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What was checked.
+    /// The name of the part.
     pub name: String,
-    /// What to note of it; an error is what is wrong.
+    /// A note for the report, or the error that the check found.
     pub outcome: Result<String, String>,
-    /// How long it took, kernels compiled.
+    /// How long it took, including the compilation of kernels.
     pub took: Duration,
 }
 
-/// What [`self_test`] found.
+/// The result of [`self_test`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelfTest {
-    /// In the order in which they were made: each rests on those before.
+    /// In order of execution. Each check relies on the earlier ones.
     pub checks: Vec<Check>,
 }
 
 impl SelfTest {
-    /// Whether nothing is wrong.
+    /// True if no check failed.
     pub fn passed(&self) -> bool {
         self.failures().next().is_none()
     }
 
-    /// What is wrong: the first of them is where to look.
+    /// The failed checks. Start with the first: later ones may follow from it.
     pub fn failures(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.outcome.is_err())
     }
@@ -82,19 +82,19 @@ impl fmt::Display for SelfTest {
 type Outcome = Result<String, Box<dyn Error>>;
 
 /// Checks a device: known answers of the random streams and the exponentials, atomics, barriers and
-/// loops, how subgroups lie, scans and sorts, a small PHOLD for each queue design and for each way
-/// to go on in time, replications, and matching; all of it against the host, with the kernels that
-/// the library would take on this device.
+/// loops, the layout of subgroups, scans and sorts, a small PHOLD for each queue design and each
+/// synchronisation, replications, and matching. It compares all of them with the host, with the
+/// kernels that the library would choose on this device.
 ///
-/// It blocks, for some seconds. Where the device is lost on the way, the checks that were to come
-/// are missing.
+/// It blocks for some seconds. If the device is lost during the test, the remaining checks are
+/// missing.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn self_test(gpu: &Gpu) -> SelfTest {
     pollster::block_on(self_test_async(gpu))
 }
 
-/// [`self_test`] for browsers, where nothing may block. (What it compares with is still computed
-/// between its waits.)
+/// [`self_test`] for browsers, where no call may block. (The expected results are still computed
+/// synchronously between waits.)
 pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
     let mut checks = Vec::new();
     let mut lost = false;
@@ -153,7 +153,7 @@ pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
 
 const PRODUCTS: [&str; 2] = ["random/mul_wide.wgsl", "random/mul_wide_int64.wgsl"];
 
-/// The ways to multiply that the device has.
+/// The multiplication methods that the device supports.
 fn products(gpu: &Gpu) -> &'static [&'static str] {
     &PRODUCTS[..if gpu.has(wgpu::Features::SHADER_INT64) { 2 } else { 1 }]
 }
@@ -162,17 +162,17 @@ fn recipe(entry: &'static str, product: &str) -> Recipe {
     Recipe::new("self test", entry, ["self_test/probes.wgsl", product].map(shaders::file))
 }
 
-/// Every kernel of this module that is not another's.
+/// Every kernel that this module defines.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let entries = ["philox", "exponentials", "atomics", "barriers", "loops"];
     PRODUCTS.iter().flat_map(|product| entries.map(|entry| recipe(entry, product))).collect()
 }
 
-/// What a buffer holds before a kernel writes it.
+/// The value that fills a buffer before a kernel writes to it.
 const POISON: u32 = 0xdead_beef;
 
-/// What kernel `entry` leaves in an output of so many words.
+/// Runs kernel `entry` and returns its output of `output` words.
 async fn probe(
     gpu: &Gpu,
     entry: &'static str,
@@ -195,16 +195,16 @@ async fn probe(
     output.read_async(gpu).await
 }
 
-/// Says what is wrong where two lists differ.
+/// Describes the first difference between two lists.
 fn same<T: PartialEq + fmt::Debug>(found: &[T], expected: &[T], note: impl Into<String>) -> Outcome {
     match found.iter().zip(expected).position(|(found, expected)| found != expected) {
         None if found.len() == expected.len() => Ok(note.into()),
-        None => Err(format!("{} values and not {}", found.len(), expected.len()).into()),
+        None => Err(format!("found {} values, expected {}", found.len(), expected.len()).into()),
         Some(place) => {
             let wrong = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
             let (found, right) = (&found[place], &expected[place]);
             Err(format!(
-                "{wrong} of {} values are wrong: value {place} is {found:x?} and not {right:x?}",
+                "{wrong} of {} values are wrong: value {place} is {found:x?}, expected {right:x?}",
                 expected.len()
             )
             .into())
@@ -254,7 +254,7 @@ async fn atomics(gpu: &Gpu) -> Outcome {
     plan.dispatch(gpu, &kernel, GROUPS, &[("self_test_atomics", input.binding())])?;
     plan.submit(gpu)?;
     let found = input.read_async(gpu).await?;
-    // How often an exchange fails is the device's affair; those that it says it made must be there.
+    // The device decides how often an exchange fails; every reported success must be in the sum.
     let expected = [count / 2 * (count - 1), 0, count - 1, u32::MAX, 3 * found[5], found[5].min(count)];
     same(&found, &expected, format!("{count} invocations"))
 }
@@ -279,13 +279,13 @@ async fn loops(gpu: &Gpu) -> Outcome {
     const LONG: u32 = 200_000;
     let found = probe(gpu, "loops", PRODUCTS[0], &[LONG, 1], 2, 1).await?;
     match found[..] {
-        [0, LONG] => Ok(format!("{LONG} iterations are made")),
-        // The library sees that, and makes slices shorter.
+        [0, LONG] => Ok(format!("{LONG} iterations run")),
+        // The library detects such a driver and shortens its slices.
         [1, made] if made < LONG => {
-            Ok(format!("the driver ends loops early, here after {made} iterations; that is seen"))
+            Ok(format!("the driver ends loops early, here after {made} iterations; the library detects it"))
         }
         _ => {
-            Err(format!("of {LONG} iterations {} were made, and the check says {}", found[1], found[0])
+            Err(format!("expected {LONG} iterations, found {}; the check found {}", found[1], found[0])
                 .into())
         }
     }
@@ -293,7 +293,7 @@ async fn loops(gpu: &Gpu) -> Outcome {
 
 fn subgroups(gpu: &Gpu) -> Outcome {
     let Some(subgroups) = gpu.subgroups() else {
-        return Ok("not used: kernels are the baseline's".into());
+        return Ok("not used: baseline kernels run instead".into());
     };
     let fixed = Subgroups::fixed(gpu).map_or("of several sizes".into(), |size| format!("of {size}"));
     let layouts = subgroups.layouts();
@@ -302,12 +302,12 @@ fn subgroups(gpu: &Gpu) -> Outcome {
     } else if layouts.iter().all(|layout| layout.whole) {
         "whole, numbered in another order"
     } else {
-        "not whole everywhere: kernels that need that are the baseline's"
+        "not whole everywhere: baseline kernels replace those that need whole subgroups"
     };
     Ok(format!("{fixed}, {how}"))
 }
 
-/// Words that are not in order, more than a tile of every kernel.
+/// Unsorted words, more than a tile of any kernel.
 fn words() -> Vec<u32> {
     let mut stream = Stream::new(4, 5, 6);
     (0..70_001).map(|_| stream.draw() >> 4).collect()
@@ -373,14 +373,15 @@ async fn phold(gpu: &Gpu, options: Options) -> Outcome {
             Ok(format!("{events} events, fingerprint {fingerprint}"))
         }
         Ok((events, fingerprint)) => Err(format!(
-            "{events} events and the fingerprint {fingerprint}, and not {} and {}",
+            "found {events} events and fingerprint {fingerprint}, expected {} and {}",
             expected.events,
             cpu.fingerprint()
         )
         .into()),
-        // That is seen, and told; it is the driver's bound, and no wrong result.
+        // The engine detects the cut loop and reports it: a bound of the driver, not a wrong
+        // result.
         Err(SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, .. })) => {
-            Ok("not to be had: the driver ends its loops early, which is seen".into())
+            Ok("not available: the driver ends its loops early, and the engine detects it".into())
         }
         Err(error) => Err(error.into()),
     }

@@ -1,11 +1,11 @@
-//! The WGSL files of the library: the folder `shaders/`, by path.
+//! The library's WGSL files, from the folder `shaders/`, by path.
 
 use std::sync::LazyLock;
 
 use crate::gpu::{Source, listed};
 
-// Path within `shaders/`, what errors call the file, and its text, in the order of the paths:
-// `const FILES: &[(&str, &str, &str)]`, written by `build.rs`.
+// Path within `shaders/`, name in errors, and text of each file, sorted by path. `build.rs` writes
+// `const FILES: &[(&str, &str, &str)]`.
 include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 
 /// Names and texts of all files.
@@ -14,7 +14,7 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().map(|&(_, name, text)| (name, text))
 }
 
-/// Parts of the file of a model, which have no more rights than it has.
+/// Parts of a model's file; they have the same rights as the model.
 const OF_MODELS: &str = "facility/network";
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
@@ -23,13 +23,12 @@ pub(crate) fn find(path: &str) -> Option<Source> {
     Some(if path.starts_with(OF_MODELS) { Source::new(*name, *text) } else { Source::library(name, text) })
 }
 
-/// The file at `path`, which the library itself names: a file of that name is missing only by
-/// mistake.
+/// The file at `path`, which the library itself names: it is missing only by mistake.
 pub(crate) fn file(path: &str) -> Source {
-    find(path).unwrap_or_else(|| panic!("there is no file shaders/{path}"))
+    find(path).unwrap_or_else(|| panic!("the file shaders/{path} is missing"))
 }
 
-/// The files whose heads say that they provide a name.
+/// The files that list `name` in their `// provides:` lines.
 pub(crate) fn providers(name: &str) -> impl Iterator<Item = &'static str> {
     let provides = move |text: &str| {
         let lists = text.lines().filter_map(|line| line.strip_prefix("// provides:"));
@@ -38,17 +37,17 @@ pub(crate) fn providers(name: &str) -> impl Iterator<Item = &'static str> {
     FILES.iter().filter(move |(.., text)| provides(text)).map(|&(_, file, _)| file)
 }
 
-/// A function that the head of a file names: `// models: draw_erlang(number, time), …`.
+/// A function that a file head lists: `// models: draw_erlang(number, time), …`.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
-    /// What each argument is: `time`, `probability` or `number`.
+    /// The kind of each argument: `time`, `probability` or `number`.
     pub(crate) takes: Vec<&'static str>,
-    /// Whether models of every engine may call it: a line `// models:` names it, and not `//
-    /// takes:`.
+    /// Whether models of every engine may call it: true if a line `// models:` lists it, false for
+    /// `// takes:`.
     pub(crate) for_models: bool,
 }
 
-/// The functions of all heads.
+/// The functions that all heads list.
 pub(crate) static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
     let lines = FILES.iter().flat_map(|(.., text)| text.lines());
     let lists = lines.filter_map(|line| {
@@ -74,7 +73,7 @@ const IMPORTABLE: [&str; 6] = [
     "statistics/time_average.wgsl",
 ];
 
-/// The one of them that declares this function or struct.
+/// The importable file that declares this function or struct.
 pub(crate) fn importable(name: &str) -> Option<&'static str> {
     let declares =
         |text: &str| text.contains(&format!("fn {name}(")) || text.contains(&format!("struct {name} {{"));

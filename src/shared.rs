@@ -1,10 +1,10 @@
-//! Constants and structs that Rust has in common with WGSL files. The compiler reads constants from
-//! the file, and refuses structs that differ.
+//! Constants and structs that Rust shares with WGSL files. The compiler reads the constants from
+//! the file and rejects structs that differ.
 
-/// Declares constants or structs of a file of `shaders/`.
+/// Declares constants or structs of a file in `shaders/`.
 ///
-/// A constant has its value from the file. A struct has the fields of the WGSL struct, by name,
-/// offset and size, and no padding. `as` precedes the name in WGSL, where it is another.
+/// A constant takes its value from the file. A struct has the fields of the WGSL struct, by name,
+/// offset and size, and no padding. `as` precedes the WGSL name if it differs.
 macro_rules! shared {
     ($path:literal: $($(#[$meta:meta])* $vis:vis const $name:ident: $ty:ty $(as $wgsl:ident)?;)+) => {$(
         $(#[$meta])*
@@ -29,11 +29,14 @@ macro_rules! shared {
     )+};
 }
 
-/// The value of a constant: numbers and constants of the same file with `<<`, `*` and `/`, left to
-/// right.
+/// The value of a constant: numbers and constants of the same file, combined with `<<`, `*` and `/`
+/// from left to right.
 pub(crate) const fn constant(text: &str, name: &str) -> u32 {
     let mut tokens = Tokens::after(text, "const", name);
-    assert!(same(tokens.next(), "="), "constants with a type are not read");
+    assert!(
+        same(tokens.next(), "="),
+        "expected `=` after the constant's name; constants with a type are not supported"
+    );
     let mut value = tokens.number();
     loop {
         match tokens.next().as_bytes() {
@@ -44,12 +47,12 @@ pub(crate) const fn constant(text: &str, name: &str) -> u32 {
                 tokens.next();
                 value <<= tokens.number();
             }
-            _ => panic!("the constant has a value that is not read"),
+            _ => panic!("expected a number, a constant, `<<`, `*` or `/` in the constant's value"),
         }
     }
 }
 
-/// Alignment and size of a struct. Checks its fields' names, offsets and sizes, if there are any.
+/// Alignment and size of a struct. Checks the fields' names, offsets and sizes if there are any.
 pub(crate) const fn layout(text: &str, name: &str, fields: &[(&str, usize, usize)]) -> [usize; 2] {
     let mut tokens = Tokens::after(text, "struct", name);
     let (mut align, mut end, mut count) = (4, 0, 0);
@@ -72,7 +75,7 @@ pub(crate) const fn layout(text: &str, name: &str, fields: &[(&str, usize, usize
     [align, end]
 }
 
-/// Words and single signs, without blanks and comments.
+/// Words and single characters, without blanks and comments.
 #[derive(Clone, Copy)]
 struct Tokens<'a> {
     text: &'a str,
@@ -80,12 +83,12 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Those after the name of a declaration.
+    /// The tokens after the name of a declaration.
     const fn after(text: &'a str, keyword: &str, name: &str) -> Self {
         let mut tokens = Self { text, at: 0 };
         loop {
             let token = tokens.next();
-            assert!(!token.is_empty(), "the WGSL file has no such declaration");
+            assert!(!token.is_empty(), "the WGSL file does not declare this name");
             if same(token, keyword) && same(tokens.peek(), name) {
                 tokens.next();
                 return tokens;
@@ -93,7 +96,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The next one; empty at the end.
+    /// The next token; empty at the end.
     const fn next(&mut self) -> &'a str {
         let bytes = self.text.as_bytes();
         let mut begin = self.at;
@@ -158,7 +161,7 @@ impl<'a> Tokens<'a> {
             }
             _ => return layout(self.text, name, &[]),
         };
-        // `<u32>` or another number.
+        // Skips `<u32>` or another component type.
         self.next();
         self.next();
         self.next();

@@ -1,16 +1,16 @@
-//! Of a user's text, what errors tell: sentences, and no more of a line than fits one.
+//! Quotes user text in errors: at most one line of it.
 
 use std::fmt::Display;
 
-/// What errors quote of a text at the most, in characters.
+/// Characters of a text that errors quote, at most.
 const MOST: usize = 160;
 
-/// A text as errors quote it: cut where it is too long for a line, which is said.
+/// A text as errors quote it. A text too long for a line is cut, and its size follows.
 pub(crate) fn quoted(text: &str) -> String {
     cut(text, MOST)
 }
 
-/// The same with room for so many characters.
+/// Like [`quoted`], with at most `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -23,7 +23,7 @@ pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -
     format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
 }
 
-/// A number as errors print it: with an exponent where it has many digits, and to 15 significant
+/// A number as errors print it: in exponent form if it has many digits, and to 15 significant
 /// digits, so that a sum prints as 0.95 and not as 0.9500000000000001.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
@@ -34,8 +34,30 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what
-/// the library calls it, where an error is returned from `main` or meets an `unwrap`.
+/// The candidate that a mistyped name is closest to, if one is close.
+pub(crate) fn closest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let distance = |candidate: &str| strsim::damerau_levenshtein(name, candidate);
+    let all = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    let (distance, candidate) = all.min()?;
+    (distance <= 1 + candidate.chars().count() / 4).then_some(candidate)
+}
+
+/// Adds to serde's messages of unknown fields and variants the name that was probably meant.
+pub fn suggested(message: &str) -> String {
+    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let unknown = ["unknown field `", "unknown variant `"].iter().find_map(|begin| message.find(begin));
+    let Some(begin) = unknown else { return message.to_owned() };
+    let end = message[begin..].find('\n').map_or(message.len(), |length| begin + length);
+    let names = quoted(&message[begin..end]);
+    let Some((name, known)) = names.split_first() else { return message.to_owned() };
+    match closest(name, known.iter().map(String::as_str)) {
+        Some(meant) => format!("{}. Did you mean `{meant}`?{}", &message[..end], &message[end..]),
+        None => message.to_owned(),
+    }
+}
+
+/// Prints an error's sentence as its `Debug`. A program that returns the error from `main` or
+/// unwraps it then prints what went wrong, not the names of types and fields.
 macro_rules! debug_is_display {
     ($error:ty) => {
         impl ::std::fmt::Debug for $error {
@@ -47,7 +69,7 @@ macro_rules! debug_is_display {
 }
 pub(crate) use debug_is_display;
 
-/// Of a line too long to be shown, what lies around the byte `at`; and where that is in it.
+/// The part of a long line around the byte `at`, and the position of that byte in it.
 pub(crate) fn around(line: &str, at: usize) -> (&str, usize) {
     const BEFORE: usize = 60;
     const MOST: usize = 160;
@@ -62,6 +84,17 @@ pub(crate) fn around(line: &str, at: usize) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistyped_names_get_a_suggestion() {
+        let known = ["servers", "service", "discipline"];
+        assert_eq!(closest("servrs", known), Some("servers"));
+        assert_eq!(closest("dicsipline", known), Some("discipline"));
+        assert_eq!(closest("colour", known), None);
+        let message = "at line 3\nunknown field `servrs`, expected one of `servers`, `service`\n";
+        assert_eq!(suggested(message), message.trim_end().to_owned() + ". Did you mean `servers`?\n");
+        assert_eq!(suggested("no such file"), "no such file");
+    }
 
     #[test]
     fn what_fits_is_quoted_whole_and_the_rest_is_cut() {

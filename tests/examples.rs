@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-/// Of each example, words of its output. What they compute does not depend on the device.
+/// Words in the output of each example. They do not depend on the device.
 const EXAMPLES: [(&str, &[&str]); 7] = [
     ("embedding", &["frame 10: ", "events were executed"]),
     ("federation", &["hour 5:   ship 0 -> stations [1, 2]   ship 1 -> stations [2]"]),

@@ -1,5 +1,5 @@
 //! Every kernel that the library can link, translated to every language of wgpu's back ends, so
-//! that a kernel that only Vulkan takes is seen before somebody starts it on a Mac.
+//! that a kernel that only Vulkan accepts fails here and not first on a Mac.
 //!
 //! Each set of files is linked once, each text parsed once, each entry point translated once with
 //! each set of constants. This is a program of its own: it needs naga's back ends and no adapter.
@@ -28,7 +28,7 @@ mod counted;
 #[allow(unreachable_pub, reason = "others use it, too")]
 mod kernels;
 
-/// A text with all that is built from it.
+/// A text with all kernels that are built from it.
 struct Linked {
     program: Program,
     /// The names of the files that it was joined from.
@@ -37,8 +37,8 @@ struct Linked {
     kernels: BTreeSet<(&'static str, Vec<(&'static str, u64)>)>,
 }
 
-/// The recipes of `tests/common/kernels.rs` and those that only tests here link, by their text.
-/// A file of `shaders/` that none of them links fails [`every_file_is_linked`].
+/// The recipes of `tests/common/kernels.rs` and those that only these tests link, by their text.
+/// [`every_file_is_linked`] fails for a file of `shaders/` that none of them links.
 static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     let handlers = hybrid::kernels(
         eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
@@ -62,7 +62,7 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     };
     let by_files: Vec<_> = by_files.into_values().collect();
     let linked: Vec<Linked> = by_files.into_par_iter().map(link).collect();
-    // Files in another order, or under another name, can make the same text.
+    // Files in another order, or under another name, can give the same text.
     let mut by_text: IndexMap<(String, Features), Linked> = IndexMap::new();
     for linked in linked {
         let text = (linked.program.text().to_owned(), linked.program.features());
@@ -77,8 +77,8 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     by_text.into_values().collect()
 });
 
-/// What models may keep in their states: the kernels that test it alone. No model that ships has a
-/// histogram yet.
+/// The functions that models may use in their states: kernels that test only these. No model of the
+/// library has a histogram yet.
 fn statistics() -> Vec<Recipe> {
     let recipe = |entry, product| {
         Recipe::new("statistics", entry, [eventhorizon::wgsl!("wgsl/statistics_probe.wgsl"), product])
@@ -102,7 +102,7 @@ struct Shader {
 /// A check that every kernel passes.
 type Check = fn(&Shader) -> Result<(), String>;
 
-/// Each has a test. All are made of a kernel at once, so that its overrides are processed once.
+/// Each has a test. All run on a kernel at once, so that its overrides are processed once.
 const CHECKS: [Check; 5] = [spirv, msl, hlsl, glsl, default_limits];
 
 /// By check, the kernels that fail it.
@@ -185,7 +185,7 @@ fn files_of_trusted_kernels_say_why_they_need_no_checks() {
             continue;
         }
         seen.extend(of.into_iter().copied());
-        // Models are not the library's to answer for.
+        // Models may use functions that the library does not check.
         let is_library = |name: &&String| name.starts_with("shaders/") && !name.contains("/models/");
         for name in names.iter().filter(is_library) {
             let text = std::fs::read_to_string(name).unwrap();
@@ -254,7 +254,7 @@ fn msl(shader: &Shader) -> Result<(), String> {
 
 fn hlsl(shader: &Shader) -> Result<(), String> {
     use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
-    // Every Windows brings a compiler for 5.1, which wgpu falls back to.
+    // Every Windows has a compiler for 5.1, which wgpu falls back to.
     let shader_model =
         if shader.program.features().is_empty() { ShaderModel::V5_1 } else { ShaderModel::V6_0 };
     let options = Options { shader_model, ..Default::default() };
@@ -285,7 +285,7 @@ fn glsl(shader: &Shader) -> Result<(), String> {
     )
     .and_then(|mut writer| writer.write());
     // naga writes no 64-bit integers in GLSL, and wgpu offers none on OpenGL. A kernel of a program
-    // with the feature may do without. The linker refuses them in a program without the feature.
+    // with that feature may work without it; the linker refuses them without the feature.
     let narrow = Capabilities::all() - Capabilities::SHADER_INT64;
     let wide = shader.program.features().contains(Features::SHADER_INT64)
         && Validator::new(ValidationFlags::all(), narrow).validate(&shader.module).is_err();
@@ -310,7 +310,7 @@ fn default_limits(shader: &Shader) -> Result<(), String> {
         .sum();
     let used = || shader.program.used(shader.entry);
     if used().any(|variable| variable.name.as_deref() == Some("store_1")) {
-        return Ok(()); // it stands in for a kernel that fits, where the adapter has more bindings
+        return Ok(()); // on adapters with more bindings another kernel is used
     }
     let storage = used().filter(|variable| matches!(variable.space, AddressSpace::Storage { .. })).count();
     let [x, y, z] = module.entry_points[0].workgroup_size;
@@ -326,12 +326,12 @@ fn default_limits(shader: &Shader) -> Result<(), String> {
     Ok(())
 }
 
-/// Tint is the compiler of Chrome: stricter than naga, above all about barriers in non-uniform
+/// Tint, the compiler of Chrome, is stricter than naga, above all about barriers in non-uniform
 /// control flow.
 #[test]
 fn tint_accepts_kernels() {
     if Command::new("tint").arg("--help").output().is_err() {
-        // Past the test runner, which hides what a passing test prints.
+        // Bypasses the test runner, which hides the output of passing tests.
         writeln!(std::io::stderr(), "not checked with tint, which is not on the PATH").unwrap();
         return;
     }

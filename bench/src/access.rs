@@ -1,4 +1,4 @@
-//! What random accesses to the device's memory cost: the floor of whatever an event does there.
+//! The cost of random accesses to the device's memory, which bounds the speed of events there.
 
 use std::io::{Write as _, stdout};
 
@@ -9,29 +9,29 @@ use crate::shared::rates::or;
 use crate::shared::{Outcome, same};
 use crate::time;
 
-/// Measures what random accesses to the device's memory cost, by the bytes among which they lie
+/// Measure the cost of random accesses to the device's memory, by the size of that memory
 ///
-/// Each invocation makes accesses at random places, as events do. `read` asks for 16 bytes, four
-/// times before it needs any of it; `chain` asks for the next 16 when it has the last; `change`
-/// reads 16 bytes and writes them, one after the other; `send` adds one to a counter and writes 16
-/// bytes beside those of the others that were sent to the same of many mailboxes. What is read is
-/// added up, and what is sent counted, so that no line is of accesses that were not made.
+/// Each invocation accesses random places, as events do. `read` loads 16 bytes, four times before
+/// it needs any of them; `chain` loads the next 16 bytes after it has the last; `change` reads 16
+/// bytes and writes them, one place after the other; `send` increments a counter and writes 16
+/// bytes into one of many mailboxes. Reads are summed and sent items counted, so that no access can
+/// be optimised away.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
   cargo run --release -p eventhorizon-bench -- access --mib 64,1024")]
 pub(crate) struct Args {
-    /// MiB that the places lie in; by default 16, 64, 256 and 1,024.
+    /// Set the sizes of the memory, in MiB. Default: 16, 64, 256 and 1024
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     mib: Vec<u32>,
-    /// Invocations; by default 32,768 and 1,048,576.
+    /// Set the numbers of invocations. Default: 32768 and 1048576
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(64..=1 << 22))]
     invocations: Vec<u32>,
 }
 
-/// Accesses of an invocation.
+/// Accesses per invocation.
 const EACH: u32 = 64;
-/// Places of a mailbox.
+/// Slots per mailbox.
 const MAILBOX: u32 = 4;
 
 const ACCESS: &str = "
@@ -48,7 +48,7 @@ fn mixed(word: u32) -> u32 {
     return x ^ (x >> 16u);
 }
 
-// The place of an access of an invocation: 2^27 of them are told apart.
+// The place of an access of an invocation, for 2^27 distinct accesses.
 fn place(lane: u32, access: u32, count: u32) -> u32 {
     return mixed(params.first + lane * 64u + access) % count;
 }
@@ -70,7 +70,7 @@ fn read(@builtin(global_invocation_id) id: vec3<u32>) {
 fn chain(@builtin(global_invocation_id) id: vec3<u32>) {
     var sum = 0u;
     for (var i = 0u; i < 64u; i += 1u) {
-        // What was read is how many were: the next place is known then.
+        // The sum of the reads is their number, and gives the next place.
         sum += memory[place(id.x, sum, params.rows)].x;
     }
     found[id.x] = sum;
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     for mib in or(&args.mib, &[16, 64, 256, 1024]) {
         let rows = u64::from(mib) << 16;
         if rows * 16 > limit {
-            writeln!(stdout(), "{mib:7} is more than a binding of this device: {} MiB", limit >> 20)?;
+            writeln!(stdout(), "{mib:7} exceeds the largest binding of this device: {} MiB", limit >> 20)?;
             continue;
         }
         let mailboxes = rows / u64::from(MAILBOX);
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
             let sent: u64 = counts.read(&gpu)?.into_iter().map(u64::from).sum();
             let whole = sent > 0 && sent.is_multiple_of(u64::from(invocations) * u64::from(EACH));
-            same(&whole, &true, "what was sent")?;
+            same(&whole, &true, "the sent items")?;
         }
     }
     Ok(())

@@ -11,18 +11,17 @@ use rayon::prelude::*;
 
 use crate::shared::Outcome;
 
-/// Measures the errors of the integer exponential variates against f64, for every one of the 2^32
+/// Measure the errors of the integer exponential variates against f64, for every one of the 2^32
 /// random words
 ///
-/// Tells the largest errors and the means. It takes about a minute of processor time, and needs no
-/// adapter.
+/// Prints the largest errors and the means. Takes about a minute of CPU time. Needs no adapter.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
   cargo run --release -p eventhorizon-bench -- exponential-error")]
 pub(crate) struct Args {}
 
-/// -ln((2 word + 1) / 2^33), to the last places of an `f64`.
+/// -ln((2 word + 1) / 2^33), to the precision of an `f64`.
 fn exact(word: u32) -> f64 {
     let v = 2.0 * f64::from(word) + 1.0;
     let half = 2f64.powi(32);
@@ -30,7 +29,7 @@ fn exact(word: u32) -> f64 {
     if v < half { -(v / (2.0 * half)).ln() } else { -((v - 2.0 * half) / (2.0 * half)).ln_1p() }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 29")]
+#[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is near bit 29")]
 pub(crate) fn run(_: &Args) -> Outcome<()> {
     let unit = 2f64.powi(-59);
     let blocks = (0..1u32 << 12).into_par_iter().map(|block| {
@@ -65,7 +64,7 @@ pub(crate) fn run(_: &Args) -> Outcome<()> {
     )?;
     writeln!(stdout(), "largest                  {:.6}", exponential_unit(0) as f64 * unit)?;
 
-    // Of a mean so long that ticks are as fine as the table.
+    // A mean so long that ticks are as fine as the table.
     let mean = (1 << 27) - 1;
     let blocks = (0..1u32 << 12).into_par_iter().map(|block| {
         let words = (block << 20)..=(block << 20 | 0xf_ffff);

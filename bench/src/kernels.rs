@@ -1,4 +1,4 @@
-//! What the driver's compiler makes of the library's kernels, where Vulkan tells it.
+//! The statistics of the driver's compiler for the library's kernels, if Vulkan reports them.
 
 #[cfg(any(target_os = "linux", windows))]
 mod driver;
@@ -7,23 +7,22 @@ use clap::Args as ClapArgs;
 
 use crate::shared::Outcome;
 
-/// Measures what the driver's compiler makes of each kernel: registers, workgroup memory, code, and
-/// the time that it takes
+/// Measure what the driver's compiler makes of each kernel: registers, workgroup memory, code size
+/// and compile time
 ///
-/// In the driver's own words, for the models that ship and for the cuts that tests look at. How
-/// many workgroups are on a processor at once follows from registers and workgroup memory, and so
-/// does what a kernel waits for. It takes Vulkan, and a driver that reports it.
+/// Prints the driver's own words, for the library's models and for the kernels that tests check.
+/// Registers and workgroup memory determine how many workgroups share a processor, and so how a
+/// kernel hides latency. Needs Vulkan, and a driver that reports these numbers.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- kernels --only neighbours_relax
   cargo run --release -p eventhorizon-bench -- kernels --only rank_subgroup,scatter --unchecked")]
 pub(crate) struct Args {
-    /// Only kernels of whose file, entry point or constants the line holds one of these.
+    /// Print only kernels whose file, entry point or constants contain one of these texts
     #[arg(long, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Without the checks of indices and loops that kernels with a model's WGSL have, and others do
-    /// without.
+    /// Compile without the checks of indices and loops, which only kernels with a model's WGSL have
     #[arg(long)]
     pub(crate) unchecked: bool,
 }
@@ -35,5 +34,5 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
 
 #[cfg(not(any(target_os = "linux", windows)))]
 pub(crate) fn run(_: &Args) -> Outcome<()> {
-    Err(crate::shared::usage("only Vulkan tells what became of a kernel"))
+    Err(crate::shared::usage("only Vulkan reports the statistics of kernels"))
 }

@@ -1,13 +1,12 @@
-//! The program of the benchmarks: each is a command, and a file of its name here with `Args` and
-//! `run`.
+//! The benchmark program. Each command is a file of its name in this folder, with `Args` and `run`.
 //!
 //! ```text
 //! cargo run --release -p eventhorizon-bench -- --help
 //! cargo run --release -p eventhorizon-bench -- phold --lps 1024
 //! ```
 //!
-//! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of
-//! the processor before anything is timed.
+//! The notes write the second line as `bench phold --lps 1024`. Results are compared with those of
+//! the CPU before anything is timed.
 
 mod access;
 mod exponential_error;
@@ -29,7 +28,7 @@ use clap::{Parser, Subcommand};
 use eventhorizon::gpu::Gpu;
 use eventhorizon_cli::shared::{self, Outcome, figure};
 
-/// Measures how fast the library is on the present adapter, and checks what it times
+/// Measure how fast the library is on the default adapter, and check what is timed
 #[derive(Parser)]
 #[command(name = "eventhorizon-bench", version)]
 struct Program {
@@ -37,7 +36,7 @@ struct Program {
     command: Command,
 }
 
-// What each does is said at its `Args`.
+// The help of each command is at its `Args`.
 #[derive(Subcommand)]
 enum Command {
     Phold(phold::Args),
@@ -75,20 +74,20 @@ fn main() -> ExitCode {
     })
 }
 
-/// The choices that were given, or the library's.
+/// The values of the command line, or the library's choice.
 fn or_auto<T: Clone>(given: &[T]) -> Vec<Option<T>> {
     if given.is_empty() { vec![None] } else { given.iter().cloned().map(Some).collect() }
 }
 
-/// How a table tells of such a choice.
+/// The name of such a choice in a table.
 fn named<T: ToString>(choice: Option<T>) -> String {
     choice.map_or_else(|| "auto".to_owned(), |choice| choice.to_string())
 }
 
 type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
 
-/// Milliseconds on the device of one of many recordings: the median of seven submissions, after
-/// some that warm up.
+/// Milliseconds on the device for one of many recordings: the median of seven submissions, after
+/// some for warming up.
 fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
     let submit = |repeats: u32| -> Outcome<f64> {
         let mut encoder = gpu.encoder("timed");
@@ -96,14 +95,13 @@ fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             (0..repeats).for_each(|_| record(&mut pass));
         }
-        // What the host takes to translate the commands is not the device's time.
+        // The time in which the host translates the commands is not counted.
         let commands = encoder.finish();
         let start = Instant::now();
         gpu.wait(gpu.queue().submit([commands]))?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };
-    // The first submissions free memory and raise clocks. (An H200 that had waited for the host for
-    // some seconds took 4.3 times as long after a tenth of a second.)
+    // The first submissions free memory and raise clocks: this many milliseconds of work suffice.
     let enough = if gpu.info().device_type == wgpu::DeviceType::Cpu { 100 } else { 600 };
     let start = Instant::now();
     let mut once = submit(1)?;

@@ -1,4 +1,4 @@
-//! Times of region matching on the present adapter, with the workload of Marzolla and D'Angelo
+//! Times of region matching on the default adapter, with the workload of Marzolla and D'Angelo
 //! (2020).
 
 #![allow(clippy::cast_precision_loss, reason = "times and rates")]
@@ -21,36 +21,36 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("sort", Algorithm::Sort),
 ];
 
-/// Measures the times of region matching, after a comparison of all algorithms with the processor
+/// Measure the times of region matching, after a comparison of all algorithms with the CPU
 ///
-/// Half the regions are subscriptions, all of one size, and alpha is the sum of their sizes over
-/// that of the space. "On the device" is the time of recorded work with the bounds on the device,
-/// many repetitions per submission; "with copies" is everything from host arrays to the number on
-/// the host. Times are in milliseconds.
+/// Half of the regions are subscriptions. All have one size, and alpha is the sum of their sizes
+/// over that of the space. "On the device" is the time of recorded work with the bounds on the
+/// device, with many repetitions per submission. "With copies" is everything from host arrays to
+/// the number on the host. Times are in milliseconds.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- matching
   cargo run --release -p eventhorizon-bench -- matching --only moving,find")]
 pub(crate) struct Args {
-    /// Parts to time; all of them by default.
+    /// Time only these parts. Default: all
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Counting in one dimension, on the device and with copies.
+    /// Count in one dimension, on the device and with copies
     Count,
-    /// Finding pairs in one dimension.
+    /// Find pairs in one dimension
     Find,
-    /// All algorithms in 1 to 3 dimensions.
+    /// Compare all algorithms in 1 to 3 dimensions
     Compare,
-    /// Grids with few and many cells.
+    /// Compare grids with few and many cells
     Cells,
-    /// Regions that move.
+    /// Match moving regions
     Moving,
-    /// What binds copies from the host: filling mapped memory, and copying from it.
+    /// Measure the bounds of copies from the host: filling mapped memory, and copying from it
     Copies,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     if wanted(Part::Cells) {
         writeln!(
             stdout(),
-            "count with grids of so many cells per dimension, alpha 1 (ms, everything but the upload)"
+            "count with grids of N cells per dimension, alpha 1 (ms, everything except the upload)"
         )?;
         let regions = if slow { 30_000 } else { 1_000_000 };
         cells::<2>(&matcher, regions, 2048)?;
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     Ok(())
 }
 
-/// A word that depends on `i` and the stream: two rounds of a 64-bit mix.
+/// A word that depends on `i` and the stream, from two rounds of a 64-bit mix.
 fn hash(i: u64, stream: u64) -> u32 {
     let mut z = i.wrapping_add(stream << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -133,7 +133,7 @@ fn verify<const D: usize>(matcher: &Matcher) -> Outcome<()> {
     Ok(())
 }
 
-/// 4,096 words per workgroup, a vector of four at a time.
+/// Each workgroup copies 4,096 words, in vectors of four.
 const COPY: &str = "
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> copied: array<vec4<u32>>;
@@ -150,7 +150,7 @@ fn copy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 }
 ";
 
-/// GB/s of a kernel that copies a large buffer, read plus write.
+/// GB/s of a kernel that copies a large buffer, reads plus writes.
 fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Outcome<f64> {
     let source = Buffer::storage_from(gpu, "source", &vec![7u32; usize::try_from(bytes / 4)?])?;
     let copied = Buffer::<u32>::storage(gpu, "copied", bytes / 4)?;
@@ -162,8 +162,8 @@ fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Outcome<f64> {
     Ok(2.0 * bytes as f64 / ms / 1e6)
 }
 
-/// How fast all cores fill memory of their own and mapped memory of the device, and how fast the
-/// device copies from that: the bounds of whatever the host sends.
+/// How fast all cores fill their own memory and mapped memory of the device, and how fast the
+/// device copies from the latter. These rates bound all transfers from the host.
 fn copies(gpu: &Gpu, bytes: u64) -> Outcome<()> {
     const SHARE: usize = 1 << 20;
     let source = vec![7u8; usize::try_from(bytes)?];
@@ -210,7 +210,7 @@ fn copies(gpu: &Gpu, bytes: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// The count on the CPU with all cores.
+/// The count on all cores of the CPU.
 fn expected(s: &[Region<u32, 1>], u: &[Region<u32, 1>]) -> u64 {
     let sorted = |mut keys: Vec<u32>| {
         keys.par_sort_unstable();
@@ -238,7 +238,7 @@ fn counting(matcher: &Matcher, sizes: &[u64]) -> Outcome<()> {
         if needed > gpu.max_buffer_bytes() {
             writeln!(
                 stdout(),
-                "{regions:>12}   skipped: a side takes {needed} bytes and this device binds {}",
+                "{regions:>12}   skipped: a side needs {needed} bytes, and a binding of this device has at most {}",
                 gpu.max_buffer_bytes()
             )?;
             continue;
@@ -321,7 +321,7 @@ fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Outcome<()> {
 }
 
 fn comparison(matcher: &Matcher, slow: bool) -> Outcome<()> {
-    writeln!(stdout(), "count with all algorithms, alpha 1 (ms, everything but the upload)")?;
+    writeln!(stdout(), "count with all algorithms, alpha 1 (ms, everything except the upload)")?;
     writeln!(stdout(), "     regions  dims      brute       grid       tree       sort       auto")?;
     let sizes: &[u64] = if slow { &[3_000, 30_000] } else { &[3_000, 30_000, 300_000, 1_000_000] };
     for &regions in sizes {
@@ -341,7 +341,7 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     let mut line = format!("{regions:>12} {D:>5}");
     let mut counts = Vec::new();
     for (_, algorithm) in ALGORITHMS.into_iter().chain([("auto", Algorithm::Auto)]) {
-        // Minutes of testing every pair tell nothing.
+        // Testing every pair would take minutes.
         if algorithm == Algorithm::Brute && regions > most {
             line += "          -";
             continue;
@@ -359,8 +359,8 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Where the library chooses, it takes the finest of these (powers of two, up to some cells per
-/// region) in which regions of a sample meet few.
+/// Measures grids. The library takes the finest (a power of two, with a bound on cells per region)
+/// in which the regions of a sample meet few cells.
 fn cells<const D: usize>(matcher: &Matcher, regions: u64, most: u32) -> Outcome<()> {
     let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
     let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
@@ -382,7 +382,7 @@ fn cells<const D: usize>(matcher: &Matcher, regions: u64, most: u32) -> Outcome<
     Ok(())
 }
 
-/// Steps of moving regions beside what they save: copying both sets and finding all pairs.
+/// Times steps of moving regions, and what they replace: copying both sets and finding all pairs.
 fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
     writeln!(
         stdout(),
@@ -431,7 +431,7 @@ fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
                 times.push(start.elapsed().as_secs_f64() * 1e3);
                 changes = step.began.len() + step.ended.len();
             }
-            // The first ones make room.
+            // The first steps allocate memory.
             let times = &mut times[2..];
             let middle = median(times);
             writeln!(
@@ -444,6 +444,6 @@ fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
     }
     let sets = MovingRegions::new(matcher, &s, &u)?;
     let total = matcher.find(&matcher.upload("s", &s)?, &matcher.upload("u", &u)?, Algorithm::Auto)?.total();
-    same(&sets.matches()?.total(), &total, "pairs in the end")?;
+    same(&sets.matches()?.total(), &total, "pairs at the end")?;
     Ok(())
 }

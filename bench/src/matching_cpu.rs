@@ -1,4 +1,4 @@
-//! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the
+//! The CPU's side of the comparison: counts overlaps in one dimension with all cores, by the
 //! interval trees of the crate coitrees and by sorting.
 //!
 //! The workload is that of `matching.rs`, in 31-bit coordinates because coitrees takes `i32`.
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::shared::rates::or;
 use crate::shared::{self, Outcome};
 
-/// One side of the synthetic workload: half-open intervals of one size at random places.
+/// One side of the synthetic workload: half-open intervals of one size at random positions.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "31 bits")]
 fn workload(regions: u64, alpha: f64, side: u64) -> Vec<(i32, i32)> {
     let size = (2f64.powi(31) * alpha / regions as f64).round().max(1.0) as i32;
@@ -28,11 +28,12 @@ fn workload(regions: u64, alpha: f64, side: u64) -> Vec<(i32, i32)> {
     (0..regions / 2).into_par_iter().map(place).collect()
 }
 
-/// A tree per core over a part of the subscriptions, queried by all updates; both in parallel.
+/// Builds a tree per core for a part of the subscriptions and queries it with all updates, in
+/// parallel.
 fn by_trees(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64) {
     let start = Instant::now();
     let part = subscriptions.len().div_ceil(rayon::current_num_threads()).max(1);
-    // Neighbours into the same tree: a query then meets few trees.
+    // Neighbouring intervals are in the same tree, so that a query meets few trees.
     let mut sorted = subscriptions.to_vec();
     sorted.par_sort_unstable();
     let trees: Vec<COITree<(), u32>> = sorted
@@ -58,7 +59,7 @@ fn by_trees(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64) 
     (count, start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Two sorts and two searches per subscription.
+/// Counts with two sorts and two searches per subscription.
 fn by_sorting(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64) {
     let start = Instant::now();
     let mut starts: Vec<i32> = updates.par_iter().map(|update| update.0).collect();
@@ -75,21 +76,20 @@ fn by_sorting(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64
     (count, start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Measures the times of counting overlaps on all cores of the processor, which `matching` is
-/// compared with
+/// Measure the times of counting overlaps on all cores of the CPU, for comparison with `matching`
 ///
-/// In one dimension, by the interval trees of the crate coitrees and by sorting, which must count
-/// the same. It needs no adapter. Times are in milliseconds.
+/// Counts in one dimension, by the interval trees of the crate coitrees and by sorting; both must
+/// give the same count. Needs no adapter. Times are in milliseconds.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- matching-cpu
   cargo run --release -p eventhorizon-bench -- matching-cpu 1000000,10000000 --alpha 1")]
 pub(crate) struct Args {
-    /// Numbers of regions to compare; by default 1000000 and 10000000.
+    /// Set the numbers of regions. Default: 1000000 and 10000000
     #[arg(value_delimiter = ',', value_parser = clap::value_parser!(u64).range(2..=1 << 31))]
     regions: Vec<u64>,
-    /// How often the regions together cover the space, to compare; by default 0.01, 1 and 100.
+    /// Set how often the regions together cover the space. Default: 0.01, 1 and 100
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     alpha: Vec<f64>,
 }

@@ -1,4 +1,5 @@
-//! The host engine of matching beside a sorted sweep and a grid, each written plainly for one core.
+//! Compares the host engine of matching with a sorted sweep and a grid, each in plain code for one
+//! core.
 
 #![allow(clippy::cast_precision_loss, reason = "times")]
 
@@ -12,27 +13,27 @@ use crate::median;
 use crate::shared::rates::or;
 use crate::shared::{Outcome, same};
 
-/// Measures the host engine of matching beside a sorted sweep and a grid, each written plainly for
-/// one core
+/// Compare the host engine of matching with a sorted sweep and a grid, each in plain code for one
+/// core
 ///
-/// Finds pairs of the synthetic workload in 1 to 3 dimensions, and those of moving players in two,
-/// all of whom move each tick. It needs no adapter. Times are in milliseconds, medians of five;
-/// `RAYON_NUM_THREADS=1` keeps the engine to one core, too.
+/// Finds the pairs of the synthetic workload in 1 to 3 dimensions, and in two dimensions those of
+/// players that all move in each tick. Needs no adapter. Times are medians of five, in
+/// milliseconds; `RAYON_NUM_THREADS=1` limits the engine to one core too.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   RAYON_NUM_THREADS=1 cargo run --release -p eventhorizon-bench -- matching-host
   cargo run --release -p eventhorizon-bench -- matching-host 1000000 --players 20000")]
 pub(crate) struct Args {
-    /// Numbers of regions to compare; by default 100000.
+    /// Set the numbers of regions. Default: 100000
     #[arg(value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..))]
     regions: Vec<u32>,
-    /// Numbers of players to compare; by default 20000.
+    /// Set the numbers of players. Default: 20000
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..))]
     players: Vec<u32>,
 }
 
-/// Numbers that look random, below 2^32: SplitMix64.
+/// Pseudo-random numbers below 2^32 from SplitMix64.
 fn random(mut state: u64) -> impl FnMut() -> u32 {
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -43,8 +44,8 @@ fn random(mut state: u64) -> impl FnMut() -> u32 {
     }
 }
 
-/// One side of the synthetic workload: regions of one size, which together with the other side's
-/// are `alpha` times the space.
+/// One side of the synthetic workload: regions of one size. Both sides together are `alpha` times
+/// the space.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^31")]
 fn workload<const D: usize>(regions: u32, alpha: f64, seed: u64) -> Vec<Region<u32, D>> {
     let share = (alpha / f64::from(regions)).powf(1.0 / D as f64).min(0.5);
@@ -57,7 +58,7 @@ fn workload<const D: usize>(regions: u32, alpha: f64, seed: u64) -> Vec<Region<u
     (0..regions / 2).map(region).collect()
 }
 
-/// Two sets in the order of their lower bounds, merged: each region meets those that begin inside
+/// Merges two sets in the order of their lower bounds; each region meets those that begin inside
 /// it.
 fn plain_sweep<const D: usize>(s: &[Region<u32, D>], u: &[Region<u32, D>]) -> Vec<[u32; 2]> {
     let sorted = |set: &[Region<u32, D>]| {
@@ -89,8 +90,8 @@ fn plain_sweep<const D: usize>(s: &[Region<u32, D>], u: &[Region<u32, D>]) -> Ve
     pairs
 }
 
-/// Players (points) into cells as large as they see, and each sight (a square) over the cells it
-/// meets.
+/// Puts players (points) into cells of the size of a sight, and looks up each sight (a square) in
+/// the cells it meets.
 fn plain_grid(sights: &[Region<u32, 2>], players: &[Region<u32, 2>], sight: u32) -> Vec<[u32; 2]> {
     let side = (u32::MAX / sight).clamp(1, 2048);
     let cell = |x: u32| ((u64::from(x) * u64::from(side)) >> 32) as usize;
@@ -110,7 +111,7 @@ fn plain_grid(sights: &[Region<u32, 2>], players: &[Region<u32, 2>], sight: u32)
     pairs
 }
 
-/// The median of five times of a way to find pairs, which must be those expected.
+/// The median time of five runs of `find`, which must return the expected pairs.
 fn timed(what: &str, expected: &[[u32; 2]], find: impl Fn() -> Outcome<Vec<[u32; 2]>>) -> Outcome<f64> {
     let mut times = Vec::new();
     for _ in 0..5 {
@@ -134,7 +135,7 @@ fn sweeps<const D: usize>(regions: u32, alpha: f64) -> Outcome<()> {
     Ok(())
 }
 
-/// All move each tick, by a hundredth of what they see.
+/// Times players that all move in each tick, by a hundredth of their sight.
 fn players(count: u32, seen: f64) -> Outcome<()> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^31")]
     let sight = (2f64.powi(32) * (seen / f64::from(count)).sqrt().min(0.5)) as u32;
@@ -166,7 +167,7 @@ fn players(count: u32, seen: f64) -> Outcome<()> {
         moving.update(&sights, &bodies)?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    // The first one finds the pairs of before, too.
+    // The first call also finds the pairs that existed before.
     let changes = median(&mut times[1..]);
     let pairs = expected.len();
     writeln!(stdout(), "{count:>10} {pairs:>10} {grid:>12.2} {engine:>12.2} {changes:>12.2}")?;

@@ -1,5 +1,4 @@
-//! The event rates of PHOLD over the parameters of Baudis et al. (section IV.B), for each queue
-//! design.
+//! Event rates of PHOLD over the parameters of Baudis et al. (section IV.B), for each queue design.
 
 use std::io::{Write as _, stdout};
 
@@ -14,55 +13,55 @@ use crate::shared::rates::{measure_events, or, too_large};
 use crate::shared::{self, Outcome};
 use crate::{named, or_auto};
 
-/// Measures the events per second of PHOLD, for each queue design
+/// Measure the events per second of PHOLD, for each queue design
 ///
-/// Every line is checked first: a shorter run must have the fingerprint of the sequential CPU
-/// engine. Lists are separated by commas, and make a line of each combination.
+/// Checks every row first: a shorter run must have the fingerprint of the sequential CPU engine.
+/// Lists are separated by commas; each combination is a row.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- phold
   cargo run --release -p eventhorizon-bench -- phold --queue heap --group-size 64,128 --population 4,16")]
 pub(crate) struct Args {
-    /// Queue designs to compare; by default those that the library chooses from (docs/queues.md
-    /// names all).
+    /// Compare these queue designs. Default: those that the library chooses from (all are in
+    /// docs/queues.md)
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
-    /// Invocations per workgroup to compare; the library's choice by default.
+    /// Set the invocations per workgroup. Default: the library's choice
     #[arg(long, alias = "workgroup", value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
-    /// LPs that an invocation serves in each window, to compare; the library's choice by default.
+    /// Set the LPs that an invocation serves in each window. Default: the library's choice
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Vec<u32>,
-    /// Numbers of LPs; by default 1024, 32768 and 1048576.
+    /// Set the numbers of LPs. Default: 1024, 32768 and 1048576
     #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
-    /// Events per LP; by default 4, 16 and 128.
+    /// Set the events per LP. Default: 4, 16 and 128
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates: an event comes the lookahead and on average 1/rate units of time after the one that
-    /// sent it; by default 0.1, 0.001 and 0.00001.
+    /// Set the rates: an event follows its sender by the lookahead and on average 1/rate units of
+    /// time. Default: 0.1, 0.001 and 0.00001
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
-    /// Seconds to measure for each line, after as many that keep the device busy.
+    /// Set the seconds to measure for each row; as long a run before it keeps the device busy
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// How far windows go, to compare: yawns, horizon or auto; by default yawns.
+    /// Synchronise by yawns, horizon or auto. Default: yawns
     #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
-    /// Least delays of an event (the lookahead), to compare, in units of time; by default 10.
+    /// Set the least delays of an event (the lookahead), in units of time. Default: 10
     #[arg(long, value_delimiter = ',', value_parser = shared::not_negative)]
     lookahead: Vec<f64>,
-    /// Capacities that cannot grow, so that no snapshots are taken.
+    /// Use capacities that cannot grow, so that no snapshots are taken
     #[arg(long)]
     fixed: bool,
-    /// Skips the comparison with the CPU engine.
+    /// Skip the comparison with the CPU engine
     #[arg(long)]
     unchecked: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
-    // All of them before the first is run: none is refused in the middle.
+    // All models are checked before the first run.
     let mut models = Vec::new();
     for lps in or(&args.lps, &[1024, 32768, 1 << 20]) {
         for lookahead in or(&args.lookahead, &[10.0]) {
@@ -75,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         }
     }
     if args.sync.contains(&Sync::Neighbours) {
-        return Err(shared::usage("PHOLD sends to anybody: windows by neighbours are for `bench sync`"));
+        return Err(shared::usage("PHOLD sends to any LP: use `bench sync` for windows by neighbours"));
     }
     let mut ways = Vec::new();
     for queue in or(&args.queue, &QueueDesign::PRODUCTION) {
@@ -146,9 +145,9 @@ fn line(
         let found = simulation.fingerprint()?;
         shared::same(&Some(found), expected, format!("the fingerprint with {options:?}"))?;
     }
-    // The device was idle while the CPU engine ran: `measure` keeps it busy first.
+    // The device was idle during the run of the CPU engine: `measure` keeps it busy first.
     let Some(rate) = measure_events(&mut simulation, args.seconds, None)? else {
-        unreachable!("there is no deadline")
+        unreachable!("no deadline is set")
     };
     Ok(format!("{:11.4e} {:11.2}", rate.events_per_second(), rate.microseconds_per_window()))
 }

@@ -1,6 +1,6 @@
-//! Checks reduce, scan and radix sort on this adapter, and times them.
+//! Checks reduce, scan and radix sort on the default adapter, and times them.
 
-#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+#![allow(clippy::cast_precision_loss, reason = "printed numbers")]
 #![allow(clippy::cast_possible_truncation, reason = "keys are hashes of indices below 2^32")]
 
 use std::io::{Write as _, stdout};
@@ -12,11 +12,11 @@ use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey
 
 use crate::shared::Outcome as Result;
 
-/// Measures the times of reduce, scan and radix sort, and checks what they come to
+/// Measure the times of reduce, scan and radix sort, and check their results
 ///
-/// A time is the median of several submissions, each of many recorded tasks, divided by their
-/// number: what a task costs among others, without the submission. "GB/s" counts the bytes that the
-/// algorithm moves to and from buffers at the least.
+/// A time is the median of several submissions of many recorded tasks, divided by the number of
+/// tasks: the cost of a task without its submission. "GB/s" counts the bytes that the algorithm
+/// must move to and from buffers.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
@@ -41,7 +41,7 @@ pub(crate) fn run(_: &Args) -> Result<()> {
         .into_iter()
         .collect();
     if software {
-        writeln!(stdout(), "a processor plays the GPU: up to 2^{largest} elements only")?;
+        writeln!(stdout(), "software adapter: at most 2^{largest} elements")?;
     }
     for exponent in exponents {
         let n = 1u64 << exponent;
@@ -63,7 +63,7 @@ pub(crate) fn run(_: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The key of an index: the finalizer of MurmurHash3, a permutation of the words.
+/// The key for an index: the finalizer of MurmurHash3, a permutation of the words.
 fn hash(index: u64) -> u32 {
     let mut word = index as u32;
     word = (word ^ (word >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -116,7 +116,7 @@ impl Work<'_> {
             let mut sum = 0u32;
             for (i, (&key, found)) in self.keys.iter().zip(output.read(gpu)?).enumerate() {
                 if found != sum {
-                    return Err(format!("{name}: element {i} is {found} and not {sum}").into());
+                    return Err(format!("{name}: element {i}: expected {sum}, found {found}").into());
                 }
                 sum = sum.wrapping_add(key);
             }
@@ -130,7 +130,9 @@ impl Work<'_> {
             let mut sum = 0u64;
             for (&key, found) in self.keys.iter().zip(output.read(gpu)?) {
                 if found != sum {
-                    return Err(format!("exclusive scan to 64 bits, {way}: {found} and not {sum}").into());
+                    return Err(
+                        format!("exclusive scan to 64 bits, {way}: expected {sum}, found {found}").into()
+                    );
                 }
                 sum += u64::from(key);
             }
@@ -153,7 +155,7 @@ impl Work<'_> {
         }
         let sort = RadixSort::<u32>::new(gpu, self.n)?;
 
-        // Repeated without new keys.
+        // Repeated with keys that are already sorted.
         let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
         self.line(&format!("sorted pairs, {way}"), self.time(&[&task])?, 80)?;
         pairs.compare(gpu, key, |key| key.into()).map_err(|error| format!("sorted pairs: {error}"))?;
@@ -172,7 +174,7 @@ impl Work<'_> {
         self.line(&name, pairs.time(gpu, &task)?, 48)?;
         let half = self.keys.len() / 2;
         for (sorted, keys) in pairs.keys.read(gpu)?.chunks(half).zip(self.keys.chunks(half)) {
-            // Sums of squares as well: together they tell one set of keys from another.
+            // Sums of squares as well: both together identify a set of keys.
             let sum = |keys: &[u32]| {
                 keys.iter().fold((0u64, 0u64), |(sum, squares), &key| {
                     let key = u64::from(key);
@@ -210,8 +212,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The most workgroups of a sort to try: the default, and on a GPU those around it that make a
-    /// difference.
+    /// The workgroup limits to try for a sort: the default, and on a GPU also its neighbours.
     fn sort_workgroups(&self, default: Tuning) -> Vec<u32> {
         let mut all = vec![default.workgroups];
         if self.gpu.info().device_type != wgpu::DeviceType::Cpu {
@@ -223,7 +224,7 @@ impl Work<'_> {
         all
     }
 
-    /// The most workgroups to try; a processor is slow, so it tries the default alone.
+    /// The workgroup limits to try. A software adapter is slow and tries only the default.
     fn workgroups(&self) -> Vec<u32> {
         match self.gpu.info().device_type {
             wgpu::DeviceType::Cpu => vec![Tuning::sweep(self.gpu).workgroups],
@@ -242,7 +243,7 @@ impl Work<'_> {
     }
 }
 
-/// Keys in their first order, and the buffers in which they are sorted with their indices.
+/// Keys in their first order, and buffers in which they are sorted with their indices.
 struct Pairs<K> {
     input: Buffer<K>,
     indices: Buffer<u32>,
@@ -264,8 +265,8 @@ impl<K: SortKey + PartialEq> Pairs<K> {
         encoder.copy_buffer_to_buffer(self.input.raw(), 0, self.keys.raw(), 0, self.keys.raw().size());
     }
 
-    /// Seconds of a sort, which leaves its result: the keys are copied anew before each, and copies
-    /// alone are timed and taken off.
+    /// Seconds of a sort, which keeps its result. The keys are copied before each sort; the time of
+    /// copies alone is subtracted.
     fn time(&self, gpu: &Gpu, task: &Plan) -> Result<f64> {
         let copies = median(gpu, &|encoder| self.copy_keys(encoder))?;
         let both = median(gpu, &|encoder| {
@@ -275,7 +276,7 @@ impl<K: SortKey + PartialEq> Pairs<K> {
         Ok(both - copies)
     }
 
-    /// Sorts once more, and compares.
+    /// Sorts once more, and compares the result.
     fn check(&self, gpu: &Gpu, task: &Plan, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
         let mut encoder = gpu.encoder("check");
         self.copy_keys(&mut encoder);
@@ -285,8 +286,8 @@ impl<K: SortKey + PartialEq> Pairs<K> {
         self.compare(gpu, key, part)
     }
 
-    /// Each index is with its key, in the order of `part`, equal ones in that of the indices.
-    /// Indices that ascend so are distinct, so they are all.
+    /// Checks that each index is with its key, in the order of `part`, with equal ones in the order
+    /// of indices. Such ascending indices are distinct, so none is lost.
     fn compare(&self, gpu: &Gpu, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
         let n = self.keys.len();
         let mut last = None;
@@ -302,19 +303,19 @@ impl<K: SortKey + PartialEq> Pairs<K> {
     }
 }
 
-/// Seconds that the recorded work takes among others of its kind.
+/// Seconds of the recorded work as one of many in a submission.
 fn median(gpu: &Gpu, record: &dyn Fn(&mut wgpu::CommandEncoder)) -> Result<f64> {
     let submit = |repeats: u32| -> Result<f64> {
         let mut encoder = gpu.encoder("benchmark");
         (0..repeats).for_each(|_| record(&mut encoder));
-        // What the host takes to translate the commands is not the device's time.
+        // The time in which the host translates the commands is not counted.
         let commands = encoder.finish();
         let start = Instant::now();
         gpu.wait(gpu.queue().submit([commands]))?;
         Ok(start.elapsed().as_secs_f64())
     };
     submit(1)?;
-    // As many as fill some 20 ms, so that the cost of a submission hardly shows.
+    // Enough repetitions for about 20 ms, so that the cost of a submission is negligible.
     #[expect(clippy::cast_sign_loss, reason = "clamped")]
     let repeats = (0.02 / submit(1)?).clamp(1.0, 200.0) as u32;
     let mut times = (0..5).map(|_| submit(repeats)).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! The event rates of many runs of PHOLD at once, for each mapping of runs to the device.
+//! Event rates of many runs of PHOLD at once, for each mapping of runs to the device.
 
 use std::convert::Infallible;
 use std::io::{Write as _, stdout};
@@ -16,46 +16,46 @@ use crate::shared::rates::or;
 use crate::shared::{self, Outcome};
 use crate::{named, or_auto};
 
-/// Measures the events per second of many runs of PHOLD at once, for each mapping of runs to the
+/// Measure the events per second of many runs of PHOLD at once, for each mapping of runs to the
 /// device
 ///
-/// Every line is checked first: the fingerprints of a shorter experiment must be those of the
-/// sequential CPU engine. Lists are separated by commas, and make a line of each combination.
+/// Checks every row first: the fingerprints of a shorter experiment must be those of the sequential
+/// CPU engine. Lists are separated by commas; each combination is a row.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- replicas
   cargo run --release -p eventhorizon-bench -- replicas --replicas 1024 --lps 64 --rate 0.001 --mapping team")]
 pub(crate) struct Args {
-    /// Mappings to compare; by default thread and team.
+    /// Compare these mappings. Default: thread and team
     #[arg(long, value_delimiter = ',')]
     mapping: Vec<Mapping>,
-    /// Runs of an experiment; by default 64, 1024 and 10000.
+    /// Set the runs of an experiment. Default: 64, 1024 and 10000
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     replicas: Vec<u32>,
-    /// LPs of a run; by default 16, 64 and 256.
+    /// Set the LPs of a run. Default: 16, 64 and 256
     #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
-    /// Events per LP; by default 4.
+    /// Set the events per LP. Default: 4
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates: an event comes 10 and on average 1/rate units of time after the one that sent it; by
-    /// default 0.1, 0.001 and 0.00001.
+    /// Set the rates: an event follows its sender by 10 and on average 1/rate units of time.
+    /// Default: 0.1, 0.001 and 0.00001
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
-    /// Queue designs of teams to compare; the library's choice by default.
+    /// Compare these queue designs of teams. Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
-    /// Ways to synchronise to compare, of teams: yawns, horizon or auto; auto by default.
+    /// Synchronise teams by yawns, horizon or auto. Default: auto
     #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
-    /// Invocations per workgroup to compare; the library's choice by default.
+    /// Set the invocations per workgroup. Default: the library's choice
     #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
-    /// Seconds of an experiment at the least.
+    /// Set the least seconds of an experiment
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// Skips the comparison with the CPU engine.
+    /// Skip the comparison with the CPU engine
     #[arg(long)]
     unchecked: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Args {
 const LOOKAHEAD: f64 = 10.0;
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
-    // All of them before the first is run: none is refused in the middle.
+    // All models are checked before the first run.
     let mut models = Vec::new();
     for lps in or(&args.lps, &[16, 64, 256]) {
         for population in or(&args.population, &[4]) {
@@ -133,7 +133,7 @@ fn measure(
         let expected = CpuEngine::new(build).run(&some, until(10.0 * mean)?)?;
         shared::same(&found.fingerprint, &expected.fingerprint, format!("the fingerprint with {options:?}"))?;
     }
-    // Kernels are compiled when they are first used.
+    // This run compiles the kernels.
     engine.run(&experiment(replicas), until(mean)?)?;
     let mut end = 10.0 * mean;
     loop {

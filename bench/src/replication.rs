@@ -1,8 +1,7 @@
-//! Checks every model in every mapping against its Rust twin on the present adapter, then times the
-//! mappings.
+//! Checks every model in every mapping against its reference implementation on the default adapter,
+//! then times the mappings.
 //!
-//! Each row begins with half a second that does not count, because devices that were idle are slow
-//! at first.
+//! Each row starts with half a second that is not timed, because idle devices are slow at first.
 
 use std::io::{Write as _, stdout};
 use std::time::{Duration, Instant};
@@ -16,19 +15,19 @@ use eventhorizon::replication::{
 
 use crate::shared::Outcome;
 
-/// Measures the speed of replications in each mapping, after every model was compared with its Rust
-/// twin
+/// Measure the speed of replications in each mapping, after comparing every model with its
+/// reference implementation
 ///
-/// It takes about a minute on a large device. Times are of the device: many runs in one submission,
-/// the wall clock around submit and wait, median of five, divided by the runs.
+/// Takes about a minute on a large device. Times are those of the device: many runs in one
+/// submission, wall-clock time from submission to completion, the median of five, divided by the
+/// number of runs.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
   cargo run --release -p eventhorizon-bench -- replication")]
 pub(crate) struct Args {}
 
-/// What one run may take; larger sizes are left out where the smaller ones say that they would take
-/// longer.
+/// The longest time of one run. Larger sizes are skipped if the smaller ones predict a longer time.
 fn most(gpu: &Gpu) -> f64 {
     match gpu.info().device_type {
         wgpu::DeviceType::Cpu => 0.05,
@@ -36,8 +35,7 @@ fn most(gpu: &Gpu) -> f64 {
     }
 }
 
-/// How long a device works before it is timed. One that was idle has a slow clock: the first times
-/// on an H200 were 5.7 times those of the same work later. A guess at how long that lasts.
+/// The time that a device works before it is timed, so that it raises its clock. An estimate.
 fn warm_up(gpu: &Gpu) -> Duration {
     match gpu.info().device_type {
         wgpu::DeviceType::Cpu => Duration::ZERO,
@@ -49,7 +47,7 @@ fn experiment(replications: u32) -> Experiment {
     Experiment::new(Design::default(), replications, 2011)
 }
 
-/// An engine without run-time checks, as the library's own kernels run.
+/// An engine without run-time checks, as for the library's own kernels.
 fn engine<M: Model>(
     gpu: &Gpu,
     model: M,
@@ -57,8 +55,8 @@ fn engine<M: Model>(
     group_size: Option<u32>,
 ) -> Result<Engine<M>, ReplicationError> {
     let engine = Engine::new(gpu, model, Options::default().mapping(mapping).group_size(group_size))?;
-    // SAFETY: the models of the library index their arrays by constants or below a constant, their
-    // loops count to one, and `draw_below` divides by n only where n is above 0.
+    // SAFETY: the library's models index arrays by constants or below a constant, their loops have
+    // bounds, and `draw_below` divides by n only if n is above 0.
     Ok(unsafe { engine.trusted() })
 }
 
@@ -79,23 +77,24 @@ fn verify<M: ReferenceModel + Copy + Sync>(
                 == bytemuck::cast_slice::<_, u8>(&cpu.outputs)
                 && results.fingerprint == cpu.fingerprint;
             if !same {
-                return Err(
-                    format!("{name}, {mapping}, without {features:?}: not the bits of the twin").into()
-                );
+                return Err(format!(
+                    "{name}, {mapping}, without {features:?}: differs from the reference implementation"
+                )
+                .into());
             }
             seen.push(format!("{mapping}"));
         }
     }
     writeln!(
         stdout(),
-        "  {name:9} fingerprint {:016x}: {} runs are the twin's bits",
+        "  {name:9} fingerprint {:016x}: {} runs equal the reference implementation",
         cpu.fingerprint,
         seen.len()
     )?;
     Ok(())
 }
 
-/// Seconds of one run of an experiment on the device; none where it would take too long.
+/// Seconds of one run of an experiment on the device, or `None` if it would take too long.
 fn time<M: Model>(
     gpu: &Gpu,
     engine: &mut Engine<M>,
@@ -121,14 +120,14 @@ fn time<M: Model>(
         gpu.wait(gpu.submit(encoder)?)?;
         Ok(begun.elapsed().as_secs_f64())
     };
-    // The first of a row.
+    // The first measurement of a row.
     let begun = Instant::now();
     while guess == 0.0 && begun.elapsed() < warm_up(gpu) {
         run(1)?;
     }
     let once = run(1)?.min(run(1)?);
     if batch.running().read(gpu)? != [0, 0] {
-        // llvmpipe cuts long loops.
+        // llvmpipe ends long loops early.
         return Ok(None);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 200")]
@@ -147,7 +146,7 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let sizes = [64_u32, 1024, 32_768, 1_048_576];
     writeln!(
         stdout(),
-        "\nM/M/1, rates 0.8 and 1.0, 10,000 clients: 1e9 clients per second at so many replications"
+        "\nM/M/1, rates 0.8 and 1.0, 10,000 clients: 1e9 clients per second by number of replications"
     )?;
     writeln!(
         stdout(),
@@ -181,8 +180,8 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let mut checked = Engine::new(gpu, model, Options::default().mapping(Mapping::Thread).group_size(64))?;
     write!(stdout(), "  {:34}", "thread 64, checked")?;
     row(gpu, &mut checked, &params, &sizes)?;
-    // The whole of `Engine::run` but its first time, the median of nine: submission, readback,
-    // statistics.
+    // All of `Engine::run` except its first call: submission, readback and statistics, the median
+    // of nine.
     let mut engine = engine(gpu, model, Mapping::Auto, None)?;
     write!(stdout(), "  {:34}", "auto, all of Engine::run")?;
     for replications in sizes {
@@ -199,7 +198,7 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
             let begun = Instant::now();
             let results = engine.run(&params, &experiment(replications))?;
             samples.push(begun.elapsed().as_secs_f64());
-            // Giving memory back is none of it.
+            // Freeing memory is not timed.
             drop(results);
         }
         samples.sort_by(f64::total_cmp);
@@ -210,20 +209,15 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let cpu = CpuEngine::new(model, Options::default())?;
     let begun = Instant::now();
     cpu.run(&params, &experiment(64))?;
-    writeln!(
-        stdout(),
-        "  {:34}{:>10.3}",
-        "processor, all cores",
-        64e4 / begun.elapsed().as_secs_f64() / 1e9
-    )?;
+    writeln!(stdout(), "  {:34}{:>10.3}", "CPU, all cores", 64e4 / begun.elapsed().as_secs_f64() / 1e9)?;
     Ok(())
 }
 
-/// One line of the table of clients per second.
+/// Prints a row of the table of clients per second.
 fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -> Outcome<()> {
     let (mut last, mut at) = (0.0, 1.0);
     for &replications in sizes {
-        // At worst in proportion, once the device is full.
+        // A full device needs time in proportion to the replications, at worst.
         let guess = last * f64::from(replications) / at;
         match time(gpu, engine, params, replications, guess)? {
             Some(seconds) => {
@@ -231,7 +225,7 @@ fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -
                 write!(stdout(), "{:>10.3}", f64::from(params.clients) * at / seconds / 1e9)?;
             }
             None => {
-                // Larger ones would take longer.
+                // Larger sizes would take longer.
                 last = f64::INFINITY;
                 write!(stdout(), "{:>10}", "-")?;
             }
@@ -241,7 +235,7 @@ fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -
     Ok(())
 }
 
-/// Thread-level against warp-level parallelism, as in the paper's Figure 7.
+/// Compares thread-level and warp-level parallelism, as in the paper's Figure 7.
 fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) -> Outcome<()> {
     writeln!(stdout(), "\n{title}: microseconds per run")?;
     let mut table = vec![("thread 32", Mapping::Thread, 32), ("thread 64", Mapping::Thread, 64)];

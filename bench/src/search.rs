@@ -1,5 +1,5 @@
 //! Searches per second on square maps with random obstacles, for each side, mapping and queue
-//! design: Table III and Figure 12 of Baudis et al. In graphs like roads, too, and distances from
+//! design: Table III and Figure 12 of Baudis et al. Also in graphs like roads, and distances from
 //! many sources to all cells.
 
 use std::io::{self, Write as _, stdout};
@@ -20,12 +20,12 @@ use crate::shared::rates::or;
 use crate::shared::{self, Failure};
 use crate::{figure, named, or_auto};
 
-/// Measures shortest-path searches per second, on square maps with random obstacles and in graphs
+/// Measure shortest-path searches per second, on square maps with random obstacles and in graphs
 /// like roads
 ///
-/// Every line is checked: its outcomes must be those of the sequential search on one core, which is
-/// the first line of each map. With --json or --csv the lines go to a file, too. Options that are
-/// lists take values apart by commas, or once for each, and make a line of each combination.
+/// Checks every row: its outcomes must be those of the sequential search on one core, which is the
+/// first row of each map. With --json or --csv the rows also go to a file. Lists are separated by
+/// commas, or given by repeated options; each combination is a row.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -35,66 +35,67 @@ Examples:
   cargo run --release -p eventhorizon-bench -- search --roads 100,500 --queue heap,heap-4,cb-seq
   cargo run --release -p eventhorizon-bench -- search --fronts 100 --side 256 --roads 256")]
 pub(crate) struct Args {
-    /// Sides of maps, in cells; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or
-    /// none with --roads.
+    /// Set the sides of maps, in cells. Default: 64, 256 and 1024; with --figure 64, 256 and 512;
+    /// with --roads none
     #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
-    /// Graphs of this number of vertices a side, joined to their neighbours like roads, with the
-    /// straight line as heuristic.
+    /// Search in graphs of this number of vertices a side, joined to their neighbours like roads,
+    /// with the straight line as heuristic
     #[arg(long, value_delimiter = ',')]
     roads: Vec<u32>,
-    /// Measures distances from this number of sources to all cells instead, in cells per second, on
-    /// the maps and graphs of --side and --roads.
+    /// Measure distances from this number of sources to all cells instead, in cells per second, on
+    /// the maps and graphs of --side and --roads
     #[arg(long)]
     fronts: Option<u32>,
-    /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If
-    /// nothing else is said, for 64, 256, 1024, 4096 and 16384 searches at once, with every design
-    /// that one invocation serves.
+    /// Draw Figure 12 as PNG: searches per second over searches at once, for each queue design.
+    /// Default: for 64, 256, 1024, 4096 and 16384 searches at once, with every design that one
+    /// invocation serves
     #[arg(long, value_name = "PNG")]
     figure: Option<std::path::PathBuf>,
-    /// Obstacles per cell; by default 0.2.
+    /// Set the obstacles per cell. Default: 0.2
     #[arg(long, value_delimiter = ',')]
     density: Vec<f64>,
-    /// Mappings: thread, bands, team, auto; by default team, bands and thread.
+    /// Compare these mappings: thread, bands, team, auto. Default: team, bands and thread
     #[arg(long, value_delimiter = ',')]
     mapping: Vec<Mapping>,
-    /// Queue designs of searches by threads; by default the library's choice.
+    /// Compare these queue designs of searches by threads. Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
-    /// Searches at once; by default the library's choice.
+    /// Set the searches at once. Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     slots: Vec<u32>,
-    /// Invocations of a workgroup; by default the library's choice.
+    /// Set the invocations of a workgroup. Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     group_size: Vec<u32>,
-    /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by
-    /// default the library's choice.
+    /// Set the widths of the bands of teams, bands and wavefronts, in straight moves (on roads
+    /// 1,000). Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     band: Vec<f64>,
-    /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple
-    /// of those that the processor checks.
+    /// Set the searches of a run. Default: as many as the device completes in about --seconds, in a
+    /// multiple of those that the CPU checks
     #[arg(long)]
     searches: Option<u32>,
-    /// Seconds of a measurement, about.
+    /// Set the approximate seconds of a measurement
     #[arg(long, default_value_t = 1.0, value_parser = shared::not_negative)]
     seconds: f64,
-    /// Seconds of the sequential search for each map, about: it says what is checked.
+    /// Set the approximate seconds of the sequential search for each map, which determine how many
+    /// searches are checked
     #[arg(long, default_value_t = 1.0, value_parser = shared::not_negative)]
     cpu_seconds: f64,
-    /// Measures with paths.
+    /// Measure with paths
     #[arg(long)]
     paths: bool,
-    /// Does not count the cells expanded.
+    /// Do not count expanded cells
     #[arg(long)]
     uncounted: bool,
-    /// Measures the distances between all pairs of this number of vertices instead, in sums per
-    /// second.
+    /// Measure the distances between all pairs of this number of vertices instead, in sums per
+    /// second
     #[arg(long, value_delimiter = ',')]
     all_pairs: Vec<u32>,
-    /// Number that names the maps and the searches.
+    /// Set the seed of the maps and the searches
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Writes the lines as CSV to a file.
+    /// Write the rows as CSV to a file
     #[arg(long)]
     csv: Option<String>,
     #[command(flatten)]
@@ -189,7 +190,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.json.write(&serde_json::to_value(&lines)?)
 }
 
-/// Figure 12 from the lines that have a number of searches at once.
+/// Draws Figure 12 from the rows that have a number of searches at once.
 fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure> {
     let mut panels: Vec<figure::Panel> = Vec::new();
     for line in lines {
@@ -211,11 +212,12 @@ fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure
         });
         panel[place].points.push((f64::from(slots), line.searches_per_second));
     }
-    let notes = format!("{}, obstacle density as asked for, optimal paths", gpu.info().name);
+    let notes = format!("{}, obstacle density as requested, optimal paths", gpu.info().name);
     figure::draw(path, "Searches finished per second (Baudis et al., Figure 12)", &notes, &panels, 3)
 }
 
-/// Distances from many sources to all cells; some rows are compared with Dijkstra's algorithm.
+/// Measures distances from many sources to all cells. Some rows are compared with Dijkstra's
+/// algorithm.
 fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
     writeln!(stdout(), "map    side  band   sources     passes    seconds    cells/s  one core")?;
     let mut lines = Vec::new();
@@ -285,7 +287,7 @@ fn front<S: Space>(
     Ok(())
 }
 
-/// Distances between all pairs; some rows are compared with Dijkstra's algorithm.
+/// Measures distances between all pairs. Some rows are compared with Dijkstra's algorithm.
 fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
     let mut lines = Vec::new();
     writeln!(stdout(), "vertices    seconds     sums/s")?;
@@ -314,7 +316,7 @@ fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
     args.json.write(&lines.into())
 }
 
-/// Measures the sequential search, and every mapping that was asked for.
+/// Measures the sequential search and every requested mapping.
 fn measure<S: Space>(
     gpu: &Gpu,
     args: &Args,
@@ -344,7 +346,7 @@ fn measure<S: Space>(
         searches_per_second: 0.0,
     };
 
-    // The processor: as many searches as it takes in the time, at least one.
+    // On the CPU: the number of searches that fit into the time, at least one.
     let mut search = AStar::new(space);
     let mut outcomes = Vec::new();
     let begun = Instant::now();
@@ -358,7 +360,7 @@ fn measure<S: Space>(
     let known = outcomes.len();
     let expanded: u64 = outcomes.iter().map(|outcome| u64::from(outcome.expanded)).sum();
     let cpu = Line {
-        adapter: "one core of the processor".to_owned(),
+        adapter: "one core of the CPU".to_owned(),
         mapping: "cpu".to_owned(),
         found: outcomes.iter().filter(|outcome| outcome.cost.is_some()).count(),
         expanded_each: expanded as f64 / known as f64,
@@ -430,7 +432,7 @@ fn measure<S: Space>(
     Ok(())
 }
 
-/// Runs as many searches as take about the time that was asked for, and says how many and how long.
+/// Runs as many searches as take about the requested time; returns their number and the seconds.
 fn timed<S: Space>(
     engine: &Engine<S>,
     args: &Args,

@@ -1,5 +1,5 @@
-//! The event rates of the ways to synchronise, on a torus of FIFO stations with exponential
-//! service, between which customers walk in no time.
+//! Event rates of the synchronisation methods on a torus of FIFO stations with exponential service
+//! and zero travel time.
 
 use std::io::{Write as _, stdout};
 use std::time::Instant;
@@ -15,39 +15,39 @@ use crate::shared::rates::{measure, or};
 use crate::shared::{self, Outcome};
 use crate::{named, or_auto};
 
-/// Measures the events per second of the ways to synchronise, on a torus of FIFO stations
+/// Measure the events per second of the synchronisation methods, on a torus of FIFO stations
 ///
-/// Service is exponential, and customers walk between stations in no time. Every line is checked
-/// first: a shorter run must have the fingerprint of the sequential CPU engine, whose rate is the
-/// first line. Lists are separated by commas, and make a line of each combination.
+/// Service is exponential, and travel between stations takes no time. Checks every row first: a
+/// shorter run must have the fingerprint of the sequential CPU engine, whose rate is the first row.
+/// Lists are separated by commas; each combination is a row.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- sync
   cargo run --release -p eventhorizon-bench -- sync --side 32,512 --sync horizon,neighbours")]
 pub(crate) struct Args {
-    /// Ways to synchronise: yawns, horizon, neighbours or auto; by default horizon and neighbours.
+    /// Synchronise by yawns, horizon, neighbours or auto. Default: horizon and neighbours
     #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
-    /// Stations in a row, of as many rows; by default 32, 128 and 512.
+    /// Set the sides of the torus, in stations. Default: 32, 128 and 512
     #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
-    /// Customers per station; by default 1.
+    /// Set the customers per station. Default: 1
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     customers: Vec<f64>,
-    /// Queue designs; by default heap.
+    /// Compare these queue designs. Default: heap
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
-    /// Invocations per workgroup; the library's choice by default.
+    /// Set the invocations per workgroup. Default: the library's choice
     #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
-    /// LPs that an invocation serves in each window; the library's choice by default.
+    /// Set the LPs that an invocation serves in each window. Default: the library's choice
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Vec<u32>,
-    /// Seconds to measure for each line, after as many that keep the device busy.
+    /// Set the seconds to measure for each row; as long a run before it keeps the device busy
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// Mean services until which runs are compared with the CPU engine.
+    /// Set the mean services until which runs are compared with the CPU engine
     #[arg(long, default_value_t = 3.0, value_parser = shared::positive)]
     check: f64,
 }
@@ -55,18 +55,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome<()> {
     let services = Resolution::default();
     let check = Until::time(services.ticks(args.check)?);
-    // All of them before the first is run: none is refused in the middle.
+    // All models are checked before the first run.
     let mut models = Vec::new();
     for side in or(&args.side, &[32, 128, 512]) {
         let stations = side
             .checked_mul(side)
-            .ok_or_else(|| shared::usage(format!("a side of {side} makes too many stations")))?;
+            .ok_or_else(|| shared::usage(format!("a side of {side} has too many stations")))?;
         for customers in or(&args.customers, &[1.0]) {
             let all = (f64::from(stations) * customers).round();
             if all > 1e8 {
-                return Err(shared::usage(format!(
-                    "{all} customers are too many: at most 100000000 are taken"
-                )));
+                return Err(shared::usage(format!("{all} customers are too many: choose at most 100000000")));
             }
             let all = all as u32;
             models.push((FifoTorus::new(side, side, all, 1.0, services)?, format!("{stations:8} {all:10}")));
@@ -112,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             let first = (check.time.get(), services.ticks(0.1)?.get());
             let until = |ticks| Until::time(Ticks::new(ticks));
             let rate = measure(&mut simulation, args.seconds, None, first, until)?;
-            let rate = rate.ok_or("there is no deadline")?;
+            let rate = rate.ok_or("no deadline is set")?;
             let Options { queue, group_size, tiles, .. } = options;
             let [queue, group_size, tiles] = [named(queue), named(group_size), named(tiles)];
             writeln!(

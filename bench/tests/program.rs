@@ -1,4 +1,4 @@
-//! The benchmarks, as people meet them: their help, what they refuse, and small runs.
+//! The benchmarks from the outside: their help, their refusals, and small runs.
 
 #[path = "../../cli/tests/programs/ended.rs"]
 mod ended;
@@ -18,7 +18,7 @@ fn run(name: &str, args: &[&str]) -> Output {
     program().arg(name).args(args).output().unwrap()
 }
 
-/// Each file of the program is a benchmark, but for the one that names them.
+/// Each file of the program is a benchmark, except the one that names them.
 fn names() -> Vec<String> {
     let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap();
     let files = folder.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
@@ -61,7 +61,7 @@ fn what_cannot_be_is_refused_at_once() {
     }
 }
 
-/// One that needs no adapter.
+/// A benchmark that needs no adapter.
 const SPEAKER: (&str, [&str; 3]) = ("matching-cpu", ["1000", "--alpha", "1"]);
 
 #[test]
@@ -82,7 +82,7 @@ fn a_full_standard_output_is_a_failure() {
     ended(&output, 1, &["No space left on device"], name);
 }
 
-/// What a line tells is checked by the benchmarks themselves.
+/// The benchmarks themselves check the contents of their rows.
 #[test]
 fn small_runs_measure_something() {
     let small: [(&str, &[&str]); 7] = [

@@ -1,7 +1,6 @@
-//! The commands of the program `eventhorizon`, and what all programs of the project share.
+//! The commands of the program `eventhorizon`, and what all commands share.
 //!
-//! Without the feature `pictures`, which is on by default, only those commands are here that draw
-//! nothing.
+//! Without the feature `pictures`, which is on by default, commands that draw are missing.
 
 pub mod commands;
 pub mod shared;

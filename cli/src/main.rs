@@ -1,8 +1,11 @@
 //! The program `eventhorizon`: each command is a module of `commands`.
 
+mod manual;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
     activity, astar, doctor, experiment, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
     phold_ranks, queue_bulk, queue_sweep, region_matching, run, soak, torus, wlp_vs_tlp,
@@ -12,6 +15,9 @@ use eventhorizon_cli::shared;
 /// Discrete-event simulation on any GPU
 #[derive(Parser)]
 #[command(name = "eventhorizon", version)]
+#[command(
+    after_help = "`eventhorizon COMMAND --help` shows the options of a command, with examples. Exit codes: 0 done, 1 failed, 2 bad input, 130 Ctrl-C."
+)]
 struct Program {
     #[command(subcommand)]
     command: Command,
@@ -19,17 +25,17 @@ struct Program {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a model: a WGSL file and a TOML file of its parameters
+    /// Run a model: a WGSL file and a TOML file of its parameters
     Run(run::Args),
-    /// Runs a queueing network that a TOML file describes
+    /// Run a queueing network that a TOML or JSON file describes
     Network(network::Args),
-    /// Counts or lists the overlaps of subscription and update regions
+    /// Count or list the overlaps of subscription and update regions
     Match(region_matching::Options),
-    /// Finds shortest paths on a map, thousands at once
+    /// Find shortest paths on a map, thousands at once
     Search(astar::Args),
-    /// Compares the priority queues on the present adapter
+    /// Compare the priority queues on this machine's adapter
     Sweep(queue_sweep::Args),
-    /// Tells of the adapters of this machine, and checks the one that the library would take
+    /// Print adapters and test the default one
     Doctor(doctor::Args),
     /// Run PHOLD, the benchmark of parallel discrete-event simulation, and print its event rate
     Phold(phold::Args),
@@ -49,16 +55,26 @@ enum Command {
     Torus(torus::Args),
     /// Measure the parallel heap in bulk, as in Figure 11 of Baudis et al.
     QueueBulk(queue_bulk::Args),
-    /// Simulate people who plan their days, and the traffic they cause
+    /// Simulate people who plan their days, and print the traffic they cause
     Activity(activity::Args),
     /// Match the moving regions of a crowd and draw who sees whom
     MovingCrowd(moving_crowd::Options),
     /// Compare random simulations with the sequential engine, for as long as requested
     Soak(soak::Args),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write pages for `man` into a folder, one for each command
+    Man {
+        /// The folder; it is created if it is missing
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
-    let program = match shared::parse::<Program>() {
+    let program: Program = match shared::parse_as(manual::with_examples(Program::command())) {
         Ok(program) => program,
         Err(reported) => return reported,
     };
@@ -81,5 +97,10 @@ fn main() -> ExitCode {
         Command::Activity(args) => activity::run(args),
         Command::MovingCrowd(args) => moving_crowd::run(args),
         Command::Soak(args) => soak::run(args),
+        Command::Completions { shell } => {
+            manual::completions(*shell, Program::command());
+            Ok(())
+        }
+        Command::Man { folder } => manual::pages(folder, manual::with_examples(Program::command())),
     })
 }

@@ -1,4 +1,5 @@
-//! Models that once hung, exploded in the driver or misled: each is refused with its line, or runs.
+//! Models that once hung, overloaded the driver or gave wrong results: each is refused with its
+//! line, or runs.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,7 +11,7 @@ fn run(args: &[&str]) -> Output {
     command.arg("run").args(args).output().unwrap()
 }
 
-/// That a model is refused before a driver sees it, with words.
+/// Checks that a model is refused before a driver compiles it, with these words.
 fn refused(file: &str, words: &[&str]) {
     let output = run(&[file]);
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -26,9 +27,9 @@ fn refused(file: &str, words: &[&str]) {
 
 #[test]
 fn what_drivers_copy_too_often_is_refused() {
-    refused("callchain.toml", &["callchain.wgsl:", "` → `f", "` → `f0` come to ", "200000 is the bound"]);
-    refused("cc14.toml", &["cc14.wgsl:17:", "`f14` → `f13` → `f12` → …", "200000 is the bound"]);
-    refused("lin1000.toml", &["lin1000.wgsl:", "a chain of 65 functions", "64 is the bound"]);
+    refused("callchain.toml", &["callchain.wgsl:", "` → `f", "` → `f0` have ", "the bound is 200000"]);
+    refused("cc14.toml", &["cc14.wgsl:17:", "`f14` → `f13` → `f12` → …", "the bound is 200000"]);
+    refused("lin1000.toml", &["lin1000.wgsl:", "a chain of 65 functions", "the bound is 64"]);
     refused("constarr.toml", &["constarr.wgsl:9:", "`A` has 1000000 words", "1024 words", "`data`"]);
 }
 
@@ -49,8 +50,8 @@ fn a_type_of_wgsls_keeps_its_name() {
     refused("alias_u32.toml", &["alias_u32.wgsl:3:7: `u32` is the name of a type"]);
 }
 
-/// llvmpipe ends the loops of an invocation after 65,535 iterations: what has one LP for each
-/// invocation sees that, what shares them does not come to it.
+/// llvmpipe ends the loops of an invocation after 65,535 iterations. With one LP per invocation
+/// that shows; invocations that share LPs do not reach the limit.
 #[test]
 fn loops_that_are_cut_are_a_fault_by_mapping_and_no_other_result() {
     let output = run(&["loop_60000.toml", "--check"]);
@@ -64,7 +65,7 @@ fn loops_that_are_cut_are_a_fault_by_mapping_and_no_other_result() {
     for (line, is_cut) in checked.iter().zip([false, true, true, true]) {
         assert_eq!(line.contains("the driver ended a loop early"), is_cut, "{line}");
     }
-    // What was not cut is right: `b` is 1,799,970,000 for each of the events that `a` counts.
+    // Complete runs are correct: `b` is 1,799,970,000 for each of the events that `a` counts.
     let each = run(&["loop_60000.toml", "--each", "-"]);
     let each = String::from_utf8_lossy(&each.stdout).into_owned();
     let rows: Vec<Vec<u32>> = each

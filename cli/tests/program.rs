@@ -1,5 +1,5 @@
-//! The program `eventhorizon`, as people meet it: the models that ship, what is said of wrong ones,
-//! and the commands that are examples of the library.
+//! The program `eventhorizon` from the outside: the models in the repository, errors for wrong
+//! ones, and the commands that are examples of the library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -17,7 +17,7 @@ fn model(name: &str) -> String {
     format!("{MODELS}/{name}")
 }
 
-/// What it told as JSON.
+/// Its output as JSON.
 fn json(args: &[&str]) -> Value {
     let output = run(&[args, &["--json"]].concat());
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -25,7 +25,7 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// That it was refused, with words.
+/// Checks that it was refused, with these words.
 fn refused(args: &[&str], words: &[&str]) {
     let output = run(args);
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -36,7 +36,7 @@ fn refused(args: &[&str], words: &[&str]) {
     assert!(!printed.contains("panicked") && printed.len() < 2000, "{printed}");
 }
 
-/// A folder of its own for a test.
+/// A folder for one test.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&path);
@@ -77,11 +77,11 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
         &path("."),
     ]);
     same_in_all_ways(&printed, 4);
-    // People infect more than one other each, and more so where they meet more often.
+    // Each person infects more than one other, and more if people meet more often.
     let rate = |point| row(&printed, point, "attack_rate")["mean"].as_f64().unwrap();
     assert!(rate(0) > 0.4 && rate(0) < rate(1) && rate(1) < 0.95, "{printed}");
     assert_eq!(row(&printed, 0, "attack_rate")["factors"]["contact"], 0.6);
-    // One line for each person, of whom so many were infected as the first run says.
+    // One line for each person; the first run says how many were infected.
     let text = std::fs::read_to_string(each).unwrap();
     assert_eq!(text.lines().count(), 1001);
     assert_eq!(text.lines().next(), Some("lp,infected_at,infected,contacts"));
@@ -112,7 +112,7 @@ fn a_model_of_replications_agrees_with_theory() {
         for (name, expected) in [("wait", wait), ("idle", 1.0 - load)] {
             let row = row(&printed, point, name);
             let [mean, half] = ["mean", "half_width"].map(|key| row[key].as_f64().unwrap());
-            // The 99.99 % interval, and what the empty beginning takes away.
+            // The 99.99 % interval, and the bias of the empty start.
             assert!(
                 (mean - expected).abs() < 2.0 * half + 2e-3 * expected,
                 "{name}: {mean} ± {half}, not {expected}"
@@ -127,8 +127,8 @@ fn a_model_of_replications_agrees_with_theory() {
 
 #[test]
 fn the_best_of_several_points_is_found() {
-    // Replications: the wait is the shorter, the shorter the service. Processes: the more contacts
-    // there are and the more they infect, the more fall ill.
+    // Replications: a shorter service gives a shorter wait. Processes: more contacts and a higher
+    // infectiousness give more infected people.
     let counter = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "0.05"];
     let printed = json(&[&counter[..], &["--set", "service=0.5,0.25,0.75"]].concat());
     assert_eq!(
@@ -137,15 +137,15 @@ fn the_best_of_several_points_is_found() {
     );
     let after = printed["selected"]["ended_after"].as_array().unwrap();
     assert!(after[0].is_u64() && after[1].is_null() && after[2].is_u64(), "{printed}");
-    // Those that ended got fewer replications than the most that were allowed.
+    // Eliminated points got fewer replications than the bound.
     assert!(printed["replications"].as_u64().unwrap() < 4096, "{printed}");
     let epidemic =
         ["run", &model("epidemic.toml"), "--best", "attack_rate", "--difference", "0.1", "--until", "20"];
     let printed =
         json(&[&epidemic[..], &["--set", "infection=0.1,0.2,0.9", "--replications", "200"]].concat());
-    // Of two mean times between contacts and three infections, the last of each.
+    // The last of two mean times between contacts and three infection times.
     assert_eq!(printed["selected"]["best"], 5, "{printed}");
-    // The most replications, and nothing decided: said, and no failure.
+    // All replications without a decision: reported, but not a failure.
     let fine = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "1e-6"];
     let printed = json(&[&fine[..], &["--set", "service=0.5,0.501", "--replications", "20"]].concat());
     assert_eq!(
@@ -290,20 +290,20 @@ fn what_is_wrong_is_told_with_file_and_line() {
         ("epidemic", "until = 365.0", "until = 365.0\ndata = [-1]", &["line 10", "a list of whole numbers"]),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
         ("epidemic", "count = 1000", "count = 0", &["epidemic.toml:7", "needs at least 1"]),
-        ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),
+        ("epidemic", "index_cases = 10", "", &["the parameter index_cases", "is missing"]),
         ("epidemic", "index_cases = 10", "index_cases = -1", &["epidemic.toml:15", "index_cases is -1"]),
         ("epidemic", "index_cases = 10", "index_cases = []", &["epidemic.toml:15", "no value"]),
         (
             "epidemic",
             "index_cases = 10",
             "index_cases = 10\nmore = 1",
-            &["epidemic.toml:16", "more is no field"],
+            &["epidemic.toml:16", "more is not a field"],
         ),
         ("epidemic", "probability = 0.9", "probability = 1.5", &["epidemic.toml:14", "from 0 to 1"]),
         ("epidemic", "probability = 0.9", "chance = 0.9", &["epidemic.toml:14", "{ time = … }"]),
         ("epidemic", "time = 1.0", "time = -1.0", &["epidemic.toml:13", "negative"]),
         ("epidemic", "lookahead = 0.5", "lookahead = nan", &["epidemic.toml:8", "lookahead"]),
-        ("epidemic", "until = 365.0", "", &["say where runs end"]),
+        ("epidemic", "until = 365.0", "", &["the end of runs is missing"]),
         (
             "epidemic",
             "infected / processes",
@@ -335,7 +335,7 @@ fn what_is_wrong_is_told_with_file_and_line() {
     }
     let rows = changed(&folder, "epidemic", "until = 365.0", "until = 365.0\nmemory_rows = 4000000000");
     refused(&["run", &rows, "--mapping", "grid"], &["epidemic.toml:10", "LP memory of 4000000000 rows"]);
-    // In the TOML and in the WGSL, which has to be sound for that.
+    // In the TOML, and in the WGSL, which must be valid for this.
     let both = |toml: [&str; 2], wgsl: &[[&str; 2]]| {
         let file = changed(&folder, "epidemic", toml[0], toml[1]);
         let text = std::fs::read_to_string(model("epidemic.wgsl")).unwrap();
@@ -376,18 +376,18 @@ fn what_is_wrong_is_told_with_file_and_line() {
     refused(&["run", &file], &["epidemic.toml:18", "a Tally or a TimeAverage"]);
     let long = format!("name = \"epidemic\"\nwhat = \"{}\"", "x".repeat(5000));
     refused(&["run", &changed(&folder, "epidemic", "name = \"epidemic\"", &long)], &["line 3", "what", "…"]);
-    // Files of some editors begin with a mark of the order of bytes.
+    // Some editors start files with a byte-order mark.
     let marked = changed(&folder, "counter", "# Customers at", "\u{feff}# Customers at");
     assert!(run(&["run", &marked, "--describe"]).status.success());
     let counter = model("counter.toml");
-    refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
+    refused(&["run", &counter, "--until", "5"], &["no [processes]"]);
     refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);
     refused(&["run", &counter, "--set", "none=1"], &["no such parameter", "between"]);
     let twice = ["run", &counter, "--set", "service=1", "--set", "service=2"];
-    refused(&twice, &["--set service=1 and --set service=2", "the same parameter"]);
+    refused(&twice, &["the changes service=1 and service=2", "the same parameter"]);
     refused(&["run", &counter, "--mapping", "grid"], &["thread, warp or auto"]);
     refused(&["run", "none.toml"], &["none.toml", "No such file"]);
-    // What the WGSL has wrong comes of the device's side of things: with file and line, too.
+    // Errors in the WGSL are found by the device's compiler, and have file and line too.
     let output = run(&["run", &changed(&folder, "counter", "(*state).next += 1u", "(*state).nxt += 1u")]);
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && printed.contains("counter.wgsl:39"), "{printed}");
@@ -407,9 +407,9 @@ fn files_without_end_are_refused() {
     let large = |name: &str, bytes: u64| std::fs::File::create(path(name)).unwrap().set_len(bytes).unwrap();
     large("large.toml", (16 << 20) + 1);
     refused(&["run", &path("large.toml")], &["large.toml", "16777217", "at most 16777216"]);
-    refused(&["run", &path(".")], &["no regular file"]);
+    refused(&["run", &path(".")], &["not a regular file"]);
     large("words.txt", (256 << 20) + 1);
-    for (data, words) in [("words.txt", "at most 268435456"), (".", "no regular file")] {
+    for (data, words) in [("words.txt", "at most 268435456"), (".", "not a regular file")] {
         let to = format!("until = 365.0\ndata = {data:?}");
         refused(&["run", &changed(&folder, "epidemic", "until = 365.0", &to)], &[words]);
     }
@@ -425,14 +425,14 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
         assert!(output.status.code() == Some(1) && error.contains(word), "{args:?}: {error}");
         String::from_utf8(printed).unwrap()
     };
-    // Nothing over nothing: no run gives a number.
+    // Zero divided by zero: no run has a value.
     let none = changed(&folder, "counter", "mean(wait) / unit", "0 / 0");
     let args = ["run", &none, "--replications", "40", "--plot", &path];
     assert!(ended(&args, "failed: `wait` is not").contains("fingerprint"));
     let counter = model("counter.toml");
     let epidemic = model("epidemic.toml");
     if cfg!(target_os = "linux") {
-        // A disk without room: what can be written is.
+        // A full disk: outputs on other disks are written.
         let (full, table) = ("/dev/full", folder.join("table.csv").display().to_string());
         let args = ["run", &counter, "--replications", "40", "--csv", full];
         assert!(ended(&args, "/dev/full: No space left").contains("fingerprint"));
@@ -442,7 +442,8 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
         assert!(printed["fingerprint"].is_string());
         assert!(std::fs::read_to_string(table).unwrap().contains("attack_rate"));
     }
-    // What can be seen before is refused before: a folder, and a file that the model is of.
+    // Problems that are visible before a run are refused before it: a folder, and a file of the
+    // model.
     refused(&["run", &counter, "--csv", &path], &["--csv", "it is a folder"]);
     let wgsl = folder.join("counter.wgsl").display().to_string();
     refused(&["run", &none, "--json", &wgsl], &["--json", "which would be lost"]);
@@ -453,7 +454,7 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
 fn what_can_be_drawn_is_drawn_and_the_rest_is_named() {
     let folder = folder("pictures");
     let path = |name: &str| folder.join(name);
-    // A constant, and a measure that is called as the picture of another one.
+    // A constant, and a measure with the name of another one's picture.
     let measures = "same = \"unit / unit\"\nwait_convergence = \"wait.maximum / unit\"\nidle =";
     let file = changed(&folder, "counter", "\nidle =", &format!("\n{measures}"));
     let svg = path("svg").display().to_string();
@@ -488,7 +489,7 @@ fn what_can_be_drawn_is_drawn_and_the_rest_is_named() {
 
 #[test]
 fn faults_are_no_errors_of_the_adapter() {
-    // Some drivers end a loop so long, depending on how many LPs an invocation has.
+    // Some drivers end a loop of this length, depending on the LPs per invocation.
     let folder = folder("cut");
     let toml =
         "model = \"long.wgsl\"\nreplications = 2\n[processes]\ncount = 5\nlookahead = 0.5\nuntil = 5.0\n";
@@ -532,7 +533,7 @@ fn all_commands_have_help_and_refuse_what_they_do_not_know() {
     ]);
     let counter =
         json(&["run", &model("counter.toml"), "--set", "service=1", "--replications", "10", "--seed", "7"]);
-    // One vocabulary.
+    // The same JSON keys everywhere.
     for (value, seed) in [(&network, 1), (&counter, 7)] {
         assert_eq!((&value["schema"], &value["seed"]), (&1.into(), &seed.into()), "{value}");
         assert_eq!(value["streams"], eventhorizon::random::STREAMS_VERSION, "{value}");

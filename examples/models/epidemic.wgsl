@@ -1,19 +1,19 @@
-// People who meet by chance. Who is infected becomes infectious after the lookahead, and then meets somebody after exponential times, until an
-// exponential time is over. An event is a contact with somebody infectious, or the next contact that an infectious person makes.
+// People meet at random. An infected person is infectious after the lookahead for an exponential
+// time, with contacts at exponential intervals. An event is such a contact, for either of the two.
 
 struct Params {
     contact: vec2<u32>,         // mean time between contacts, in ticks (low word, high word)
-    infectious: vec2<u32>,      // mean time for which somebody is infectious, in ticks
+    infectious: vec2<u32>,      // mean infectious time, in ticks
     infection: u32,             // 2^32 times the probability that a contact infects
-    index_cases: u32,           // so many people, the first ones, are infected at time 0
+    index_cases: u32,           // this many people, the first ones, are infected at time 0
 }
 @group(1) @binding(0) var<uniform> params: Params;
 
 struct State {
     infected_at: vec2<u32>,
     until: vec2<u32>,           // infectious until then
-    infected: u32,              // 1 once it is so
-    contacts: u32,              // that this one made while infectious
+    infected: u32,              // 1 if ever infected
+    contacts: u32,              // that this person made while infectious
 }
 
 struct Output {
@@ -27,13 +27,13 @@ const MEETS = 1u;
 
 fn init(lp: u32, state: ptr<function, State>) {
     if lp < params.index_cases {
-        schedule(lp, TIME_ZERO, vec2<u32>(MET, 1u));            // whoever it was
+        schedule(lp, TIME_ZERO, vec2<u32>(MET, 1u));            // an infection for certain
     }
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if event.payload.x == MET {
-        // The first cases are infected for certain.
+        // The index cases are infected for certain.
         if (*state).infected == 1u || (event.payload.y == 0u && !draw_bernoulli(params.infection)) {
             return;
         }
@@ -45,10 +45,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         return;
     }
     if time_less((*state).until, now()) {
-        return;                                                 // recovered before it came to this contact
+        return;                                                 // recovered before this contact
     }
     (*state).contacts += 1u;
-    // What is sent to others comes at least the lookahead later: the other one tells then that it met somebody.
+    // Messages to other LPs take at least the lookahead: the other person is met then.
     schedule(draw_below(lp_count()), time_add(now(), lookahead()), vec2<u32>(MET, 0u));
     schedule(lp, time_add(now(), draw_exponential(params.contact)), vec2<u32>(MEETS, 0u));
 }

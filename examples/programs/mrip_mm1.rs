@@ -1,4 +1,4 @@
-//! Replications of an M/M/1 queue: prints means, their intervals and what theory says, as
+//! Replications of an M/M/1 queue: prints means, confidence intervals and exact values, as
 //! `eventhorizon mrip-mm1` does.
 //!
 //! ```text

@@ -1,5 +1,6 @@
-// Steps 4, 5 and 2 of an iteration (facility/event_list.wgsl): facilities take what was released to them. An invocation serves a facility, and writes what
-// is that facility's: its row, its place in the FEL, and the tokens in its queue.
+// Steps 4, 5 and 2 of an iteration (facility/event_list.wgsl): facilities take the tokens released
+// to them. An invocation serves a facility and writes only that facility's row, place in the FEL
+// and queued tokens.
 //
 // import: facility/event_list.wgsl
 // import: random/distributions.wgsl
@@ -7,17 +8,24 @@
 // import: gpu/reduce.wgsl
 // provides: Reduced, merge
 //
-// bounds: indices as in event_list.wgsl; sources that are none are passed over. `next.token` is one
-// of a source that released it. It is NONE only where no source is left, which the number of
-// arrivals of the same dispatch excludes: sources differ, so no two are equal in the order. Loops
-// count to tiles, sources and arrivals. The divisor is the interval, where it is above 0.
+// bounds: indices as in event_list.wgsl; `NONE` sources are skipped. `next.token` is a token that a
+// source released. It is never NONE: the same dispatch counted the arrivals, and sources differ, so
+// no two arrivals are equal in the order. Loops count to tiles, sources and arrivals. The divisor
+// is the interval, if it is above 0.
 
+// By parity: the earliest time in ticks since the clock; FAR for that many or more, NEVER for no
+// event.
 @group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
+// By facility, then by workgroup: the low word of the last iteration that released a token to it.
 @group(0) @binding(6) var<storage, read> hits: array<u32>;
+// Rows of a word per facility: `sources` that send to it, or NONE; `targets`, equally likely; the
+// number of targets; the mean time of service in ticks.
 @group(0) @binding(7) var<storage, read> graph: array<u32>;
+// By facility two rows: first and last queued token, services begun (2); times of service (2) and
+// waiting (2). Then by token: next in its queue, unused, arrival at its facility (2).
 @group(0) @binding(8) var<storage, read_write> rows: array<vec4<u32>>;
 
-// What tells the order of tokens that arrive at one time from other hashes.
+// Separates the hash that orders tokens arriving at one time from other hashes.
 const KIND_TIE = 0x66656c74u;
 
 alias Reduced = vec2<u32>;
@@ -37,12 +45,13 @@ fn word(line: u32) -> u32 {
     return graph[line * params.facilities + facility];
 }
 
-// Where a token lies in `rows`.
+// The row of a token in `rows`.
 fn token_row(token: u32) -> u32 {
     return 2u * params.facilities + token;
 }
 
-// A time in whole intervals: the nearest one, and the later of two, after now, which is one.
+// A time in whole intervals: the nearest one, or the later of two, after `now`, which is a whole
+// one.
 fn rounded(service: u32) -> vec2<u32> {
     if params.interval == 0u { return time_add(now, vec2<u32>(service, 0u)); }
     let whole = service / params.interval;
@@ -56,7 +65,7 @@ fn serve(token: u32, arrived: vec2<u32>) {
     let number = wide_add(row.zw, vec2<u32>(1u, 0u));
     stream_open(params.seed, facility, number);
     let mean = word(params.sources + params.targets + 1u);
-    // The host refuses means that are so long that this does not fit.
+    // The host rejects means so long that this does not fit.
     let service = draw_exponential(vec2<u32>(mean, 0u)).x + 1u;
     let towards = word(params.sources + draw_below(word(params.sources + params.targets)));
     departure = rounded(service);
@@ -66,14 +75,14 @@ fn serve(token: u32, arrived: vec2<u32>) {
     servers[facility] = vec4<u32>(token, towards, time_add(now, vec2<u32>(service, 0u)));
 }
 
-// Puts a token that arrives now behind those that wait.
+// Queues a token that arrives now.
 fn wait(token: u32) {
     if row.x == NONE { row.x = token; } else { rows[token_row(row.y)].x = token; }
     row.y = token;
     rows[token_row(token)] = vec4<u32>(NONE, 0u, now);
 }
 
-// Serves the first of those that wait.
+// Serves the first token in the queue.
 fn serve_next() {
     let token = row.x;
     let held = rows[token_row(token)];
@@ -81,7 +90,7 @@ fn serve_next() {
     serve(token, held.zw);
 }
 
-// Who arrives first: by original time, then by a hash that depends on the seed, then by the source.
+// The order of arrivals: by original time, then by a hash with the seed, then by the source.
 struct Arrival {
     time: vec2<u32>,
     tie: vec2<u32>,
@@ -89,7 +98,7 @@ struct Arrival {
     token: u32,
 }
 
-// Whether a source, or NONE, has released a token to the facility in this iteration.
+// Whether a source, which may be NONE, has released a token to the facility in this iteration.
 fn sends(source: u32) -> bool {
     if source == NONE || any(released[2u * source + 1u].xy != iteration) { return false; }
     return released[2u * source].y == facility;
@@ -114,7 +123,7 @@ fn take_arrivals(departs: bool, hit: bool) {
     var idle = departs | all(departure == TIME_NEVER);
     if departs {
         departure = TIME_NEVER;
-        // Whoever waits goes first.
+        // Waiting tokens go first.
         if row.x != NONE {
             serve_next();
             idle = false;
@@ -125,7 +134,7 @@ fn take_arrivals(departs: bool, hit: bool) {
         for (var line = 0u; line < params.sources; line += 1u) { arrivals += u32(sends(word(line))); }
     }
     var last = Arrival(TIME_ZERO, vec2<u32>(0u), 0u, 0u);
-    // Bounds: the sources of a facility, of which each releases one token, twice.
+    // Bounds: the sources of a facility, each of which releases one token; twice.
     for (var taken = 0u; taken < arrivals; taken += 1u) {
         var next = Arrival(TIME_NEVER, vec2<u32>(NONE), NONE, NONE);
         for (var line = 0u; line < params.sources; line += 1u) {
@@ -143,33 +152,33 @@ fn take_arrivals(departs: bool, hit: bool) {
     times[facility] = departure;
 }
 
-// What is left of the time to the earliest departure, as a word.
+// The time until the earliest departure, as a word.
 fn key_of(time: vec2<u32>) -> u32 {
     if all(time == TIME_NEVER) { return KEY_NEVER; }
     let since = wide_subtract(time, now);
     return select(since.x, KEY_FAR, (since.y != 0u) | (since.x > KEY_FAR));
 }
 
-// Leaves the earliest time of a workgroup's facilities. To be called by one invocation.
+// Stores the earliest time of a workgroup's facilities. One invocation calls it.
 fn leave(id: u32, least: vec2<u32>, parity: u32) {
     times[params.facilities + id] = least;
     let key = key_of(least);
     if key != KEY_NEVER { atomicMin(&keys[parity], key); }
 }
 
-// What one invocation has read for all.
+// What one invocation reads for all.
 struct Iteration {
     now: vec2<u32>,
     number: vec2<u32>,
     stop: u32,
-    // Whether something happens at one of the workgroup's facilities.
+    // Whether one of the workgroup's facilities has an event or an arrival.
     busy: u32,
 }
 
 var<workgroup> shared_iteration: Iteration;
 
-// The workgroup's facilities at which something happens, so that invocations that run in lockstep are all busy: twice the facility's number in the
-// workgroup, and 1 more where a token arrives.
+// The workgroup's facilities with an event or an arrival, compacted so that invocations in lockstep
+// are all busy: twice the facility's number in the workgroup, plus 1 if a token arrives.
 var<workgroup> busy: array<u32, GROUP_SIZE * TILES>;
 var<workgroup> busy_count: atomic<u32>;
 
@@ -181,7 +190,7 @@ fn arrive(
 ) {
     let parity = 1u - params.parity;
     let id = min(group.y * groups.x + group.x, group_of(params.facilities - 1u));
-    // A grid of two dimensions may have more workgroups than there are to be.
+    // A grid of two dimensions may have more workgroups than needed.
     let serves = id == group.y * groups.x + group.x;
     if lane == 0u {
         let held = control[2u * parity];
@@ -223,7 +232,8 @@ fn arrive(
     if lane == 0u { leave(id, least, parity); }
 }
 
-// Step 1: every facility serves the first of its tokens, at time zero. Before the first iteration, which is of parity 0.
+// Step 1: every facility serves its first token, at time zero, before the first iteration (parity
+// 0).
 @compute @workgroup_size(GROUP_SIZE)
 fn begin(
     @builtin(workgroup_id) group: vec3<u32>,

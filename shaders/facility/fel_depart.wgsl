@@ -1,16 +1,18 @@
-// Steps 2 and 3 of an iteration (facility/event_list.wgsl): the clock goes to the earliest time, and whoever departs then is released.
+// Steps 2 and 3 of an iteration (facility/event_list.wgsl): the clock moves to the earliest time,
+// and the tokens that depart then are released.
 //
 // import: facility/event_list.wgsl
 // import: time/ticks.wgsl
 //
-// bounds: indices as in event_list.wgsl. `draw_below` gives a line below the number of targets,
+// bounds: indices as in event_list.wgsl. `draw_below` returns a line below the number of targets,
 // which is above 0. Loops count to tiles and lines.
 
-// What several invocations write is atomic there, and plain where it is read: keys here, and hits in fel_arrive.wgsl.
+// A buffer is atomic in the kernel that writes it from several invocations, and plain in the one
+// that reads it: keys here, and hits in fel_arrive.wgsl.
 @group(0) @binding(5) var<storage, read_write> keys: array<u32>;
 @group(0) @binding(6) var<storage, read_write> hits: array<atomic<u32>>;
 
-// Iterations at one time after which the run is taken for one that stands still.
+// A run stops as stuck after this many iterations at one time.
 const PATIENCE = 16384u;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -21,7 +23,7 @@ fn depart(
 ) {
     let parity = params.parity;
     let id = group.y * groups.x + group.x;
-    // All that is read is asked for before anything waits.
+    // All loads come before the first use, so that they overlap.
     let before = control[2u * parity];
     let done = control[2u * parity + 1u].xy;
     let key = keys[parity];

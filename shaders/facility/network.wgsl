@@ -1,40 +1,18 @@
-// A queueing network that is data: an interpreter of the tables that `facility::Network` is compiled to. Every LP is a node: a source, a
-// station (a delay is one with servers for all), a router, a fork, or a sink. A customer is the event that moves it. One thread serves one LP. The Rust twin is
-// `facility::Facility`; the files of the folder `network` have twins of their names beside it.
+// Interprets the tables that a `facility::Network` compiles to. Every LP is a node: source, station
+// (a delay has a server for every customer), router, fork, or sink. A customer is the event that
+// moves it. One thread serves one LP. The reference implementation is `facility::Facility`.
 //
-// A fork keeps who comes in a slot, and sends his siblings. In the place of the time when they entered the network they have his slot, and the fork's LP with the highest bit: so a fork knows
-// its own when they come back, and whose they are, however forks lie within each other. The slot counts those who are missing; with the last of them, the customer goes on.
+// A fork stores an arriving customer in a slot and sends forked tasks. A task carries the slot and
+// the fork's LP, with the highest bit set, instead of its time of entry: nested forks recognise
+// their own. The slot counts missing tasks; when the last one returns, the customer continues.
+// If customers are traced, the lowest 16 bits of the time of entry are the tag (0: not traced). A
+// task has the tag below its slot: tracing does not change the order of tasks of one time.
 //
-// Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag below the slot, so that those of one time come in the order of their slots with and without it. 0 is for who is not followed.
-//
-// LP memory (rows):
-//     GUESTS      the line of those who wait at other nodes for room here: first + 1, last + 1 (0: nobody waits)
-//     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
-//                 came back and wait for the others; of a station with breakdowns, servers that are down
-//     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
-//     PIECE       of a calendar, the next one; breakdowns and repairs that were drawn; customers picked at random
-//     CLOCK       of servers that are shared: facility/network/sharing.wgsl (2), and when it was moved last (2)
-//     DUE         and the departure that is due next, at the earliest: when (2), its serial (0: nobody is there)
-//     SINCE       with details: when the number of customers changed last (2)
-//     INTERRUPTED a Level: customers whose service waits for a repair
-//     blocks      BLOCK for each class, from row BLOCK on: the line of that number (2), services and departures
-//                 that drew random numbers, and sums that most events change (facility/network/records.wgsl).
-//                 A block is 128 bytes, a line of memory
-//     others      OTHERS for each class: sums that few events change, and arrivals that drew random numbers
-//     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
-//     known       customers at each of the nodes that a shortest line is chosen of, four in a row
-//     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
-//     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
-//     slots       2, or 1 where all lines are rings of one class, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
-//                 service that is left, or of a guest, who sent him and the number of his arrival, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
-//
-// Slots lie last: rows of zeros do not count in fingerprints, so the room for waiting customers
-// does not show there.
-//
-// Drivers copy a function to each of its calls. So `handle` calls `schedule`, `variate`, `wait`,
-// `drop_out` and the records at one place each: an event sets variables, and later stages act on
-// them. A second call costs seconds of compilation.
-//
+// LP memory: rows GUESTS to INTERRUPTED; BLOCK rows, then OTHERS rows for each class; the parts in
+// `Params`. Slots are last: fingerprints skip rows of zeros, so `room` does not change them.
+// Drivers inline each call, and a second call costs seconds of compilation: `handle` calls
+// `schedule`, `variate`, `wait`, `drop_out` and `record` at one place each, controlled by
+// variables.
 // import: facility/network/distributions.wgsl
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl
@@ -49,30 +27,39 @@ const SURE = 0xffffffffu;
 struct Params {
     warm_up: vec2<u32>, // in ticks; statistics begin here
     classes: u32,
-    details: u32,       // first rows of what the head names
-    known: u32,
+    // The first row of ticks by number of customers, LENGTHS of 2 words, then for each class
+    // BINS words of sojourn and BINS of wait (0: not recorded). The rest are first rows, too:
+    details: u32,
+    known: u32, // customers at each node that a shortest-line route can choose, four in a row
+    // 2 rows per server if SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
     servers: u32,
+    // Per waiting customer: entered, arrived; class, next + 1, previous + 1, serial; see `left`.
     slots: u32,
+    // Rows of a slot: 1 if all lines are rings of one class, 3 if any needs `left`, else 2.
     slot_rows: u32,
-    room: u32,          // how many may wait at a station; there are as many slots, or more
-    bin_shift: u32,     // the unit of bins is 2^bin_shift ticks, at most 2^31
-    trace: u32,         // the first row of what is noted of customers that are followed, or 0 if nobody is
-    trace_rows: u32,    // rows of that, the first of which counts the others
-    every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
-    most: u32,          // so many of them
+    room: u32,          // most customers that wait at a station; there are at least as many slots
+    bin_shift: u32,     // a bin's unit is 2^bin_shift ticks; at most 31
+    trace: u32,         // the first row of notes on traced customers; 0 if none is traced
+    trace_rows: u32,    // rows for notes; the first row counts the notes
+    // One of `every` customers is traced, of each source and of those present at the start.
+    every: u32,
+    most: u32,          // at most this many are traced
     unused: vec2<u32>,
 }
 
-// 32 bytes, because that is what memory is read by: with 80, 10,000 runs of `jackson.toml` by threads made 0.79 to 0.98 as many events (H200, four turns). What few events need is in LP memory.
+// 32 bytes: what memory transactions move. State that few events need is in LP memory.
 struct State {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
-    serial: u32,  // of who waited, or was served where servers have rows or are shared, last
-    turn: u32,    // ways that were taken in turn
-    free: u32,    // the first slot that is free, and of a list of them: facility/network/lines.wgsl. Of a ring, that of the first in line
-    open: u32,    // servers that there are now; of a source with a calendar, odds that who comes stays
-    polled: u32,  // class that was served last, where they are polled. Of a ring, how often it was doubled
-    down: u32,    // whether the station is broken
+    // Last serial of a customer that waited, or was served with SERVER_ROWS or SHARING.
+    serial: u32,
+    turn: u32,    // the next route, of routes taken in turn
+    // The first free slot of the list in facility/network/lines.wgsl; of a ring, the first in line.
+    free: u32,
+    open: u32, // servers now; of a source with a calendar, the odds that an emitted customer stays
+    // The class served last, if classes are polled; of a ring, how often it was doubled.
+    polled: u32,
+    down: u32,    // whether the station is broken down
 }
 
 const SOURCE = 0u;
@@ -80,43 +67,53 @@ const STATION = 1u;
 const SINK = 2u;
 const ROUTER = 3u;
 const FORK = 4u;
-const SIBLING = 0x80000000u; // and the fork's LP: the high word of a sibling's `entered`
-const TRIP = 0x80000000u;    // of an arrival
-const LIFO = 1u; // disciplines; first come first served is 0
+const SIBLING = 0x80000000u; // with the fork's LP: the high word of `entered` of a forked task
+const TRIP = 0x80000000u;    // in the serial of an arrival: it took time to travel
+const LIFO = 1u; // disciplines; 0 is first come, first served
 const RANDOM = 2u;
 const PRIORITY = 3u;
 const PREEMPTIVE = 4u;
 const SHARING = 5u;
 const POLLING = 6u;
-const RING = 7u; // first come first served too, where nobody leaves the line but the first, and no guests wait
-const RING_SIZE = 8u; // slots of a ring, before it is doubled
-const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps his server there
+// First come, first served, if only the first customer leaves and no blocked customers wait.
+const RING = 7u;
+const RING_SIZE = 8u; // slots of a ring before it is doubled
+// Flags: a customer that finds the node full keeps its server at the sender and waits there.
+const BLOCKS = 1u;
 const SERVER_ROWS = 2u; // its servers have rows
-const HOLDS = 4u;       // some of its ways lead to a node that blocks
-const WAKES = 8u;       // servers may be free while customers wait: it holds, or has a calendar or breakdowns
-const IN_TURN = 1u; // ways; by chance is 0
+const HOLDS = 4u;       // some of its routes lead to a node that blocks
+// Servers may be free while customers wait: it holds, or has a calendar or breakdowns.
+const WAKES = 8u;
+const IN_TURN = 1u; // how a route is chosen; 0 is at random
 const SHORTEST = 2u;
-const GUESTS = 0u;
+// Rows of LP memory; (2) means two words.
+const GUESTS = 0u; // first + 1, last + 1 of the line of customers blocked at other nodes; 0: none
+// A Level: blocked servers; busy ones (SHARING); returned tasks (fork); servers down (breakdowns).
 const SERVERS = 1u;
+// A Level: trips that began here, along routes that take time, less trips that ended here.
 const TRAVELLERS = 2u;
-const PIECE = 3u;
+const PIECE = 3u; // the next piece of a calendar; breakdown and repair times drawn; picks at random
+// Of shared servers: facility/network/sharing.wgsl (2); when it was last moved (2).
 const CLOCK = 4u;
-const DUE = 5u;
-const SINCE = 6u;
+const DUE = 5u; // the earliest departure of shared servers: when (2), its serial (0: none)
+const SINCE = 6u; // with details: when the number of customers last changed (2)
+// Rows of a class's block, 128 bytes: its line (2), draws of services and departures, main sums.
 const BLOCK = 8u;
+// Further rows of a class: sums that few events change, arrivals that drew random numbers.
 const OTHERS = 5u;
 
-// Kinds of event, in their order at one time (docs/guide-networks.md has the table of it): see `event_of` for the words.
+// Kinds of event, in their order at one time (table: docs/guide-networks.md); words: `event_of`.
 const COMPLETION = 0u;
-const SHIFT = 1u;      // the end of a repair, or the beginning (place 0), a breakdown (1), a piece of the calendar (2)
-const EMISSION = 2u;   // place 1: of nobody, at the beginning
-const RELEASE = 3u;    // a node took in the customer that kept a server here
-const REPORT = 4u;     // the node of number `place` has `serial` customers more
-const WAKE = 5u;       // a free server takes who waits
-const ADMIT = 6u;      // the first guest comes in
+// The end of a repair or the start of a run (place 0), a breakdown (1), a calendar piece (2).
+const SHIFT = 1u;
+const EMISSION = 2u;   // place 1: the first one, which emits no customer
+const RELEASE = 3u;    // another node took in the customer that kept a server here
+const REPORT = 4u;     // the node of number `place` has `serial` more customers
+const WAKE = 5u;       // a free server serves a waiting customer
+const ADMIT = 6u;      // the first blocked customer comes in
 const RENEGE = 7u;
-// Of an arrival, serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it
-// keeps a server.
+// Serial of an arrival: the LP it comes from + 1, with TRIP if it took time. Place: its class there
+// + 1 if it keeps a server.
 const ARRIVAL = 8u;
 const NOTHING = 9u;
 
@@ -124,8 +121,9 @@ struct Customer {
     class_: u32,
     entered: vec2<u32>, // the network
     arrived: vec2<u32>, // at this node
-    left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun. Of a guest, words 1 and place of his event; of one who was
-                        // parted, missing siblings
+    // Remaining service if interrupted, TIME_NEVER if not begun; of a blocked customer, words 1 and
+    // place of its event; at a fork, missing tasks.
+    left: vec2<u32>,
 }
 
 fn next_serial(state: ptr<function, State>) -> u32 {
@@ -135,7 +133,7 @@ fn next_serial(state: ptr<function, State>) -> u32 {
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> {
     let first = (kind << 24u) | (place << 8u) | who.class_;
-    // High words first: events of one time are in the order of their words.
+    // High words first: events of one time are ordered by their words.
     return array<u32, 6>(first, serial, who.entered.y, who.entered.x, who.arrived.y, who.arrived.x);
 }
 
@@ -146,7 +144,7 @@ fn nobody(class_: u32) -> Customer {
 fn init(lp: u32, state: ptr<function, State>) {
     let table = table_of(lp);
     (*state).open = table.servers;
-    // Who is there from the beginning, at most 4,096 of a class; and the first pieces of what goes on by itself.
+    // Customers present at the start, at most 4,096 of a class, then the first events of the node.
     for (var class_ = 0u; class_ < params.classes + 3u; class_ += 1u) {
         var what = event_of(ARRIVAL, 0u, 0u, nobody(class_));
         var count = 0u;
@@ -169,7 +167,7 @@ fn init(lp: u32, state: ptr<function, State>) {
     }
 }
 
-// Whether customers are followed, and whether distributions are told.
+// Whether customers are traced; below, whether distributions are recorded.
 fn traced() -> bool {
     return SPECIAL && params.trace != 0u;
 }
@@ -184,7 +182,7 @@ fn free_servers(state: ptr<function, State>) -> u32 {
     return (*state).open - (*state).busy;
 }
 
-// Whether anybody waits elsewhere for room at a node with these flags.
+// Whether customers at other nodes are blocked by this one, which has these flags.
 fn blocked_customers_wait(flags: u32) -> bool {
     if (flags & BLOCKS) == 0u { return false; }
     return memory_get(GUESTS).x != 0u;
@@ -195,7 +193,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let words = event.payload;
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
-    // Names of their own, because each dot in a chain of conditions counts as a level of a deep text (src/gpu/depth.rs).
+    // Named, because each dot in a chain of conditions counts as nesting depth (src/gpu/depth.rs).
     let node = table.kind;
     let room = table.room;
     let discipline = select(table.discipline, RING, SIMPLE);
@@ -208,37 +206,38 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         listeners = table.listeners;
     }
     let before = (*state).busy + (*state).waiting;
-    var came = TIME_ZERO; // of who arrives: where he keeps a server
+    var came = TIME_ZERO; // when an arriving customer that keeps a server came to its sender
     let working = min((*state).busy, (*state).open);
     var who = Customer(select(words[0] & 0xffu, 0u, SIMPLE), vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
-    var record = NodeRecord();
-    var moves = 0u;      // customers that go on to another node
-    var law = 0u;        // of a time that is to be drawn
+    var node_record = NodeRecord();
+    var moves = 0u;      // customers that move to another node
+    var law = 0u;        // of a time to be drawn
     var span = TIME_NEVER;
     var own = NOTHING;   // the node's next event of its own
     var slot = 0u;       // its place
     var serial = 0u;
-    var begins = false;  // whether `next` begins or resumes service
+    var begins = false;  // whether service of `next` begins or resumes
     var next = who;
-    var server = SURE;   // by which, where servers have rows
-    var shares = false;  // whether `next` begins service with the others
+    var server = SURE;   // the server, if servers have rows
+    var shares = false;  // whether `next` begins shared service
     var joins = false;   // whether `waits` joins `line`
     var waits = who;
     var line = GUESTS;
-    var drops = SURE;       // slot of who leaves the line `from_line`
+    var drops = SURE;       // slot of the customer that leaves the line `from_line`
     var from_line = GUESTS;
-    var interrupted = SURE; // the class of who was
-    var sender = vec2<u32>(words[1] & ~TRIP, place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
-    if kind == ARRIVAL { record.ended = u32((words[1] & TRIP) != 0u); }
-    var holds = false;      // whether who goes on keeps his server
-    var parts = false;      // whether those who go on are siblings
-    var back = 0;           // siblings who wait at their fork, more or less than before
+    var interrupted = SURE; // the class of the interrupted customer
+    // Of an arrival: LP + 1, and its class there + 1 if it keeps a server.
+    var sender = vec2<u32>(words[1] & ~TRIP, place);
+    if kind == ARRIVAL { node_record.ended = u32((words[1] & TRIP) != 0u); }
+    var holds = false;      // whether the departing customer keeps its server
+    var parts = false;      // whether the departing customers are forked tasks
+    var back = 0;           // change of the number of tasks that wait at their fork
 
-    // What happens with a probability only.
+    // Events that happen with a probability.
     var odds = SURE;
     if SPECIAL && kind == EMISSION && table.calendar != 0u { odds = (*state).open; }
     if !SIMPLE && kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
-    var number = 0u;     // of the random draw that comes next
+    var number = 0u;     // of the next random draw
     var name = table.name;
     if kind == ARRIVAL { number = next_arrival(lp, who.class_); }
     if kind == EMISSION { number = memory_get(block_of(who.class_)).z; }
@@ -278,8 +277,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case COMPLETION: {
             if sharing {
-                if words[1] != due.z { return; } // another came, who leaves earlier
-                // Else others came, and he leaves later.
+                if words[1] != due.z { return; } // another customer came that leaves earlier
+                // If others came and delayed it, the first customer does not leave yet.
                 if !time_less(memory_get(CLOCK).xy, slot_row(0u, 2u).xy) {
                     who = customer_of(0u);
                     who.left = TIME_NEVER;
@@ -306,24 +305,24 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 (*state).busy -= moves;
                 begins = ((flags & WAKES) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
             }
-            record.served = moves;
-            record.present = -i32(moves);
-            record.busy = -i32(moves);
+            node_record.served = moves;
+            node_record.present = -i32(moves);
+            node_record.busy = -i32(moves);
         }
         case EMISSION: {
             own = EMISSION;
             law = table.arrivals;
             who.entered = now();
             if place == 0u && stays { moves = table.batch; }
-            record.served = moves;
+            node_record.served = moves;
             next = nobody(who.class_);
         }
         case RELEASE: {
             if !SPECIAL { return; }
             (*state).busy -= 1u;
-            record.served = 1u;
-            record.present = -1;
-            record.busy = -1;
+            node_record.served = 1u;
+            node_record.present = -1;
+            node_record.busy = -1;
         }
         case REPORT: {
             if !SPECIAL { return; }
@@ -338,7 +337,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !begins { return; }
         }
         case ADMIT, ARRIVAL: {
-            // (Who enters the network has a time below 2^63, and stations are no forks.)
+            // (A time of entry is below 2^63, so it never looks like a task; stations are no
+            // forks.)
             let forks = SPECIAL && node == FORK;
             let full = before >= room || (SPECIAL && kind == ARRIVAL && blocked_customers_wait(flags));
             let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
@@ -359,22 +359,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !returns { who.arrived = now(); }
             who.left = TIME_NEVER;
             next = who;
-            record.arrivals = u32(!returns);
+            node_record.arrivals = u32(!returns);
             if returns {
                 let missing = sender.x - 1u;
                 set_slot_row(found, 2u, vec4<u32>(missing, 0u, 0u, 0u));
-                record.joined = 1u;
+                node_record.joined = 1u;
                 back = 1;
                 if missing == 0u {
                     drops = found;
                     from_line = block_of(0u);
-                    record.served = 1u;
-                    record.present = -1;
+                    node_record.served = 1u;
+                    node_record.present = -1;
                     moves = 1u;
                     back = 1 - i32(pair_more(lp, who.class_).w);
                 }
             } else if forks {
-                record.present = 1;
+                node_record.present = 1;
                 moves = pair_more(lp, who.class_).w;
                 parts = true;
                 joins = true;
@@ -383,18 +383,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 waits.left = vec2<u32>(moves, 0u);
             } else if node == SINK {
                 who.arrived = time_of(who.entered);
-                record.served = 1u;
+                node_record.served = 1u;
             } else if node == ROUTER {
-                record.served = 1u;
+                node_record.served = 1u;
                 moves = 1u;
             } else if !stays {
-                record.balked = 1u;
+                node_record.balked = 1u;
             } else if full {
                 joins = SPECIAL && sender.y != 0u;
-                record.arrivals = u32(!joins);
-                record.lost = u32(!joins);
+                node_record.arrivals = u32(!joins);
+                node_record.lost = u32(!joins);
             } else {
-                record.present = 1;
+                node_record.present = 1;
                 shares = sharing;
                 begins = !shares & ((*state).waiting == 0u) & (free_servers(state) > 0u);
                 if preemptive {
@@ -428,8 +428,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
             drops = place;
             from_line = line_of(lp, who.class_);
-            record.reneged = 1u;
-            record.present = -1;
+            node_record.reneged = 1u;
+            node_record.present = -1;
         }
     }
     if begins & (kind != ADMIT) & (kind != ARRIVAL) {
@@ -449,7 +449,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if begins | shares {
         if fresh { law = data[pair(lp, next.class_)].x; } else { span = next.left; }
     }
-    // What is counted for the random numbers of a service, or an arrival, and of departures.
+    // Counts services or arrivals, and departures, that draw random numbers.
     let serves = ((begins | shares) & fresh) | (kind == EMISSION);
     var departures = 0u;
     let departs = moves != 0u && (pair_streams(lp, who.class_).z & DEPARTURES) != 0u;
@@ -465,8 +465,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         departures = row.w;
     }
 
-    // The next event of the node's own: what it is, and of whom. And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and
-    // listeners. (One call of a function where it can be: drivers put the function in the place of each.)
+    // First the node's own next event, then departing customers (at most 256), the node's messages
+    // to itself and to a sender that it unblocks, and listeners. One loop: `schedule` is called
+    // once.
     let last = moves + select(0u, 3u, flags != 0u) + listeners;
     for (var i = 0u; i <= last; i += 1u) {
         var to = lp;
@@ -524,7 +525,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 }
             }
             if SPECIAL && kind == SHIFT && place == 1u {
-                // It breaks down: all services take longer by the repair. At most 32.
+                // A breakdown lengthens all services by the repair. At most 32 servers.
                 for (var i = 0u; i < table.servers; i += 1u) {
                     let row = memory_get(params.servers + 2u * i);
                     if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
@@ -536,7 +537,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
             var goes = Customer(route_class(route), who.entered, TIME_ZERO, TIME_NEVER);
-            // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
+            // (Tasks have no sender: a fork does not count tasks among customers sent to a shorter
+            // line.)
             var from_ = lp + 1u;
             if parts {
                 goes.entered = vec2<u32>((slot << 16u) | tag_of(who.entered), SIBLING | lp);
@@ -553,18 +555,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 goes.arrived = who.arrived;
                 keeps = who.class_ + 1u;
                 (*state).busy += 1u;
-                record = NodeRecord();
+                node_record = NodeRecord();
             }
             if law != 0u {
                 from_ |= TRIP;
-                record.begun += 1u;
+                node_record.begun += 1u;
             }
             what = event_of(ARRIVAL, keeps, from_, goes);
         } else if SPECIAL && i > last - listeners {
-            // Who sent somebody here knows of him.
+            // The sender of this customer has already counted it.
             let listener = table.listening + 2u * (i + listeners - last - 1u);
             to = word(listener);
-            let change = record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
+            let change = node_record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
             tells = change != 0;
             what = event_of(REPORT, word(listener + 1u), bitcast<u32>(change), nobody(0u));
         } else if SPECIAL {
@@ -576,7 +578,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 }
                 default: {
                     to = sender.x - 1u;
-                    tells = record.present > 0 && sender.y != 0u;
+                    tells = node_record.present > 0 && sender.y != 0u;
                     what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
                 }
             }
@@ -586,22 +588,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // Statistics.
     if begins | shares {
-        record.fresh = u32(fresh);
-        // Who came begins at once.
-        if kind == ARRIVAL || kind == ADMIT { record.busy = 1; } else if begins { record.taken = 1; }
-        // (A server that goes on with a customer of the same class.)
+        node_record.fresh = u32(fresh);
+        // An arriving customer begins at once.
+        if kind == ARRIVAL || kind == ADMIT { node_record.busy = 1; } else if begins { node_record.taken = 1; }
+        // (A server that continues with a customer of the same class.)
         if next.class_ == who.class_ {
-            record.busy += record.taken;
-            record.taken = 0;
+            node_record.busy += node_record.taken;
+            node_record.taken = 0;
         }
     }
     if interrupted != SURE {
-        record.given = -1;
-        record.whose = interrupted;
+        node_record.given = -1;
+        node_record.whose = interrupted;
     }
-    if SPECIAL { record.kept = i32(holds) - i32(kind == RELEASE) + back; }
-    if sharing { record.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
-    record.visited = u32(node != SOURCE && node != ROUTER);
-    if (*state).busy + (*state).waiting != before && node == STATION { record.changed = before + 1u; }
-    record(who, next, record);
+    if SPECIAL { node_record.kept = i32(holds) - i32(kind == RELEASE) + back; }
+    if sharing { node_record.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
+    node_record.visited = u32(node != SOURCE && node != ROUTER);
+    if (*state).busy + (*state).waiting != before && node == STATION { node_record.changed = before + 1u; }
+    record(who, next, node_record);
 }

@@ -1,5 +1,7 @@
-// Networks without what `network_special.wgsl` is for: sources at one rate; stations with lines of any order but that of preemption, with loss, patience, balking, polling; delays, routers, sinks; ways that
-// take time. The same interpreter, from which compilers leave out the rest: it takes half as long to compile then, and an event three quarters of the time (llvmpipe).
+// Networks that need nothing of `network_special.wgsl`: sources of one rate; stations of any
+// discipline except preemption and sharing, with loss, patience, balking, polling; delays, routers,
+// sinks; routes that take time. Compilers drop the rest of the interpreter, which halves
+// compilation.
 //
 // import: facility/network.wgsl
 

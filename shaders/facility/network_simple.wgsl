@@ -1,5 +1,5 @@
-// Of the networks for `network_plain.wgsl` those of one class of customers whose times are exponential or fixed, and of whose lines nobody leaves but the first: no order but that of arrivals, no
-// patience, no balking.
+// Networks for `network_plain.wgsl` with one class, exponential or fixed times, and lines that only
+// the first customer leaves: first come, first served, no patience, no balking.
 //
 // import: facility/network.wgsl
 

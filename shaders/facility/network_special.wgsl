@@ -1,4 +1,5 @@
-// Networks of all that there is: rates and servers that change, breakdowns, preemption, shared servers, blocking, shortest lines, forks, distributions that are told, customers who are followed.
+// Networks with all features: rates and servers that change, breakdowns, preemption, shared
+// servers, blocking, shortest lines, forks, recorded distributions, traced customers.
 //
 // import: facility/network.wgsl
 

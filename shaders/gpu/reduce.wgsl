@@ -1,4 +1,5 @@
-// Reduction of one value per invocation over a workgroup, through workgroup memory: for every adapter.
+// Reduction of one value per invocation over a workgroup, through workgroup memory, for every
+// adapter.
 //
 // Functions: reduce_group.
 //
@@ -12,12 +13,12 @@
 
 var<workgroup> reduce_rows: array<Reduced, GROUP_SIZE>;
 
-// All values merged, the same in all invocations. Must be called by all invocations of the workgroup, `lane` being the number
-// of each; may be called again at once.
+// All values merged, the same in all invocations. All invocations of the workgroup must call it,
+// with their numbers as `lane`; may be called again at once.
 fn reduce_group(lane: u32, mine: Reduced) -> Reduced {
     reduce_rows[lane] = mine;
     workgroupBarrier();
-    // At most 10 rounds: a workgroup has 1,024 invocations at the most.
+    // At most 10 rounds: a workgroup has at most 1,024 invocations.
     for (var count = GROUP_SIZE; count > 1u; count = (count + 1u) / 2u) {
         let half = (count + 1u) / 2u;
         if lane < count / 2u {
@@ -25,6 +26,6 @@ fn reduce_group(lane: u32, mine: Reduced) -> Reduced {
         }
         workgroupBarrier();
     }
-    // Ends with barriers on both sides, so that the rows may be written again.
+    // The load has barriers on both sides, so that the rows may be written again.
     return workgroupUniformLoad(&reduce_rows[0]);
 }

@@ -1,10 +1,10 @@
-// Reduction of one value per invocation over a workgroup, by shuffles: within subgroups, and over what these leave in workgroup memory. Two waits for
-// others in place of one for each halving: an empty window of 32,768 LPs takes 6.3 us in place of 7.3, one of 1,024 LPs 5.8 in place of 6.6 (H200). By
-// subgroupMin and subgroupAdd it takes longer there.
+// Reduction of one value per invocation over a workgroup: within subgroups by shuffles, then over
+// their results in workgroup memory. Two barriers instead of one per halving.
 //
-// Subgroups must be of SUBGROUP invocations, in the order of their local indices.
+// Subgroups must have SUBGROUP invocations, in the order of their local indices.
 //
-// Functions: reduce_group, as in gpu/reduce.wgsl, but that no analysis of uniformity sees that all invocations get the same.
+// Functions: reduce_group, as in gpu/reduce.wgsl, but uniformity analysis does not see that all
+// invocations get the same value.
 //
 // Reduced is vec4<u32>, and merge(Reduced, Reduced) -> Reduced is commutative and associative.
 // requires: subgroups
@@ -20,7 +20,7 @@ override REDUCE_ROWS: u32 = GROUP_SIZE / SUBGROUP;
 var<workgroup> reduce_rows: array<Reduced, REDUCE_ROWS>;
 
 fn reduce_group(lane: u32, mine: Reduced) -> Reduced {
-    // Invocations that parted are together again, and all have read what is written now.
+    // Reconverges invocations; earlier reads of what is written next are complete.
     workgroupBarrier();
     let own = reduce_subgroup(mine, SUBGROUP);
     if REDUCE_ROWS == 1u { return own; }
@@ -32,7 +32,7 @@ fn reduce_group(lane: u32, mine: Reduced) -> Reduced {
     return sum;
 }
 
-// The values of so many neighbouring invocations merged, a power of two of at most SUBGROUP.
+// The merged values of a power of two of neighbouring invocations, at most SUBGROUP.
 fn reduce_subgroup(mine: Reduced, invocations: u32) -> Reduced {
     var sum = mine;
     for (var reach = 1u; reach < invocations; reach *= 2u) { sum = merge(sum, subgroupShuffleXor(sum, reach)); }

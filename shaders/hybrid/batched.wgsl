@@ -1,7 +1,6 @@
-// Batched handlers (Chapuis et al., "Simian integrated framework for parallel discrete event simulation on GPUs", section 2.3): calls of a window, merged.
-// hybrid/work.wgsl says what the buffers hold.
-//
-// One invocation serves one call.
+// Batched handlers (Chapuis et al., "Simian integrated framework for parallel discrete event
+// simulation on GPUs", section 2.3): the calls of a window, merged. One invocation serves one call.
+// Buffers: hybrid/work.wgsl.
 //
 // needs: handle
 

@@ -1,7 +1,6 @@
-// Multithreaded handlers (Chapuis et al., section 2.3): a call has work enough for workgroups of its own. hybrid/work.wgsl says what the
-// buffers hold.
-//
-// work.groups workgroups serve one call, with barriers and workgroup memory of the handler's own.
+// Multithreaded handlers (Chapuis et al., section 2.3): a call has enough work for workgroups of
+// its own. work.groups workgroups serve one call, with barriers and workgroup memory of the
+// handler. Buffers: hybrid/work.wgsl.
 //
 // needs: handle
 

@@ -1,9 +1,9 @@
-// What the two ways of serving handlers share: calls in, answers out. The file of a handler declares `Call`, `Answer` and `handle`, and what it
-// shares between calls, in group 1 (src/hybrid/handler.rs).
+// Shared by both kinds of handlers: calls in, answers out. The handler's file declares `Call`,
+// `Answer`, `handle` and, in group 1, state shared between calls (src/hybrid/handler.rs).
 //
 //   calls      one for each call of the batch
-//   answers    work.groups for each call, one after the other
-//   cut        a word, above 0 where a driver has ended a loop before its time
+//   answers    work.groups for each call, consecutive
+//   cut        a word, above 0 if a driver ended a loop early
 //
 // A dispatch serves the calls from work.first on: a batch may be several dispatches.
 //

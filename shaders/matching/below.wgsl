@@ -1,4 +1,4 @@
-// How many boxes of a side that is in order lie below a key in the column of that order.
+// Counts the boxes of a sorted side that lie below a key in the column of the order.
 //
 // Functions: subscriptions_below, updates_below.
 //
@@ -12,7 +12,7 @@
 
 struct Sought {
     of_updates: bool,
-    // Where the column begins.
+    // The first word of the column.
     first: u32,
     key: u32,
 }

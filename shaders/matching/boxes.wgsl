@@ -1,8 +1,9 @@
-// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl), and the test of Algorithm 1 of
-// Marzolla and D'Angelo (2020) for half-open intervals in DIMS dimensions. Empty regions hold keys that fail it. A side
-// that was put in order has the regions' ids as one more column.
+// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl), and the
+// test of Algorithm 1 of Marzolla and D'Angelo (2020) for half-open intervals in DIMS dimensions.
+// Empty regions hold keys that fail it. A sorted side has the regions' ids as one more column.
 //
-// The file that imports this declares the uniform `params` with the numbers `subscriptions` and `updates` of boxes.
+// The importing file declares the uniform `params` with the numbers `subscriptions` and `updates`
+// of boxes.
 //
 // needs: params
 //
@@ -10,7 +11,7 @@
 
 // import: matching/common.wgsl
 
-// Bounds in dimensions from DIMS on are not looked at.
+// Bounds in dimensions from DIMS on are ignored.
 struct Box {
     lo: vec4<u32>,
     hi: vec4<u32>,

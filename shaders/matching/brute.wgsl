@@ -1,10 +1,10 @@
-// Brute-force matching: every subscription is tested against every update. Algorithm 2 of Marzolla and D'Angelo
-// (2020).
+// Brute-force matching: every subscription is tested against every update. Algorithm 2 of Marzolla
+// and D'Angelo (2020).
 //
 // subscriptions, updates  boxes in columns (import.wgsl); ids are indices
 //
-// A task (tasks.wgsl) is GROUP_SIZE subscriptions, one per invocation, against TILES x GROUP_SIZE updates, which pass
-// through workgroup memory. Tasks that share their subscriptions follow one another.
+// A task (tasks.wgsl) is GROUP_SIZE subscriptions, one per invocation, against TILES x GROUP_SIZE
+// updates, which pass through workgroup memory. Tasks with the same subscriptions are consecutive.
 //
 // bounds: as in matching/common.wgsl. Staged boxes are at k < GROUP_SIZE. The divisor `spans()` is
 // at least 1, because no kernel starts for a side without regions.
@@ -35,7 +35,7 @@ fn staged_box(k: u32) -> Box {
     return found;
 }
 
-// Stages the updates from `base` on, and says how many.
+// Stages the updates from `base` on and returns their number.
 fn stage(base: u32, lane: u32) -> u32 {
     if base + lane < params.updates {
         for (var c = 0u; c < 2u * DIMS; c++) {
@@ -50,17 +50,17 @@ fn spans() -> u32 {
     return (params.updates + SPAN - 1u) / SPAN;
 }
 
-// The first of a task's updates.
+// The first update of a task.
 fn first_update(task: u32) -> u32 {
     return task % spans() * SPAN;
 }
 
-// The subscription that an invocation tests: none from params.subscriptions on.
+// The subscription that an invocation tests; params.subscriptions or more if it has none.
 fn subscription_of(task: u32, lane: u32) -> u32 {
     return task / spans() * GROUP_SIZE + lane;
 }
 
-// Its box, or one that overlaps none.
+// Its box, or one that overlaps no other.
 fn tested(s: u32) -> Box {
     if s < params.subscriptions {
         return subscription(s);

@@ -1,29 +1,32 @@
-// Candidates of ranges: a range is neighbours in the one side's order that may match a box of the other. All candidates
-// have numbers, so every invocation has the same work however the ranges' lengths are spread.
+// Candidates from ranges: a range is neighbours in one side's order that may match a box of the
+// other side. All candidates are numbered, so every invocation has the same work for any range
+// lengths.
 //
 // subscriptions, updates  ordered boxes (order.wgsl), or entries of a grid (grid_entries.wgsl)
-// places  where each range begins among all candidates (64 bits), and then their total
-// begins  where each range begins in the other side's order; first the subscriptions' ranges, then the updates'
+// places  start of each range among all candidates (64 bits), and then their total
+// begins  start of each range in the other side's order; first the subscriptions', then the
+//         updates'
 // firsts  the range of each tile's first candidate (firsts.wgsl)
 //
-// A task (tasks.wgsl) is a tile of TILE candidates; there may be more tasks than the candidates fill. A workgroup keeps the starts of its tile's ranges in workgroup memory
-// if there are few. Kernels: count_matches and write_matches test the candidates, of a sweep or, with HOMES, of a grid;
-// write_all is for candidates that are all matches, those of a sweep in one dimension.
+// A task (tasks.wgsl) is a tile of TILE candidates; there may be more tasks than needed. If a tile
+// has few ranges, their starts are in workgroup memory. Kernels: count_matches and write_matches
+// test the candidates of a sweep or, with HOMES, of a grid; write_all writes candidates that all
+// match, those of a sweep in one dimension.
 //
 // provides: Sought, goes_before
 //
 // bounds: as in matching/common.wgsl. `places` is the exclusive prefix sum of `lengths`, so the
 // range of a candidate below the total holds it, and `begins` plus its number in the range is below
-// the result of a search in the other side. No candidate from the total on is looked up: kernels
-// compare with the total, or with the page, which ends there. `firsts` is one longer than there is
-// room for tiles; searches beyond the total find the last range. Staged starts are below STAGED.
+// the result of a search in the other side. No candidate from the total on is read: kernels compare
+// with the total, or with the page, which ends there. `firsts` is one longer than the room for
+// tiles; searches beyond the total find the last range. Staged starts are below STAGED.
 
 // import: gpu/search.wgsl
 // import: matching/boxes.wgsl
 // import: matching/grid.wgsl
 // import: matching/tasks.wgsl
 
-// Whether the candidates share a cell of a grid.
+// Whether candidates share a cell of a grid.
 override HOMES: bool = false;
 
 const STAGED = 1024u;
@@ -36,10 +39,10 @@ const STAGED = 1024u;
 var<workgroup> starts: array<u32, STAGED>;
 
 struct Tile {
-    // Low word of its first candidate's number: differences within a tile and a range need no more.
+    // Low word of its first candidate's number: differences within a tile and a range fit a word.
     start: u32,
     range: u32,
-    // How many ranges follow within the tile.
+    // The number of ranges that follow within the tile.
     span: u32,
 }
 
@@ -70,7 +73,8 @@ fn goes_before(i: u32, sought: Sought) -> bool {
     return start_of(sought.tile, i) <= sought.candidate;
 }
 
-// The places of the subscription and of the update of candidate `p` of the tile, each in its side's order.
+// The places of the subscription and the update of the tile's candidate `p`, each in its side's
+// order.
 fn candidate(tile: Tile, p: u32) -> vec2<u32> {
     let range = tile.range + search(0u, tile.span, Sought(tile, p));
     let other = begins[range] + (tile.start + p - places[range].x);
@@ -80,9 +84,9 @@ fn candidate(tile: Tile, p: u32) -> vec2<u32> {
     return vec2(other, range - params.subscriptions);
 }
 
-// Whether this is the cell of the lower corner of what two entries share. Two regions may meet in many cells; that one cell
-// reports them, so no set of found pairs is needed. Cell numbers do not fall with the bounds, so the number there is the
-// greater of the two homes'.
+// Whether this cell holds the lower corner of the entries' intersection. Two regions may share many
+// cells, and only that one reports them. Cell numbers rise with bounds, so it is the greater of the
+// two home cells.
 fn at_home(s: u32, u: u32) -> bool {
     let home = 2u * DIMS + 1u;
     let s_home = subscriptions[home * params.subscriptions + s];
@@ -96,7 +100,7 @@ fn at_home(s: u32, u: u32) -> bool {
     return true;
 }
 
-// Which of the invocation's candidates match: bit k for item k.
+// The invocation's candidates that match: bit k for item k.
 fn test_candidates(tile: Tile, count: u32, lane: u32) -> u32 {
     var hits = 0u;
     for (var k = 0u; k < ITEMS; k++) {
@@ -113,7 +117,7 @@ fn test_candidates(tile: Tile, count: u32, lane: u32) -> u32 {
     return hits;
 }
 
-// How many candidates a tile has: in the last one there may be fewer, and behind it there are none.
+// The number of candidates of a tile: fewer in the last one, 0 behind it.
 fn candidates_of(task: u32) -> u32 {
     let all = places[params.ranges];
     if !wide_less(tile_start(task), all) {
@@ -155,7 +159,7 @@ fn write_matches(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     }
 }
 
-// Here a task is a tile of the page, and the tiles of `firsts` begin at the page's first place.
+// Here a task is a tile of the page; the tiles of `firsts` begin at the page's first place.
 @compute @workgroup_size(GROUP_SIZE)
 fn write_all(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
              @builtin(local_invocation_index) lane: u32) {

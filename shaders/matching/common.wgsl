@@ -1,21 +1,21 @@
-// What the kernels of the module share: the dimensions, the size and the number of a workgroup, and tiles.
+// Shared by all kernels of the module: dimensions, workgroup size and number, tiles.
 //
 // provides: GROUP_SIZE
 //
-// bounds: for all files of the folder, beside what they add. No WGSL of a user's is linked, and no
-// user writes what kernels index with. An invocation's number is compared with the length for which
-// the host allotted the buffers; MAX_REGIONS and MAX_ENTRIES keep products of columns and rows
-// below 2^32. Vectors and workgroup arrays are indexed by dimension, lane and item, below
+// bounds: for all files of the folder, with the additions of each file. No user WGSL is linked, and
+// no user writes values that kernels index with. An invocation's number is compared with the length
+// for which the host allocated the buffers; MAX_REGIONS and MAX_ENTRIES keep products of columns
+// and rows below 2^32. Vectors and workgroup arrays are indexed by dimension, lane and item, below
 // constants. Loops run over dimensions, columns, items, halvings, or by steps of at least 1.
 // Divisors are constants.
 
 // Dimensions of the regions, 1 to 4.
 override DIMS: u32 = 1u;
 
-// Invocations of a workgroup, in every kernel of the module: as in kernels.rs.
+// Invocations of a workgroup in every kernel of the module, as in kernels.rs.
 const GROUP_SIZE = 256u;
 
-// A tile is what a workgroup takes of a long list: ITEMS elements per invocation.
+// A workgroup takes a tile of a long list: ITEMS elements per invocation.
 const ITEMS = 8u;
 const TILE = ITEMS * GROUP_SIZE;
 // 2^32 / TILE

@@ -1,18 +1,19 @@
-// What changed between two lists of pairs, both in ascending order.
+// The differences between two lists of pairs, both ascending.
 //
 // pairs    (subscription, update) ids in any order
-// keys     key_pairs: the same as numbers of 64 bits, low word first: the subscription is the high word
+// keys     key_pairs: the same as 64-bit numbers, low word first: the subscription is the high word
 // now, old the two lists, as such numbers
-// flags    find_differences: 1 for each number that the other list does not have, first those of `now`, then those of `old`
+// flags    find_differences: 1 for each number that the other list lacks, first `now`, then `old`
 // places   the sums of the flags before each (64 bits)
-// changes  put_differences: the numbers with a flag, ENDED set in those of `old`; so they are in ascending order (moves_search.wgsl)
+// changes  put_differences: the flagged numbers, ENDED set in those of `old`; so they ascend
+//          (moves_search.wgsl)
 //
 // One invocation per number.
 //
 // provides: Sought, goes_before, params
 //
-// bounds: as in matching/common.wgsl. The lists are as long as the host says; places of what is put
-// are the exclusive prefix sum of 0 and 1 for each of their numbers.
+// bounds: as in matching/common.wgsl. The host passes the lengths of the lists; places of written
+// numbers are the exclusive prefix sum of 0 or 1 for each number.
 
 // import: gpu/search.wgsl
 // import: gpu/wide.wgsl
@@ -21,7 +22,7 @@
 const ENDED = 0x80000000u;
 
 struct DifferenceParams {
-    // The lengths of the lists; together below 2^31.
+    // The lengths of the lists; their sum is below 2^31.
     now: u32,
     old: u32,
 }

@@ -1,21 +1,21 @@
-// Load balancing: which range holds the first candidate of each tile of TILE candidates.
+// Load balancing: the range that holds the first candidate of each tile of TILE candidates.
 //
-// places  where each range begins among all candidates (64 bits), and then their total; the first begins at 0
-// firsts  for tile t the last range that begins at or before candidate params.candidate + t TILE
+// places  start of each range among all candidates (64 bits), and then their total; the first is 0
+// firsts  for tile t, the last range that begins at or before candidate params.candidate + t TILE
 //
 // One invocation per tile.
 //
 // provides: Sought, goes_before, params
 //
-// bounds: as in matching/common.wgsl. `places` is one longer than there are ranges. `firsts` has
-// room for all tiles of the page, with which the number of an invocation is compared.
+// bounds: as in matching/common.wgsl. `places` has one entry more than there are ranges. `firsts`
+// has room for all tiles of the page, with which an invocation's number is compared.
 
 // import: gpu/search.wgsl
 // import: gpu/wide.wgsl
 // import: matching/common.wgsl
 
 struct FirstsParams {
-    // The candidate that the first tile begins with.
+    // The first candidate of the first tile.
     candidate: vec2<u32>,
     tiles: u32,
     ranges: u32,

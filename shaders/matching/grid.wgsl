@@ -1,4 +1,4 @@
-// Cells of a grid. A cell's key has the same number of bits for the cell's number in each dimension.
+// Cells of a grid. A cell's key has the same number of bits for each dimension.
 //
 // bounds: as in matching/common.wgsl. No array; shifts are by the bits of a dimension, 22 at most.
 
@@ -18,10 +18,11 @@ fn cell_in(cell: u32, d: u32) -> u32 {
     return (cell & cell_mask(d)) >> (d * cell_bits());
 }
 
-// Entries of both sides are sorted together: this bit of a key is set for those of updates, which so come behind.
+// Both sides' entries are sorted together: this key bit is set for updates, which therefore come
+// last.
 fn update_bit() -> u32 {
     return 1u << (DIMS * cell_bits());
 }
 
-// The cell of a row that holds no entry: above all others.
+// The cell of a row without an entry: above all others.
 const NO_CELL = ~0u;

@@ -1,7 +1,8 @@
 // Grid-based matching, first step: the bounding box of all regions that are not empty.
 //
 // subscriptions, updates  boxes in columns (import.wgsl)
-// bounds   for dimension d at 2d the complement of the smallest lower bound, at 2d + 1 the greatest upper bound; zeros before
+// bounds   [2d] complement of the smallest lower bound in dimension d, [2d + 1] greatest upper
+//          bound; initially zeros
 //
 // One invocation per region, first those of subscriptions.
 //
@@ -15,7 +16,7 @@
 
 @group(0) @binding(3) var<storage, read_write> bounds: array<atomic<u32>, 8>;
 
-// A bounding box, with its lower bounds complemented: empty regions, and none, are zeros.
+// A bounding box with complemented lower bounds, so that empty regions are zeros.
 struct Reduced {
     below: vec4<u32>,
     hi: vec4<u32>,

@@ -1,10 +1,11 @@
-// Grid-based matching: Algorithm 3 of Marzolla and D'Angelo (2020). Third step, when a grid lies over the bounding box: which
-// cells each region meets.
+// Grid-based matching, third step: the cells that each region meets. Algorithm 3 of Marzolla and
+// D'Angelo (2020).
 //
 // subscriptions, updates  boxes in columns (import.wgsl)
 // laid     the grid (grid_lay.wgsl)
-// cells    of region i, subscriptions first: [2i] the cell of its lower corner, its home; [2i + 1] the last one, that of its upper corner
-// lengths  how many cells region i meets; 0 for an empty one
+// cells    for region i, subscriptions first: [2i] the cell of its lower corner, its home; [2i + 1]
+//          the last cell, that of its upper corner
+// lengths  the number of cells that region i meets; 0 for an empty one
 //
 // One invocation per region.
 //

@@ -1,26 +1,26 @@
-// Entries of a grid, one per region and cell that it meets. Those of both sides are listed, sorted by side and cell elsewhere, and
-// then get what their regions are.
+// Entries of a grid: one per region and cell that it meets. Both sides' entries are listed, then
+// sorted elsewhere by side and cell, and then filled with their regions' keys.
 //
 // cells    homes and last cells of the regions, subscriptions first (grid_cells.wgsl)
-// places   where the entries of each region begin (64 bits), and then their number; the first begin at 0
+// places   start of each region's entries (64 bits), and then their number; the first is 0
 // keys, ids                list_entries: side and cell of each entry (update_bit), and its region
 // sorted_keys, sorted_ids  gather_entries: the same in order
 // subscriptions, updates   2 DIMS columns of keys, by region
-// ordered_subscriptions, ordered_updates  the same columns, a row per entry of the side; then columns of region ids, of homes and of
-//          the entries' cells. Rows without an entry have the cell NO_CELL and nothing else
+// ordered_...              the same columns, a row per entry of the side; then columns of region
+//                          ids, homes and cells. A row without an entry holds NO_CELL only
 //
-// There is room for params.subscription_entries and params.update_entries. Where one side has more, all rows are without an entry.
-//
-// One invocation per row of both sides: a region that meets many cells has as many invocations.
+// There is room for params.subscription_entries and params.update_entries. If a side has more, all
+// rows are without an entry. One invocation per row, so a region in many cells has many
+// invocations.
 //
 // provides: Sought, goes_before, params
 //
 // bounds: as in matching/common.wgsl. `places` is the exclusive prefix sum of `lengths`; its search
-// runs in 1 .. regions, and less 1 is a region. Rows and sorted entries are reached below the room
-// for entries: where `places` gives more, `entries()` is 0. `sorted_ids` permutes regions, those of
-// updates behind those of subscriptions. Rows without an entry have ranges of length 0. The divisor
-// `width` is 1 more than last minus first cell of a region, which find_cells writes in this order:
-// at most 22 bits.
+// runs in 1 .. regions, and less 1 is a region. Rows and sorted entries are accessed below the room
+// for entries: if `places` has more, `entries()` is 0. `sorted_ids` permutes regions, updates
+// behind subscriptions. Rows without an entry have ranges of length 0. The divisor `width` is 1
+// more than last minus first cell of a region, which find_cells writes in this order: at most 22
+// bits.
 
 // import: gpu/search.wgsl
 // import: matching/boxes.wgsl
@@ -44,18 +44,18 @@ struct EntryParams {
 @group(0) @binding(9) var<storage, read_write> ordered_subscriptions: array<u32>;
 @group(0) @binding(10) var<storage, read_write> ordered_updates: array<u32>;
 
-// An entry.
+// The number of an entry.
 alias Sought = u32;
 
 fn goes_before(region: u32, entry: Sought) -> bool {
     return places[region].x <= entry;
 }
 
-// How many entries each side has; none where there is no room for them.
+// The number of entries of each side; 0 if they do not fit.
 fn entries() -> vec2<u32> {
     let of_subscriptions = places[params.subscriptions];
     let all = places[params.subscriptions + params.updates];
-    // Without the high words this is wrong only where one is not 0.
+    // Without the high words this is wrong only if one is not 0, which `fits` excludes.
     let found = vec2(of_subscriptions.x, all.x - of_subscriptions.x);
     let fits = all.y == 0u && found.x <= params.subscription_entries && found.y <= params.update_entries;
     return select(vec2(0u), found, fits);

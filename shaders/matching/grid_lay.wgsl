@@ -2,29 +2,30 @@
 //
 // subscriptions, updates  boxes in columns (import.wgsl)
 // bounds  the bounding box (grid_bounds.wgsl)
-// laid    [0] the grid, [1] at base.x how often its cells are joined, two by two in each dimension
+// laid    [0] the grid, [1] in base.x how often its cells are joined, two by two in each dimension
 //
-// One workgroup. It looks at a sample of the regions, and joins cells until the regions of the sample meet at most
-// ENTRIES / 2 cells each on average: entries are sorted, which costs more than the test of a few more candidates.
+// One workgroup. It samples the regions and joins cells until the sampled regions meet at most
+// ENTRIES / 2 cells each on average: sorting an entry costs more than testing a few more
+// candidates.
 //
 // provides: Reduced, merge
 //
-// bounds: as in matching/common.wgsl. The regions of the sample are below the numbers of regions.
-// Loops count to 32 bits, to params.joins, or through the sample by steps of GROUP_SIZE.
+// bounds: as in matching/common.wgsl. Sampled regions are below the numbers of regions. Loops count
+// to 32 bits, to params.joins, or through the sample by steps of GROUP_SIZE.
 
 // import: gpu/reduce.wgsl
 // import: matching/grid_params.wgsl
 // import: matching/grid_place.wgsl
 
-// A guess, from the times of sorts and tests on one device; not measured.
+// Cells are joined until regions meet at most half this number on average. An estimate.
 const ENTRIES = 5u;
-// Of both sides together.
+// The sample of both sides together.
 const SAMPLE = 1024u;
 
 @group(0) @binding(3) var<storage, read> bounds: array<u32, 8>;
 @group(0) @binding(4) var<storage, read_write> laid: array<Grid, 2>;
 
-// The sample's spans, a word for each region and end: cells in bits as in a cell's key.
+// The spans of the sample, a word for each region and end: cells in bits, as in a cell's key.
 var<workgroup> first_cells: array<u32, SAMPLE>;
 var<workgroup> last_cells: array<u32, SAMPLE>;
 var<workgroup> base: array<u32, 4>;
@@ -38,8 +39,8 @@ fn merge(a: u32, b: u32) -> u32 {
     return a + b;
 }
 
-// floor(cells 2^32 / (last + 1)), where last has its highest bit set: so it is below 2 cells. The product with a place, of which
-// `last` is the greatest, has a high word below `cells`.
+// floor(cells 2^32 / (last + 1)), which is below 2 cells because `last` has its highest bit set.
+// Its product with a place has a high word below `cells`: `last` is the greatest place.
 fn cells_per_line(cells: u32, last: u32) -> u32 {
     if last == ~0u {
         return cells;
@@ -60,13 +61,13 @@ fn cells_per_line(cells: u32, last: u32) -> u32 {
 
 fn lay_over(d: u32) {
     let lo = ~bounds[2u * d];
-    // The last key that a region holds: upper bounds are no part of it.
+    // The last key inside a region: upper bounds are exclusive.
     let hi = bounds[2u * d + 1u] - 1u;
     exponent[d] = max(exponent_of(lo), exponent_of(hi));
     base[d] = line_place(lo, exponent[d]);
     let last = line_place(hi, exponent[d]) - base[d];
     shift[d] = min(countLeadingZeros(last), 31u);
-    // Of a box without extent all places are 0.
+    // All places of a box without extent are 0.
     scale[d] = cells_per_line(params.cells, (last << shift[d]) | SIGN);
 }
 
@@ -77,13 +78,13 @@ fn sampled(k: u32) -> Box {
     return update((k - params.subscriptions_sampled) * params.update_step);
 }
 
-// How many cells region k of the sample meets where cells were joined.
+// The number of cells that region k of the sample meets after cells were joined.
 fn cells_met(k: u32, joins: u32) -> u32 {
     var met = 1u;
     for (var d = 0u; d < DIMS; d++) {
         met *= (cell_in(last_cells[k], d) >> joins) - (cell_in(first_cells[k], d) >> joins) + 1u;
     }
-    // Empty regions have no cells. What is cut off is too many in any case.
+    // Empty regions have no cells. The cap is more than acceptable in any case.
     return select(min(met, 1u << 20u), 0u, last_cells[k] == NO_CELL);
 }
 

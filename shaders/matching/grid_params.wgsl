@@ -1,10 +1,10 @@
-// What the kernels that lay a grid are told, and the regions of both sides as one list.
+// The parameters of the kernels that lay a grid, and the regions of both sides as one list.
 //
 // Functions: region_of.
 //
 // provides: params
 //
-// bounds: as in matching/common.wgsl. `region_of` tells sides apart by the numbers in `params`.
+// bounds: as in matching/common.wgsl. `region_of` separates sides by the numbers in `params`.
 
 // import: matching/boxes.wgsl
 
@@ -12,12 +12,13 @@ struct GridParams {
     // Boxes of each side.
     subscriptions: u32,
     updates: u32,
-    // Cells per dimension of the finest grid, and how often they may be joined two by two in each dimension.
+    // Cells per dimension of the finest grid, and the most times they may be joined in each
+    // dimension.
     cells: u32,
     joins: u32,
-    // They are joined so often at the least.
+    // The fewest times they are joined.
     joins_least: u32,
-    // Of each side so many regions are looked at, every so manieth.
+    // The number of regions sampled of each side, and the steps between them.
     subscriptions_sampled: u32,
     updates_sampled: u32,
     subscription_step: u32,

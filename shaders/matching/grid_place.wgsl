@@ -1,16 +1,18 @@
-// Where a bound lies in a grid. All is done in integers, so every device has the same cells.
+// The place of a bound in a grid. All arithmetic is on integers, so every device has the same
+// cells.
 //
-// A key becomes a place on a line of 2^32 places: for integers the key itself, for floats a fixed-point number whose unit follows
-// from the greater end of the bounding box. Places that count from the box's lower end are shifted up to 32 bits, and the number of
-// the cell is the high word of the place times the number of cells per 2^32 places. So a cell's number does not fall as the
-// bound rises; the results need nothing else of it.
+// A key becomes a place on a line of 2^32 places: for integers the key itself, for floats a
+// fixed-point number whose unit follows from the greater end of the bounding box. Places count from
+// the box's lower end and are shifted up to 32 bits. A cell's number is the high word of the place
+// times the number of cells per 2^32 places. It never falls as the bound rises; results depend on
+// nothing else.
 //
 // Functions: line_place, exponent_of, finest_cell; spans for regions.
 //
 // bounds: as in matching/common.wgsl. A cell is the high word of a place's product with `scale`:
 // below `cells` in each dimension up to the last place of the box (`cells_per_line`). Keys outside
-// of the box do not occur: `find_bounds` takes it from the same buffers earlier in the plan, of all
-// regions but empty ones, which have no cells.
+// of the box do not occur: earlier in the plan `find_bounds` computes it from the same buffers, of
+// all regions except empty ones, which have no cells.
 
 // import: matching/boxes.wgsl
 // import: matching/grid.wgsl
@@ -20,8 +22,8 @@ override KIND: u32 = 0u;
 
 const SIGN = 0x80000000u;
 
-// The grid, for each dimension: the place of the box's lower end, how far places are shifted, the multiplier that makes cells
-// of them, and for floats the exponent of the unit.
+// The grid, for each dimension: the place of the box's lower end, the shift of places, the
+// multiplier from places to cells, and for floats the exponent of the unit.
 struct Grid {
     base: vec4<u32>,
     shift: vec4<u32>,
@@ -29,19 +31,19 @@ struct Grid {
     exponent: vec4<u32>,
 }
 
-// A key as the bits of a float. Those without bounds are taken for the greatest numbers.
+// A key as the bits of a float. Infinite bounds become the greatest numbers.
 fn float_bits(key: u32) -> u32 {
-    // The keys of the smallest and of the greatest number.
+    // The keys of the smallest and the greatest number.
     let finite = clamp(key, 0x00800000u, 0xff7fffffu);
     return select(~finite, finite ^ SIGN, finite >= SIGN);
 }
 
-// The exponent of a float, one for the smallest.
+// The exponent of a float; 1 for the smallest.
 fn exponent_of(key: u32) -> u32 {
     return max((float_bits(key) >> 23u) & 0xffu, 1u);
 }
 
-// The place of a key on the line, where `exponent` is at least its exponent.
+// The place of a key on the line; `exponent` is at least its exponent.
 fn line_place(key: u32, exponent: u32) -> u32 {
     if KIND != 2u {
         return key;
@@ -71,7 +73,7 @@ fn finest_cell(grid: Grid, key: u32, d: u32) -> u32 {
 struct Spans {
     lo: vec4<u32>,
     hi: vec4<u32>,
-    // Whether it meets none, because it is empty.
+    // Whether it meets no cell, because it is empty.
     none: bool,
 }
 

@@ -1,18 +1,20 @@
-// Checks regions and turns them into columns of order-preserving keys. Half-open intervals as in section 1 of
-// Marzolla and D'Angelo, "Parallel Data Distribution Management on Shared-Memory Multiprocessors" (2020).
+// Checks regions and converts them to columns of order-preserving keys. Half-open intervals as in
+// section 1 of Marzolla and D'Angelo, "Parallel Data Distribution Management on Shared-Memory
+// Multiprocessors" (2020).
 //
-// rows     params.rows x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0), i32 (1) or f32 (2); the first is region params.first
-// columns  2 DIMS columns of params.regions keys: column 2d holds the lower bounds of dimension d, column 2d + 1 the upper
-// status   [0] smallest region * DIMS + dimension at fault (all ones: none), [1] number of regions that are not empty
+// rows     params.rows x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0),
+//          i32 (1) or f32 (2); the first is region params.first
+// columns  2 DIMS columns of params.regions keys: column 2d has the lower bounds of dimension d,
+//          column 2d + 1 the upper
+// status   [0] smallest region * DIMS + dimension at fault (all ones: no fault), [1] number of
+//          regions that are not empty
 //
-// A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it then fails every
-// test `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
-//
-// One invocation per row.
+// A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it fails
+// every test `a.lo < b.hi && b.lo < a.hi`, so kernels need no special case. One invocation per row.
 //
 // provides: Reduced, merge, params
 //
-// bounds: as in matching/common.wgsl. A user reaches `rows`, which holds bounds and no indices.
+// bounds: as in matching/common.wgsl. User data is in `rows`, which holds bounds and no indices.
 
 // import: gpu/reduce.wgsl
 // import: matching/common.wgsl

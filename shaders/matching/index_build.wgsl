@@ -1,21 +1,22 @@
-// Builds the index of moving regions (index.wgsl). Regions are ordered along a Morton curve (Morton, 1966) through the middles of
-// their intervals. A middle's coordinate is how many of a sample's middles lie at or below it, so that the curve is as fine where regions are dense as
-// elsewhere, whatever the distribution and the type of the bounds.
+// Builds the index of moving regions (index.wgsl). Regions are ordered along a Morton curve
+// (Morton, 1966) through the middles of their intervals. A coordinate is the number of sampled
+// middles at or below it, so the curve is finer in dense areas, for any distribution and type of
+// bounds.
 //
 // subscriptions, updates  boxes by id, in columns (import.wgsl)
 // edges                   for each dimension the middles of SAMPLE regions, ascending
-// codes, names            code_regions: what the regions are sorted by, and their names
+// codes, names            code_regions: the sort keys of the regions, and their names
 // sorted_names            gather_leaves: the names in that order
 // leaves, nodes, slots    as in index.wgsl
 //
-// Kernels: pick_edges, PARTS workgroups per dimension; code_regions and gather_leaves, one invocation per region; build_nodes, one
-// invocation per node of the level.
+// Kernels: pick_edges, PARTS workgroups per dimension; code_regions and gather_leaves, one
+// invocation per region; build_nodes, one invocation per node of the level.
 //
 // provides: Sought, goes_before
 //
 // bounds: as in matching/common.wgsl and index.wgsl. Loops run over levels, children, samples and
-// bits of cells. The number of samples is a divisor and at least 1, because `Index::new` plans
-// nothing for no regions.
+// bits of cells. The number of samples is a divisor and at least 1, because `Index::new` plans no
+// kernel for no regions.
 
 // import: gpu/search.wgsl
 // import: matching/index.wgsl
@@ -44,7 +45,7 @@ fn key_of(name: u32, column: u32) -> u32 {
 fn middle(name: u32, d: u32) -> u32 {
     let lo = key_of(name, 2u * d);
     let hi = key_of(name, 2u * d + 1u);
-    // An empty region, whose upper key is the smaller one, has the greatest middle.
+    // An empty region, whose upper key is smaller, has the greatest middle.
     return select(lo, lo + (hi - lo) / 2u, lo < hi);
 }
 
@@ -62,7 +63,7 @@ fn pick_edges(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation
         sampled[i] = key;
     }
     workgroupBarrier();
-    // Its place is how many go before it.
+    // Its place is the number of keys before it.
     let mine = group.x % PARTS * GROUP_SIZE + lane;
     let key = sampled[mine];
     var place = 0u;
@@ -81,7 +82,7 @@ fn goes_before(edge: u32, sought: Sought) -> bool {
     return edges[sought.dimension * SAMPLE + edge] <= sought.key;
 }
 
-// 31 bits at the most.
+// At most 31 bits.
 fn code(name: u32) -> u32 {
     if DIMS == 1u {
         return middle(name, 0u) >> 1u;

@@ -1,16 +1,17 @@
-// What the kernels of a step of moving regions share: which regions move, where from and where to.
+// Shared by the kernels of a step of moving regions: the regions that move, from where and to
+// where.
 //
-// moves   HEADER words: the rows, the subscriptions among them (which come first); what this submission looks for, from the first row up
-//         to, not including, the end, or slots likewise; what it looks for (PAIRS_BEFORE, PAIRS_AFTER or both, and BY_SLOTS); the capacities of
-//         a list and of the changes; whether the step ends with it. Then a row for each region that moves: its name (index.wgsl), its
-//         2 DIMS keys after the step
+// moves   HEADER words: rows; subscriptions among them (first); this submission's rows or slots,
+//         first and end; what it looks for (PAIRS_BEFORE, PAIRS_AFTER or both, and BY_SLOTS);
+//         capacities of a list and of the changes; whether it ends the step. Then a row per moving
+//         region: its name (index.wgsl) and its 2 DIMS keys after the step
 // before  for each row the 2 DIMS keys before the step
 //
-// A query is the slot of a region that moves with what it looks for, as 4 slot + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before
-// and after overlap has moved near, and looks for both at once, with the box around the two. Where many move, queries are taken in the order of
-// the slots: neighbours in it meet the same nodes.
+// A query is a moving region's slot and what it looks for, as 4 slot + PAIRS_BEFORE, PAIRS_AFTER or
+// both. A region whose old and new boxes overlap (a short move) looks for both at once, with the
+// box around the two. If many move, queries are ordered by slot: neighbours meet the same nodes.
 //
-// bounds: as in matching/common.wgsl and index.wgsl. The host compared names of rows with the
+// bounds: as in matching/common.wgsl and index.wgsl. The host compares names of rows with the
 // lengths of the sets, and keeps the numbers of a submission below those of rows or slots.
 
 // import: matching/index.wgsl
@@ -54,7 +55,7 @@ fn key_after(row: u32, column: u32) -> u32 {
     return moves[row_place(row) + 1u + column];
 }
 
-// Where a count of rows that have not moved near is left (counts in moves_search.wgsl).
+// The index in `counts` (moves_search.wgsl) of the number of rows that moved out of their old box.
 const FAR = 15u;
 
 fn box_after(row: u32) -> Box {

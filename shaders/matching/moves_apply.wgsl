@@ -1,17 +1,18 @@
 // The beginning and the end of a step of moving regions (moves.wgsl).
 //
-// mark    marks the leaves of the regions that move, lays their keys of the other time beside them and keeps those before the step. Where
-//         both times are sought at once, the boxes above them grow to hold the new bounds, too, so that queries reach a leaf by its old and by
-//         its new box. Counts the regions that have not moved near
-// settle  writes the new bounds to the columns by id and to the leaves, and takes the marks away; unless a list or
-//         the changes did not fit, because then the step is made again
+// mark    marks the leaves of moving regions, stores their keys of the other time and those before
+//         the step. If both times are sought at once, the boxes above grow to hold the new bounds,
+//         too, so that queries reach a leaf by its old and its new box. Counts the regions with
+//         disjoint boxes
+// settle  writes the new bounds to the columns by id and to the leaves and removes the marks,
+//         unless a list or the changes did not fit: then the step is repeated
 //
 // One invocation per row.
 //
 // provides: Reduced, merge
 //
 // bounds: as in moves.wgsl. The row of an empty region has keys as in import.wgsl. Loops over
-// levels end with params.top.
+// levels end at params.top.
 
 // import: gpu/reduce.wgsl
 // import: matching/moves.wgsl
@@ -44,14 +45,14 @@ fn grow(row: u32, slot: u32, of_updates: bool) {
             grew |= lo < atomicMin(&nodes[place_of(level, 2u * d, place)], lo);
             grew |= hi > atomicMax(&nodes[place_of(level, 2u * d + 1u, place)], hi);
         }
-        // Whoever made it so large takes care of what is above.
+        // The invocation that made it so large grows the levels above.
         if !grew {
             return;
         }
     }
 }
 
-// Whether the region has moved, but not near.
+// Whether the region's old and new boxes are disjoint.
 fn mark_row(row: u32) -> bool {
     let name = name_of(row);
     let slot = slots[name];

@@ -1,10 +1,10 @@
-// A step of moving regions that is made by matching from scratch: the sets get the new bounds (moves.wgsl), and where that was too early, the
-// old ones again.
+// A step of moving regions by matching from scratch: the sets get the new bounds (moves.wgsl), and
+// the old ones again if the step is taken back.
 //
 // before  for each row the 2 DIMS keys before the step
-// counts  [FAR] how many regions have not moved near
+// counts  [FAR] the number of regions whose old and new boxes are disjoint
 //
-// One invocation per row. The trees are left as they are: they are built again before they are used.
+// One invocation per row. The trees are unchanged: they are rebuilt before their next use.
 //
 // provides: Reduced, merge
 //
@@ -24,7 +24,7 @@ fn merge(a: u32, b: u32) -> u32 {
     return a + b;
 }
 
-// Sets a key of a region, and gives the one that it had.
+// Sets a key of a region and returns its old value.
 fn exchange_key(name: u32, column: u32, key: u32) -> u32 {
     if name < params.subscriptions {
         let place = column * params.subscriptions + name;

@@ -1,15 +1,17 @@
-// Finds the pairs that a step of moving regions changes (moves.wgsl): queries go down the other side's tree, level by level, each level a
-// dispatch, so that a query with many answers is served by as many invocations.
+// Finds the pairs that a step of moving regions changes (moves.wgsl): queries descend the other
+// side's tree, one dispatch per level, so that a query with many answers has many invocations.
 //
-// came, went  lists of (query, node): the nodes of the level above that a query goes into, and those of params.level. A node's number
-//             is counted within its side. Above the highest level one node stands for a side
-// counts      how many entries came to each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
-// changes     (update, subscription) ids; the highest bit of the second is set where the pair ended. So as 64-bit numbers, low word first, those
-//             in ascending order are the pairs that began, and then those that ended, each in ascending order
+// came, went  lists of (query, node): the nodes that a query enters in the level above, and those
+//             in params.level. Nodes are numbered within a side; one node above the highest level
+//             is a side
+// counts      the entries of each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
+// changes     (update, subscription) ids; the second's highest bit marks a pair that ended. As
+//             64-bit numbers, low word first, they sort into begun pairs, then ended ones, each
+//             ascending
 //
-// EACH invocations serve an entry: one for each child where there are few entries, and fewer where there are enough, because then the waits in a
-// workgroup are for more of them. Kernels: list_queries, one invocation for each row or slot that is looked for; descend for each level from
-// params.top to 1; find_changes for the leaves.
+// EACH invocations serve an entry: one per child if there are few entries, else fewer, so that a
+// workgroup's barriers serve more entries. Kernels: list_queries, an invocation per row or slot;
+// descend for each level from params.top to 1; find_changes for the leaves.
 //
 // bounds: as in moves.wgsl. Nodes in lists were compared with the size of their level, so slots are
 // those of leaves. Places in lists and changes are compared with the capacities that the host
@@ -18,7 +20,7 @@
 
 // import: matching/moves.wgsl
 
-// A power of two, FANOUT at the most.
+// A power of two, at most FANOUT.
 override EACH: u32 = 16u;
 const ENDED = 0x80000000u;
 
@@ -65,17 +67,17 @@ fn boxes_at(slot: u32, moves_too: bool) -> Boxes {
     return Boxes(box, other);
 }
 
-// A query with all that its tests need, loaded once for all children.
+// A query with everything that its tests need, loaded once for all children.
 struct Query {
     // What it looks for: PAIRS_BEFORE, PAIRS_AFTER or both.
     times: u32,
     seeks_updates: bool,
     boxes: Boxes,
-    // Holds whatever it looks for.
+    // The box around everything it looks for.
     around: Box,
 }
 
-// Whether the region at a slot looks for updates: a subscription does.
+// Whether the region at a slot looks for updates: subscriptions do.
 fn seeks_updates(slot: u32) -> bool {
     return slot < params.subscriptions;
 }
@@ -94,7 +96,7 @@ fn open_query(packed: u32) -> Query {
     return Query(times, seeks_updates(slot), boxes, around);
 }
 
-// How many entries there are of the level above.
+// The number of entries of the level above.
 fn entries() -> u32 {
     return min(atomicLoad(&counts[params.level + 1u]), list_capacity());
 }
@@ -107,13 +109,13 @@ fn inside(a: Box, b: Box) -> bool {
     return all_in;
 }
 
-// All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
-// pairs themselves, so an update's query does not look at them.
+// A region inside the query's boxes of both times overlaps it at both, unless it moves. Moving
+// subscriptions report their pairs themselves, so an update's query skips them.
 fn others_rest(query: Query) -> bool {
     return !query.seeks_updates || moved_subscriptions() == rows();
 }
 
-// Whether a query goes into a node of params.level.
+// Whether a query enters a node of params.level.
 fn goes_into(query: Query, rest: bool, node: u32) -> bool {
     var box = Box(vec4(0u), vec4(0u));
     for (var d = 0u; d < DIMS; d++) {
@@ -123,7 +125,7 @@ fn goes_into(query: Query, rest: bool, node: u32) -> bool {
     return overlaps(query.around, box) && !(rest && inside(box, query.boxes.old) && inside(box, query.boxes.now));
 }
 
-// The first place in a list for what an invocation found. By all invocations of a workgroup.
+// The first place in a list for an invocation's results. All invocations of a workgroup call it.
 fn first_place(lane: u32, found: u32, count: u32) -> u32 {
     if lane == 0u {
         atomicStore(&found_here[0], 0u);
@@ -140,11 +142,11 @@ fn first_place(lane: u32, found: u32, count: u32) -> u32 {
             shared_first[0] = atomicAdd(&counts[count], all);
         }
     }
-    // With barriers on both sides.
+    // This load includes barriers on both sides.
     return workgroupUniformLoad(&shared_first[0]) + before_mine;
 }
 
-// What the region with this number among rows or slots looks for: nothing, or up to two queries.
+// The queries of the region with this number among rows or slots: up to two.
 fn queries_of(number: u32) -> vec2<u32> {
     var slot = number;
     if (moves[4] & BY_SLOTS) == 0u {
@@ -205,7 +207,7 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
             }
         }
         var place = first_place(lane, countOneBits(hits), params.level);
-        // FANOUT at the most.
+        // At most FANOUT rounds.
         while hits != 0u {
             if place < list_capacity() {
                 went[place] = vec2(parent.x, parent.y * FANOUT + countTrailingZeros(hits));
@@ -216,10 +218,10 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
     }
 }
 
-// Whether a query finds a change at a slot, and then whether the pair ended.
+// Whether a query finds a change at a slot, and if so, whether the pair ended.
 fn change_at(query: Query, slot: u32) -> vec2<bool> {
     let moves_too = moves_in_step(slot);
-    // The subscription of two that move reports the pair.
+    // If both regions move, the subscription reports the pair.
     if moves_too && !query.seeks_updates {
         return vec2(false);
     }
@@ -264,7 +266,7 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         var place = first_place(lane, countOneBits(hits), 0u);
         let mine = parent.x >> 2u;
         let first_leaf = nodes_of(0u, seeks_updates(mine)).x + parent.y * FANOUT;
-        // FANOUT at the most.
+        // At most FANOUT rounds.
         while hits != 0u {
             let child = countTrailingZeros(hits);
             if place < changes_capacity() {

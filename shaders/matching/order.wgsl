@@ -1,16 +1,16 @@
-// Columns of keys by lists of region ids.
+// Columns of keys, reordered by lists of region ids.
 //
 // numbered  number_ids: region ids before they are sorted, numbered[i] = i
 // ids       params.listed region ids, all different
 // columns   params.columns columns of params.regions keys, by id
-// ordered   gather: the listed ones of each column, in the order of the list, so that kernels read neighbours in the order
-//           from neighbouring words; the ids are one more column
+// ordered   gather: the listed keys of each column in the order of the list, so that neighbours in
+//           the order are neighbouring words; then a column of the ids
 //
 // One invocation per listed region.
 //
 // bounds: as in matching/common.wgsl. `ids` is numbered 0 .. n and permuted by a stable sort of n
-// pairs. Buffers may be longer than needed, with old words behind (`Lent`): no kernel reads their
-// lengths, and all that is read was written before.
+// pairs. Buffers may be longer than needed, with old words behind (`PooledBuffer`): no kernel uses
+// their lengths, and every word that is read was written before.
 
 // import: matching/common.wgsl
 

@@ -1,15 +1,15 @@
 // The candidates of sort-based and of grid matching, as ranges (candidates.wgsl).
 //
-// In a sweep both sides are ordered by their lower bounds in one dimension. Two intervals overlap in one of two ways: the
-// update starts inside the subscription (s.lo <= u.lo < s.hi), or the subscription starts inside the update, behind its
-// first point (u.lo < s.lo < u.hi). Either set is a range of the other side's order, so two searches replace the active
-// sets of Algorithm 4 of Marzolla and D'Angelo (2020). In a grid the range of a subscription's entry is the updates'
-// entries of its cell.
+// A sweep orders both sides by their lower bounds in one dimension. Two intervals overlap if the
+// update starts inside the subscription (s.lo <= u.lo < s.hi) or the subscription starts inside the
+// update, behind its first point (u.lo < s.lo < u.hi). Either set is a range of the other side's
+// order, so two searches replace the active sets of Algorithm 4 of Marzolla and D'Angelo (2020). In
+// a grid the range of a subscription's entry is the updates' entries of its cell.
 //
-// subscriptions, updates  ordered boxes (order.wgsl), none empty; or entries in the order of their cells (grid_entries.wgsl), with
-//                         rows without an entry at the end
-// begins, lengths         where the range of each region begins in the other side's order, and how long it is: first the
-//                         subscriptions', then, in a sweep, the updates'
+// subscriptions, updates  ordered boxes (order.wgsl), none empty; or entries in the order of their
+//                         cells (grid_entries.wgsl), rows without an entry last
+// begins, lengths         start of each region's range in the other side's order, and its length:
+//                         first the subscriptions', then, in a sweep, the updates'
 //
 // One invocation per range.
 //

@@ -1,10 +1,10 @@
-// How selective each dimension is: overlaps per dimension among a sample of pairs, those of every so manieth subscription
-// with every so manieth update.
+// The selectivity of each dimension: overlaps per dimension among sampled pairs. The sample pairs
+// every n-th subscription with every m-th update.
 //
-// hits  for each dimension, how many of the sampled pairs overlap in it
+// hits  for each dimension, the number of sampled pairs that overlap in it
 //
-// A workgroup tests GROUP_SIZE of the sampled subscriptions, one per invocation, against every SLICES-th of the sampled
-// updates: one invocation would wait for memory too long if it tested against all.
+// A workgroup tests GROUP_SIZE sampled subscriptions, one per invocation, against every SLICES-th
+// sampled update. With all updates, an invocation would wait for memory too long.
 //
 // provides: Reduced, merge, params
 //
@@ -20,7 +20,7 @@ struct SampleParams {
     // Boxes of each side.
     subscriptions: u32,
     updates: u32,
-    // Every so manieth of each side is sampled, and so many are.
+    // The steps between sampled boxes of each side, and the numbers of sampled boxes.
     subscription_step: u32,
     update_step: u32,
     sampled_subscriptions: u32,

@@ -1,29 +1,22 @@
-// Counts overlaps in one dimension without looking at pairs. With n subscriptions and m updates, none empty,
+// Counts overlaps in one dimension without testing pairs. With n subscriptions and m updates, none
+// empty,
 //
 //     overlaps = (pairs with u.lo < s.hi) + (pairs with s.lo < u.hi) - n m,
 //
-// because every pair has one of the two properties, and overlapping pairs have both. Either sum is the ranks of
-// one side's upper bounds among the other side's sorted lower bounds.
+// because every pair has one of the two properties, and overlapping pairs have both. Either sum is
+// the ranks of one side's upper bounds among the other side's sorted lower bounds.
 //
-// 1. copy_bounds: puts the bounds of both sides where they are sorted together, one invocation per place.
-//    subscriptions, updates  a column of lower keys, then one of upper keys (import.wgsl)
-//    copied_starts           lower bounds: places() of subscriptions, then as many of updates. The smaller side is filled
-//                            up with empty regions, which come last in the order
-//    copied_ends             upper bounds likewise
-// 2. A radix sort of both sides, the starts as keys and the ends as values: neighbours then search near one another.
-// 3. count_ranks: workgroups up to params.subscription_groups serve the ends of subscriptions, params.update_groups more
-//    those of updates.
-//    starts, ends            what 2 left of 1
-//    ranks                   64-bit sums of ranks, one per workgroup
-//    A workgroup takes tiles of ENDS x GROUP_SIZE ends. It stages the starts between the tile's smallest and largest rank
-//    if there are at most STAGED, which they are where intervals have similar lengths.
-// 4. total_ranks: one workgroup.
-//    total                   [0] the sum of `ranks`, less n m
+// 1. copy_bounds copies each side's lower bounds to copied_starts and upper bounds to copied_ends,
+//    padding the smaller side to places() with empty regions, which sort last.
+// 2. A radix sort of both, starts as keys and ends as values, so that neighbours search close
+//    together.
+// 3. count_ranks sums the ranks of each workgroup's tiles of ENDS x GROUP_SIZE ends into `ranks`.
+// 4. total_ranks, one workgroup: total[0] is the sum of `ranks`, less n m.
 //
 // provides: Reduced, merge, params
 //
 // bounds: as in matching/common.wgsl. Ranks lie between the two ends of a search, which are places
-// of one side; staged keys are below STAGED. The step over tiles is the number of workgroups of a
+// of one side; staged keys are below STAGED. The step over tiles is the number of workgroups of the
 // side that has this one, so at least 1.
 
 // import: gpu/reduce.wgsl
@@ -33,7 +26,7 @@
 struct CountParams {
     // n m of the regions that are not empty.
     pairs: vec2<u32>,
-    // Regions of each side, and how many of them are not empty.
+    // Regions of each side, and the number that are not empty.
     subscriptions: u32,
     updates: u32,
     filled_subscriptions: u32,
@@ -70,7 +63,7 @@ fn merge(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return wide_add(a, b);
 }
 
-// Places of each side in what is sorted.
+// Places of each side in the sorted arrays.
 fn places() -> u32 {
     return max(params.subscriptions, params.updates);
 }
@@ -82,7 +75,7 @@ fn copy_bounds(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     if place >= 2u * places() {
         return;
     }
-    // As import.wgsl has empty regions.
+    // Empty regions as in import.wgsl.
     var lo = ~0u;
     var hi = 0u;
     if place < places() {
@@ -98,9 +91,9 @@ fn copy_bounds(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     copied_ends[place] = hi;
 }
 
-// Not gpu/search.wgsl, here and below: the time of a count is the steps of these two, each kept to its one array.
+// Not gpu/search.wgsl: these two searches, specialised to their arrays, are the time of a count.
 
-// The first of starts[from_index..to_index] that does not lie below the key. At most 32 rounds.
+// The first of starts[from_index..to_index] that is not below the key. At most 32 rounds.
 fn rank(key: u32, from_index: u32, to_index: u32) -> u32 {
     var first = from_index;
     var end = to_index;
@@ -130,6 +123,8 @@ fn local_rank(key: u32, count: u32) -> u32 {
     return first;
 }
 
+// Starts between a tile's smallest and largest rank are staged if there are at most STAGED, which
+// is usual if intervals have similar lengths.
 @compute @workgroup_size(GROUP_SIZE)
 fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                @builtin(local_invocation_index) lane: u32) {
@@ -137,7 +132,7 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     if task >= params.subscription_groups + params.update_groups {
         return;
     }
-    // The side whose ends are searched, where it begins, and likewise the starts of the other side.
+    // The side whose ends are searched, its first place, and the starts of the other side.
     let of_updates = task >= params.subscription_groups;
     let mine = select(task, task - params.subscription_groups, of_updates);
     let step = select(params.subscription_groups, params.update_groups, of_updates);
@@ -161,7 +156,7 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         smallest[lane] = least;
         largest[lane] = most;
         workgroupBarrier();
-        // ROWS invocations reduce ROWS values each, then one theirs: two barriers in a loop over tiles, where
+        // ROWS invocations reduce ROWS values each, then one reduces theirs: two barriers per tile;
         // gpu/reduce.wgsl has eleven.
         if lane < ROWS {
             for (var k = 1u; k < ROWS; k++) {
@@ -176,7 +171,7 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
             }
             bounds[0] = rank(min(least, smallest[0]), starts_first, starts_end);
         }
-        // Likely in another subgroup: the two searches wait for memory at the same time.
+        // Usually in another subgroup, so that the two searches wait for memory at the same time.
         if lane == GROUP_SIZE / 2u {
             for (var k = 0u; k < ROWS; k++) {
                 most = max(most, largest[k]);

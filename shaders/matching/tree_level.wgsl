@@ -1,21 +1,21 @@
-// Builds one level of the interval tree: the greatest upper bound below each node. Section 3 of Marzolla and
-// D'Angelo (2020), "Parallel Interval Tree Matching", with an implicit tree in place of their AVL tree: leaves
-// are the subscriptions in the order of their lower bounds, and node i of a level stands for nodes FANOUT i ..
-// FANOUT i + FANOUT - 1 of the level below.
+// Builds one level of the interval tree: the greatest upper bound below each node. Section 3 of
+// Marzolla and D'Angelo (2020), "Parallel Interval Tree Matching", with an implicit tree instead of
+// their AVL tree: leaves are the subscriptions in the order of their lower bounds, and node i of a
+// level covers nodes FANOUT i .. FANOUT i + FANOUT - 1 of the level below.
 //
 // nodes  all levels, the leaves first
 //
 // One invocation per node of the level.
 //
-// bounds: as in matching/common.wgsl. A node is compared with the number of its level, for which
-// the host laid out `nodes`.
+// bounds: as in matching/common.wgsl. A node is compared with the number of nodes of its level, for
+// which the host laid out `nodes`.
 
 // import: matching/common.wgsl
 
 const FANOUT = 8u;
 
 struct LevelParams {
-    // Where the level begins among all nodes, and how many it has.
+    // The level's first node among all nodes, and its number of nodes.
     first: u32,
     nodes: u32,
     // The same of the level below.

@@ -1,21 +1,21 @@
-// Queries the interval tree (tree_level.wgsl): Algorithm 5 of Marzolla and D'Angelo (2020). A walk goes through
-// the leaves that start below the update's end, in order, and skips the largest aligned block whose upper
-// bounds all lie at or below the update's start. Its only state is the next leaf, so it needs no stack and can
-// stop and go on.
+// Queries the interval tree (tree_level.wgsl): Algorithm 5 of Marzolla and D'Angelo (2020). A walk
+// visits the leaves that start below the update's end, in order, and skips the largest aligned
+// block whose upper bounds are all at or below the update's start. Its only state is the next leaf,
+// so it needs no stack and can stop and resume.
 //
 // subscriptions  ordered boxes (order.wgsl): the leaves
-// updates        ordered boxes: neighbouring invocations then walk through neighbouring leaves
+// updates        ordered boxes: neighbouring invocations walk through neighbouring leaves
 // cursors        for each update the next leaf; 0 before the first round
 // nodes          all levels (tree_level.wgsl)
-// found          for each update how many matches were found so far
+// found          for each update the number of matches so far
 // unfinished     [0] walks that need another round
 // offsets        tasks.wgsl, here for each update
 //
-// A task is GROUP_SIZE updates, one per invocation; a round is STEPS steps at the most. Kernels: count_walks counts the
-// matches, write_walks puts them into the page.
+// A task is GROUP_SIZE updates, one per invocation; a round is at most STEPS steps. Kernels:
+// count_walks, write_walks.
 //
 // bounds: as in matching/common.wgsl. `cursors` begins at 0 and moves to leaves below `end`, which
-// is at most their number. A node of level l is a leaf's number / 8^l, and the host lays out as
+// is at most their number. A node of level l is a leaf's number / 8^l, and the host allocates that
 // many. Levels are at most 10, since there are at most 8^10 leaves: no shift reaches 32. A round
 // has STEPS steps.
 
@@ -31,7 +31,7 @@ struct TreeParams {
     // The dimension of the order.
     dimension: u32,
     unused: vec2<u32>,
-    // Where each level begins in `nodes`.
+    // The first node of each level in `nodes`.
     starts: array<vec4<u32>, 3>,
 }
 
@@ -43,7 +43,8 @@ struct TreeParams {
 
 struct Walk {
     mine: Box,
-    // In the dimension of the order: where the update starts, and the first leaf that starts at its end or later.
+    // In the dimension of the order: the update's start, and the first leaf that starts at its end
+    // or later.
     start: u32,
     end: u32,
     leaf: u32,
@@ -63,7 +64,7 @@ fn open_walk(q: u32) -> Walk {
     return Walk(update(q), start, end, leaf, level_at(leaf));
 }
 
-// Takes one step. Whether it was over a leaf that matches.
+// Takes one step. Returns whether it was over a matching leaf.
 fn step_over(walk: ptr<function, Walk>) -> bool {
     let leaf = (*walk).leaf;
     let level = (*walk).level;

@@ -1,8 +1,10 @@
-// A call centre, M/M/c+M or Erlang-A: calls come in at exponential times and are answered in order by `servers` agents, for an exponential
-// time each. Who has to wait hangs up after an exponential time of patience. Every LP is a call centre of its own.
+// A call centre, M/M/c+M or Erlang-A: calls arrive at exponential intervals and are answered in
+// order by `servers` agents, for an exponential time each. A waiting caller hangs up after an
+// exponential time of patience. Every LP is a call centre of its own, served by one thread.
 //
-// The line is a ring in LP memory: ticket t in row t modulo the room, (when it came in, or TIME_NEVER once it has hung up (2), 0, 0). The
-// row is free when the line has moved on. The room is a power of two, so that tickets may go round. One thread serves one LP.
+// The line is a ring in LP memory: ticket t in row t modulo the room, (arrival, or TIME_NEVER after
+// hanging up (2), 0, 0). A row is free once the line has moved past it. The room is a power of two,
+// so tickets may wrap.
 // import: statistics/tally.wgsl
 // import: statistics/time_average.wgsl
 
@@ -17,17 +19,18 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 struct State {
-    served: Tally,          // how long those waited that were answered, when they were
-    abandoned: Tally,       // and those that hung up, when they did
-    waiting: TimeAverage,   // calls that wait; its level is their number now
-    busy: u32,              // agents
+    served: Tally,          // waiting times of answered calls, when they were answered
+    abandoned: Tally,       // and of callers who hung up, when they did
+    waiting: TimeAverage,   // waiting calls; its level is their number now
+    busy: u32,              // busy agents
     head: u32,              // the ticket at the head of the line
-    tail: u32,              // the ticket of the next one that waits
+    tail: u32,              // the next ticket
     unused: u32,
 }
 struct Output { served: Tally, abandoned: Tally, waiting: TimeAverage }
 
-const COMPLETION = 0u; // comes first at one time: an agent who is done in the last moment of a caller's patience answers
+// First at one time: a free agent answers a caller at the last moment of their patience.
+const COMPLETION = 0u;
 const ARRIVAL = 1u;
 const HANG_UP = 2u; // of a ticket
 
@@ -53,7 +56,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     } else if event.payload.x == ARRIVAL {
         schedule(lp, time_add(now(), draw_exponential(params.mean_interarrival)), vec2<u32>(ARRIVAL, 0u));
         if (*state).busy < params.servers { answer(lp, now(), state); } else { wait(lp, state); }
-    } else if ticket - (*state).head < (*state).tail - (*state).head { // else it was answered before
+    // Else it was answered before.
+    } else if ticket - (*state).head < (*state).tail - (*state).head {
         let came = memory_get(ticket % memory_rows()).xy;
         memory_set(ticket % memory_rows(), vec4<u32>(TIME_NEVER, 0u, 0u));
         (*state).waiting = time_average_add((*state).waiting, now(), -1);

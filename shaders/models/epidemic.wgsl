@@ -1,15 +1,18 @@
-// An epidemic, SIR on a graph: people are susceptible, then infected, then recovered. Who is infected becomes infectious after the latent
-// time, which is the lookahead, and recovers an exponential time later. Until then each neighbour is infected after an exponential time.
+// An epidemic, SIR on a graph: people are susceptible, then infected, then recovered. An infected
+// person becomes infectious after the latent time, which is the lookahead, and recovers an
+// exponential time later. Until then each neighbour is infected after an exponential time.
 //
-// All that a person's infection leads to is drawn when it happens, and that is the first event at that LP, whoever caused it. So who will
-// ever be infected, and when, is a question of reachability and of shortest paths, which a host can answer. One thread serves one LP.
+// All effects of an infection are drawn when it happens, at the first event of its LP, whatever its
+// sender. So reachability and shortest paths give who is ever infected and when, which a host can
+// compute. One thread serves one LP.
 //
-// Events are ordered by their payload at one time: a person is infected by the one who is fewest infections away from an index case.
+// Events of one time are ordered by payload: the infector is the one with the fewest infections
+// from an index case.
 
 struct Params {
     mean_contact: vec2<u32>,    // until a neighbour is infected, in ticks
     mean_infectious: vec2<u32>, // in ticks
-    index_cases: u32,           // so many people, the last ones, are infected at time 0
+    index_cases: u32,           // this many people, the last ones, are infected at time 0
     unused: u32,
 }
 
@@ -19,21 +22,22 @@ struct Params {
 
 struct State {
     status: u32,
-    contacts: u32,          // with people who were infectious, all in all
-    infections: u32,        // neighbours who were or will be contacted in time
+    contacts: u32,          // contacts with infectious people
+    infections: u32,        // neighbours that this person contacts in time
     generation: u32,        // infections between an index case and this person
     infector: u32,
-    index_case: u32,        // where this chain of infections began
+    index_case: u32,        // the start of this chain of infections
     infected: vec2<u32>,    // when
     recovered: vec2<u32>,   // when
-    interval: vec2<u32>,    // from the infection of the infector to this one: the generation interval
+    interval: vec2<u32>,    // from the infector's infection to this one: the generation interval
 }
 
 const SUSCEPTIBLE = 0u;
 const INFECTED = 1u;
 const RECOVERED = 2u;
 
-// Payloads: (CONTACT, generation, infector, index case, when the infector was infected (2)), (RECOVERY, 0, 0, 0, 0, 0).
+// Payloads: (CONTACT, generation, infector, index case, time of the infector's infection (2)),
+// (RECOVERY, 0, 0, 0, 0, 0).
 const CONTACT = 0u;
 const RECOVERY = 1u;
 
@@ -59,7 +63,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let message = array<u32, 6>(CONTACT, payload[1] + 1u, lp, payload[3], now().x, now().y);
     for (var i = data[lp]; i < data[lp + 1u]; i += 1u) {
         let contact = time_add(infectious, draw_exponential(params.mean_contact));
-        // The infector needs no contact.
+        // The infector is not contacted.
         if time_less(contact, recovery) && data[i] != payload[2] {
             schedule(data[i], contact, message);
             infections += 1u;

@@ -1,33 +1,36 @@
-// A closed network of FIFO stations on a torus between which customers walk in no time. A station in each of rows x columns places serves
-// customers one by one in the order of their arrival, each for an exponential time of at least a tick, and sends each to one of its four
-// neighbours at random.
+// A closed network of FIFO stations on a torus, with no travel time. A station in each of rows x
+// columns places serves customers in the order of arrival, each for an exponential time of at least
+// a tick, and sends each to one of its four neighbours at random.
 //
-// A station that is told of an arrival knows at once when that customer will leave: after those before him, and then the time that his event draws.
-// So it sends him on as soon as he comes, for the time at which he leaves: one event for each visit. (models/torus.wgsl has two, an arrival and a
-// completion.) That time is far later than the lookahead of one tick, which the model does not know beforehand; so it says, too, who may send
-// to whom, and what it would send.
+// At an arrival a station knows when that customer will leave: after the customers before it and
+// its own service. So it sends the customer on at once, for the time of departure: one event per
+// visit. (models/torus.wgsl has two, an arrival and a completion.) That time is usually far beyond
+// the lookahead of one tick, so the model also defines its senders and the bounds of what they
+// send.
 //
-// Customers are alike. One thread serves one LP, which is one station.
+// Customers are identical. One thread serves one LP, which is one station.
 
 struct Params {
     mean_service: vec2<u32>, // in ticks, as all times
     rows: u32,
     columns: u32,
-    customers: u32,          // in the whole network; at first they are spread evenly
-    block_shift: u32,        // 2^this is the side of the square blocks by which stations are numbered, so that the numbers of neighbours are near
+    customers: u32,          // in the whole network, initially spread evenly
+    // log2 of the side of the square blocks by which stations are numbered, so that neighbours have
+    // close numbers.
+    block_shift: u32,
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
 
-// Of 16 bytes each, because an access to memory takes as long for 8.
+// Rows of 16 bytes: a memory access of 8 bytes takes as long.
 struct State {
-    times: vec4<u32>, // when those who have arrived have left (2); the time of all their services (2)
-    sums: vec4<u32>,  // that of all their waits (2); how many they are (2)
+    times: vec4<u32>, // when all arrived customers have left (2); their total service (2)
+    sums: vec4<u32>,  // their total wait (2); their number (2)
 }
 
 struct Output {
     busy: vec2<u32>,   // time spent serving
-    waited: vec2<u32>, // of those who have arrived
+    waited: vec2<u32>, // of the arrived customers
     served: vec2<u32>,
     unused: vec2<u32>,
 }
@@ -49,17 +52,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     schedule(neighbour(lp, draw_below(4u)), free, vec2<u32>(0u));
 }
 
-// What the station sends first, if the event is the first that it holds.
+// When the station first sends, if `event` is its first pending one.
 fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {
     return time_add(later((*state).times.xy, event.time), service_time());
 }
 
-// And if its next event is an arrival that it does not know yet.
+// The same for an arrival that it does not know yet.
 fn answer(lp: u32, state: ptr<function, State>) -> Answer {
     return Answer((*state).times.xy, service_time());
 }
 
-// Whoever comes next goes there; whoever comes after that leaves after his own service, too, and whoever leaves first does not go elsewhere.
+// The next arrival goes to this neighbour. Later arrivals leave after it, by at least a service of
+// their own (`next_gap`), so the first departure goes nowhere else.
 fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
     let service = service_time();
     return neighbour(lp, draw_below(4u));
@@ -77,7 +81,7 @@ fn sender(lp: u32, index: u32) -> u32 {
     return neighbour(lp, index);
 }
 
-// The first that each event draws.
+// The first draw of each event.
 fn service_time() -> vec2<u32> {
     return time_add(draw_exponential(params.mean_service), lookahead());
 }
@@ -87,7 +91,7 @@ fn later(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return a;
 }
 
-// Stations are numbered block by block, and in a block row by row.
+// Stations are numbered block by block, and within a block row by row.
 fn neighbour(lp: u32, direction: u32) -> u32 {
     let shift = params.block_shift;
     let within = (1u << shift) - 1u;
@@ -107,7 +111,7 @@ fn neighbour(lp: u32, direction: u32) -> u32 {
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
-    // Whoever is served is served without a break until all have left.
+    // The server works without a break until all have left.
     let ahead = time_since((*state).times.xy, now());
     return Output(time_since((*state).times.zw, ahead), (*state).sums.xy, (*state).sums.zw, vec2<u32>(0u, 0u));
 }

@@ -1,13 +1,13 @@
-// M/M/1: clients arrive at a single server with exponential times between them, wait in order, and take exponential times of
-// service. The second model of the paper (section 5.1).
+// M/M/1: clients arrive at a single server at exponential intervals, wait in order, and have
+// exponential service times. The second model of the paper (section 5.1).
 //
-// Lindley's recursion: client k finds the work R that is left, waits W = max(R - A, 0), and leaves R = W + S, for the time A
-// since the arrival before it and its own service S. The server idles for max(A - R, 0). The first client finds no work, and
-// the server idles until it comes.
+// Lindley's recursion: client k finds the remaining work R, waits W = max(R - A, 0), and leaves R =
+// W + S, for the time A since the previous arrival and its own service S. The server idles for
+// max(A - R, 0). The first client finds no work, and the server idles until it comes.
 //
-// Client k uses draws 2k (for A) and 2k + 1 (for S), so one Philox block serves two clients. A step is eight clients.
-//
-// What the server idled follows at the end: all that arrived in (the sum of A) and what is left, less what was served (the sum of S).
+// Client k uses draws 2k (for A) and 2k + 1 (for S), so one Philox block serves two clients. A step
+// is eight clients. The total idle time is computed at the end: the sum of A and the remaining
+// work, less the sum of S.
 //
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
@@ -34,18 +34,19 @@ struct State {
 }
 
 struct Output {
-    // Sums over all clients, in ticks: idle time of the server, time in queue, time in queue and service.
+    // Sums over all clients, in ticks: idle time of the server, time in queue, and time in queue
+    // and service.
     idle_ticks: vec2<u32>,
     queue_ticks: vec2<u32>,
     system_ticks: vec2<u32>,
 }
 
-// So that no time is as long as 2^25 * 22.9 = 0.77e9 ticks, and the words below have room for what is added to them.
+// Keeps each time below 2^25 * 22.9 = 0.77e9 ticks, so that the sums below fit a word.
 const MM1_LONGEST_MEAN = 0x2000000u;
-// With this much work before them two clients cannot find the server idle: 2 * 0.77e9 < 1.61e9.
+// If there is this much work, two clients cannot find the server idle: 2 * 0.77e9 < 1.61e9.
 const MM1_ENOUGH = 0x60000000u;
-// Eight times of service are below MM1_GROWTH means. While the work and these are below an eighth of 2^32, and eight times between arrivals
-// too, all sums over the eight clients of a step fit a word.
+// Eight services are below MM1_GROWTH means. If the work plus that, and eight intervals between
+// arrivals, are below an eighth of 2^32, all sums of a step fit a word.
 const MM1_GROWTH = 184u;
 const MM1_EIGHTH = 0x20000000u;
 const MM1_SHORT_MEAN = MM1_EIGHTH / MM1_GROWTH;
@@ -60,7 +61,8 @@ fn step(state: ptr<function, State>) -> bool {
     if mm1_calm(*state) {
         mm1_serve_eight(state);
     } else {
-        // Bound: four pairs. The work is below 2^60 ticks, so the sum does not overflow before it is looked at.
+        // Bound: four pairs. The work is below 2^60 ticks, so the sum does not overflow before it
+        // is checked.
         for (var pair = 0u; (pair < 4u) & ((*state).next < params.clients); pair++) {
             mm1_serve(state, mm1_times(draw_block(), (*state).next));
         }
@@ -75,14 +77,14 @@ fn finish(state: ptr<function, State>) -> Output {
     return Output(idle, (*state).queue, wide_add((*state).queue, (*state).service));
 }
 
-// Whether there are eight clients, and words are enough for them.
+// Whether there are eight more clients and words suffice for their sums.
 fn mm1_calm(state: State) -> bool {
     let means = max(params.mean_interarrival, params.mean_service);
     return (means < MM1_SHORT_MEAN) & ((state.backlog.x | state.backlog.y) == 0u) & (params.clients - state.next >= 8u)
         & (state.workload < MM1_EIGHTH - MM1_GROWTH * params.mean_service);
 }
 
-// What a step needs of the state, and its sums.
+// The state of a step in words, and its sums.
 struct Mm1Words {
     work: u32,
     arrival: u32,
@@ -119,7 +121,7 @@ fn mm1_serve_two(before: Mm1Words, words: vec4<u32>) -> Mm1Words {
     );
 }
 
-// A, S of client `next` and A, S of the one after it, which are 0 where it does not exist.
+// A, S of client `next` and A, S of the next one, or 0 if there is no such client.
 fn mm1_times(words: vec4<u32>, next: u32) -> vec4<u32> {
     let times = vec4<u32>(
         exponential_tabled(words.x, params.mean_interarrival),
@@ -130,12 +132,12 @@ fn mm1_times(words: vec4<u32>, next: u32) -> vec4<u32> {
     return select(times, vec4<u32>(times.xy, 0u, 0u), vec4<bool>(next + 1u == params.clients));
 }
 
-// Two clients, whatever the work. Only words are used while it fits one.
+// Two clients, for any work. Uses only words while it fits one.
 fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
     let single = (*state).next + 1u == params.clients;
     if ((*state).workload > MM1_ENOUGH) | (((*state).backlog.x | (*state).backlog.y) != 0u) {
         mm1_balance(state);
-        // Both clients wait for the backlog too.
+        // Both clients also wait for the backlog.
         (*state).queue = wide_add((*state).queue, (*state).backlog);
         if !single {
             (*state).queue = wide_add((*state).queue, (*state).backlog);
@@ -145,7 +147,8 @@ fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
     let left = first_wait + times.y;
     let second_wait = max(left, times.z) - times.z;
     (*state).workload = second_wait + times.w;
-    // No sum of two words overflows: waits are below 1.61e9 + 0.77e9 and 1.61e9, times below 0.77e9.
+    // No sum of two words overflows: waits are below 1.61e9 + 0.77e9 and 1.61e9, times below
+    // 0.77e9.
     (*state).queue = add_word((*state).queue, first_wait + select(second_wait, 0u, single));
     (*state).arrival = add_word((*state).arrival, times.x + times.z);
     (*state).service = add_word((*state).service, times.y + times.w);

@@ -1,16 +1,15 @@
 // M/M/1 on a team: Lindley's recursion as a max-plus prefix scan.
 //
-// What the clients do to the work R is R -> max(R + a, b), with a = S - A and b = S for one client, and such functions
-// combine to one of their kind. Each lane combines its MM1_PAIRS pairs, the scan gives each the work that it finds, and each serves its
-// clients as the first file does. The sums are integers, so their order does not show.
-//
-// A part is (a, b), two signed 64-bit numbers.
+// Clients change the work R by R -> max(R + a, b), with a = S - A and b = S for one client, and the
+// composition of such functions is one as well. Each lane composes its MM1_PAIRS pairs, the scan
+// gives each the work that it finds, and each serves its clients as in the first file. The sums are
+// integers, so their order does not matter. A part is (a, b), two signed 64-bit numbers.
 
-// Two pairs per lane and round: the pairs are written out below.
+// Pairs per lane and round: unrolled below.
 const MM1_PAIRS = 2u;
-// Rounds per step: enough that the sums at its end cost little, and few enough that a step is short. 256 lanes serve at most 2^13
-// clients in a step: then the check for MM1_TOO_LONG comes before a sum overflows, because the total wait T bounds the work to
-// 2^16 sqrt(T).
+// Rounds per step: amortise the final sums. 256 lanes serve at most 2^13 clients in a step, so the
+// check for MM1_TOO_LONG comes before a sum overflows: the total wait T bounds the work to 2^16
+// sqrt(T).
 const MM1_ROUNDS = 8u;
 
 const TEAM_NEUTRAL = vec4<u32>(0u, 0u, 0u, 0xc0000000u);
@@ -21,7 +20,7 @@ fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(wide_add(first.xy, second.xy), select(moved, second.zw, less));
 }
 
-// What two clients do. All numbers lie between -1.6e9 and 1.6e9.
+// The function of two clients. All numbers are between -1.6e9 and 1.6e9.
 fn mm1_part(times: vec4<u32>) -> vec4<u32> {
     let rest = i32(times.y + times.w - times.z);
     let a = rest - i32(times.x);

@@ -1,10 +1,13 @@
-// M/M/c/K: several servers and a limited room. Clients arrive with exponential times between them; one that finds `room` clients in
-// queue and service is turned away; the others wait in order for the first free server.
+// M/M/c/K: several servers and limited room. Clients arrive at exponential intervals; one that
+// finds `room` clients in queue and service is rejected; the others wait in order for the first
+// free server.
 //
-// Because clients are served in order, a client's start is known when it arrives: the later of its arrival and the time at which
-// the first server is free. Starts never decrease, so those that wait are a queue of starts.
+// Because of this order, a client's start is known at its arrival: the later of its arrival and the
+// first time at which a server is free. Starts never decrease, so the waiting clients are a queue
+// of starts.
 //
-// Client k uses draws 2k (interarrival time) and 2k + 1 (service), let in or not. A step is one client.
+// Client k uses draws 2k (interarrival time) and 2k + 1 (service), admitted or not. A step is one
+// client.
 //
 // import: random/distributions.wgsl
 
@@ -25,16 +28,16 @@ const MMCK_MOST_WAITING = 24u;
 
 struct State {
     clock: vec2<u32>,
-    // Total wait of the clients let in, in ticks.
+    // Total wait of the admitted clients, in ticks.
     queue: vec2<u32>,
     next: u32,
     turned_away: u32,
-    // A ring: the place of the first that waits, and how many do.
+    // A ring: the place of the first waiting client, and their number.
     first: u32,
     waiting: u32,
-    // When each server is free.
+    // When each server becomes free.
     free: array<vec2<u32>, MMCK_MOST_SERVERS>,
-    // When those that wait start.
+    // When the waiting clients start.
     starts: array<vec2<u32>, MMCK_MOST_WAITING>,
 }
 
@@ -42,7 +45,7 @@ struct Output {
     // Clients.
     turned_away: u32,
     let_in: u32,
-    // Total wait of those let in, in ticks.
+    // Total wait of the admitted clients, in ticks.
     queue_ticks: vec2<u32>,
 }
 
@@ -57,7 +60,7 @@ fn step(state: ptr<function, State>) -> bool {
     let clock = add_word((*state).clock, exponential_short(draw(), params.mean_interarrival));
     let service = exponential_short(draw(), params.mean_service);
     (*state).clock = clock;
-    // Those that started by now wait no longer.
+    // Clients that have started by now no longer wait.
     for (var left = 0u; left < MMCK_MOST_WAITING; left++) {
         if (*state).waiting == 0u || time_less(clock, (*state).starts[(*state).first]) {
             break;
@@ -65,7 +68,7 @@ fn step(state: ptr<function, State>) -> bool {
         (*state).first = ((*state).first + 1u) % MMCK_MOST_WAITING;
         (*state).waiting -= 1u;
     }
-    // The server that is free first.
+    // The first server to become free.
     var server = 0u;
     for (var other = 1u; other < min(params.servers, MMCK_MOST_SERVERS); other++) {
         if time_less((*state).free[other], (*state).free[server]) {

@@ -1,12 +1,11 @@
-// PHOLD (Baudis et al., sections II.C and IV.A): a fixed population of events; each, when executed, sends one event
-// to a uniformly random LP after the lookahead plus an exponential delay. It exercises the engine and nothing else.
-//
-// One thread serves one LP.
+// PHOLD (Baudis et al., sections II.C and IV.A): a fixed population of events. An executed event
+// sends one event to a uniformly random LP after the lookahead plus an exponential delay. It
+// exercises only the engine. One thread serves one LP.
 
 struct Params {
     mean: vec2<u32>,    // of the exponential delay, in ticks
     population: u32,    // events that each LP schedules at the start
-    neighbours: u32,    // none here: models/phold_ring.wgsl
+    neighbours: u32,    // unused here: models/phold_ring.wgsl
 }
 
 @group(1) @binding(0) var<uniform> params: Params;

@@ -1,6 +1,5 @@
-// PHOLD on a ring: as models/phold.wgsl, but each event goes to one of the LPs that are near, at random. So a model can say who may send to
-// whom, and windows may have a horizon for each LP (pdes/bounds/neighbours.wgsl).
-//
+// PHOLD on a ring: as models/phold.wgsl, but each event goes to a random one of the nearest LPs. So
+// a model can define its senders, and windows can use per-LP bounds (pdes/bounds/neighbours.wgsl).
 // One thread serves one LP.
 
 struct Params {
@@ -30,7 +29,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     schedule(neighbour(lp, draw_below(params.neighbours)), time_add(event.time, delay), event.payload);
 }
 
-// Whom an LP sends to sends to it.
+// An LP's senders are the LPs that it sends to.
 fn sender_count(lp: u32) -> u32 {
     return params.neighbours;
 }
@@ -39,7 +38,8 @@ fn sender(lp: u32, index: u32) -> u32 {
     return neighbour(lp, index);
 }
 
-// Numbers 0, 2, 4, ... are those after the LP, the others those before it. There are fewer neighbours than LPs, and fewer LPs than 2^28.
+// Neighbours 0, 2, 4, ... follow the LP, the others precede it. There are fewer neighbours than
+// LPs, and fewer LPs than 2^28.
 fn neighbour(lp: u32, index: u32) -> u32 {
     let steps = index / 2u + 1u;
     if index % 2u == 0u { return (lp + steps) % lp_count(); }

@@ -1,5 +1,5 @@
-// Monte Carlo pi: the share of random points of the unit square that lie in the quarter of the unit circle. The first model
-// of the paper (section 5.1).
+// Monte Carlo pi: the share of random points of the unit square in the quarter of the unit circle.
+// The first model of the paper (section 5.1).
 //
 // Point k uses draws 2k and 2k + 1 as coordinates in units of 2^-32. A step is two points.
 

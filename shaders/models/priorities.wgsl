@@ -1,14 +1,15 @@
-// One server and three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before class 1, and that before
-// class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped. Every LP is a station of its own.
+// One server and three classes of customers, M/M/1 with preemptive-resume priorities: class 0
+// precedes class 1, and that class 2. An arrival preempts a service of a lower class, which resumes
+// later. Every LP is a station of its own, served by one thread.
 //
-// Each class has a line in LP memory, of params.room rows (when it arrived (2), service that is left (2)). At its front is who is in
-// service, or was interrupted. One thread serves one LP.
+// Each class has a line in LP memory, of params.room rows (arrival (2), remaining service (2)). At
+// its front is the customer in service, or a preempted one.
 // import: pdes/line.wgsl
 // import: statistics/tally.wgsl
 
 const CLASSES = 3u;
 struct Class {
-    mean_interarrival: vec2<u32>, // in ticks, as all times; TIME_NEVER for a class without customers
+    mean_interarrival: vec2<u32>, // in ticks, as all times; TIME_NEVER if a class has no customers
     mean_service: vec2<u32>,
 }
 struct Params {
@@ -20,16 +21,17 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 struct State {
-    system: array<Tally, CLASSES>, // time in the system of those who left, when they left
-    completes: vec2<u32>,          // when the present service ends, if nobody interrupts it
+    system: array<Tally, CLASSES>, // time in the system of departed customers, when they left
+    completes: vec2<u32>,          // end of the current service, unless it is preempted
     service: u32,                  // its number
-    serving: u32,                  // the class in service; CLASSES where the server is free
-    lines: array<Line, CLASSES>,   // those in service among them
+    serving: u32,                  // the class in service; CLASSES if the server is free
+    lines: array<Line, CLASSES>,   // including the customer in service
     unused: vec2<u32>,
 }
 struct Output { class_0: Tally, class_1: Tally, class_2: Tally }
 
-const COMPLETION = 0u; // of a service, by number. It comes first at one time: who is done is not interrupted
+// Of a service, by number; first at one time: a finished service is not preempted.
+const COMPLETION = 0u;
 const ARRIVAL = 1u;    // in a line
 
 fn init(lp: u32, state: ptr<function, State>) {
@@ -53,12 +55,12 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         let row = vec4<u32>(now(), draw_exponential(params.classes[line].mean_service));
         (*state).lines[line] = line_push((*state).lines[line], line * params.room, params.room, row);
         if line >= serving { return; }
-        if serving < CLASSES { // the completion that is pending will find another number
+        if serving < CLASSES { // its pending completion will find another number
             let front = serving * params.room + (*state).lines[serving].first;
             memory_set(front, vec4<u32>(memory_get(front).xy, time_since((*state).completes, now())));
         }
     } else {
-        if event.payload.y != (*state).service { return; } // it was interrupted
+        if event.payload.y != (*state).service { return; } // it was preempted
         let came = line_front((*state).lines[serving], serving * params.room).xy;
         (*state).system[serving] = tally_add((*state).system[serving], now(), time_since(now(), came));
         (*state).lines[serving] = line_pop((*state).lines[serving], params.room);

@@ -1,8 +1,9 @@
-// A closed network of queues on a torus: a station in each of rows x columns places, and customers who go round for ever. A station
-// serves them one by one for an exponential time, in the order of their arrival, and sends each to one of its four neighbours at random.
-// The way there takes the travel time, which is the lookahead.
+// A closed network of queues on a torus: a station in each of rows x columns places, and customers
+// that circulate for ever. A station serves them in the order of arrival, for an exponential time
+// each, and sends each to one of its four neighbours at random. The travel time is the lookahead.
 //
-// Customers are alike, so a station knows only how many it holds. One thread serves one LP, which is one station.
+// Customers are identical, so a station stores only their number. One thread serves one LP, which
+// is one station.
 //
 // import: statistics/time_average.wgsl
 
@@ -10,7 +11,7 @@ struct Params {
     mean_service: vec2<u32>, // in ticks, as all times
     warm_up: vec2<u32>,      // statistics begin here
     columns: u32,
-    customers: u32,          // in the whole network; at first they are spread evenly
+    customers: u32,          // in the whole network, initially spread evenly
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -29,7 +30,7 @@ struct Output {
     unused: vec2<u32>,
 }
 
-// Events. Arrivals at one time are equal in all their words, as the customers are.
+// Events. Arrivals of one time are equal in all words, since customers are identical.
 const COMPLETION = vec2<u32>(0u, 0u);
 const ARRIVAL = vec2<u32>(1u, 0u);
 
@@ -54,7 +55,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
 }
 
-// Who may send to a station: its neighbours, in the directions that go back.
+// The senders of a station: its neighbours, in the opposite directions.
 fn sender_count(lp: u32) -> u32 {
     return 4u;
 }
@@ -63,7 +64,8 @@ fn sender(lp: u32, index: u32) -> u32 {
     return neighbour(lp, index ^ 1u);
 }
 
-// An empty station serves whoever arrives, for the time that its next event draws. One that serves is not done earlier for an arrival.
+// An empty station serves the next arrival at once, for the time that its next event draws. A busy
+// one is not done earlier because of an arrival.
 fn answer(lp: u32, state: ptr<function, State>) -> Answer {
     if (*state).number.level > 0u { return Answer(TIME_NEVER, TIME_ZERO); }
     return Answer(TIME_ZERO, time_add(draw_exponential(params.mean_service), lookahead()));

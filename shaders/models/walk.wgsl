@@ -1,10 +1,12 @@
-// A random walk over a map of 30 chunks: the third model of the paper (section 5.1), after Vattulainen and Ala-Nissila, "Mission
-// impossible: find a random pseudorandom number generator", Computers in Physics 9(5), 1995.
+// A random walk over a map of 30 chunks: the third model of the paper (section 5.1), after
+// Vattulainen and Ala-Nissila, "Mission impossible: find a random pseudorandom number generator",
+// Computers in Physics 9(5), 1995.
 //
-// A walker starts on a random cell of a 60 by 50 map whose edges are joined, and makes `steps` steps to one of the four
-// neighbours. The map is cut into 30 chunks of 10 by 10 cells, where the original test has four quarters. After each
-// step the walker's chunk is found by comparisons, one branch per chunk, and the visit is counted. The cell at the
-// end is uniform, so over many replications each chunk ends up with the same number of walkers.
+// A walker starts on a random cell of a 60 by 50 map with joined edges and makes `steps` steps to
+// one of the four neighbours. The map has 30 chunks of 10 by 10 cells; the original test has four
+// quarters. After each step the walker's chunk is found by comparisons, one branch per chunk, and
+// the visit is counted. The last cell is uniform, so over many replications each chunk has the same
+// number of final walkers.
 //
 // A step is one step of the walker and one draw.
 
@@ -26,7 +28,7 @@ struct Output {
     chunk: u32,
     x: u32,
     y: u32,
-    // How many chunks were visited, and the most visits to one.
+    // The number of visited chunks, and the most visits to one.
     explored: u32,
     most_visits: u32,
 }
@@ -68,7 +70,7 @@ fn step(state: ptr<function, State>) -> bool {
     return (*state).next < params.steps;
 }
 
-// Counts a visit to a chunk of the row whose first chunk is given.
+// Counts a visit to a chunk of the row with the first chunk `row`.
 fn walk_visit(state: ptr<function, State>, row: u32) {
     let x = (*state).x;
     if x < 10u {

@@ -1,6 +1,6 @@
-// A workshop with eight kinds of job, each with its own distribution of the time that it takes: a small model with many branches
-// and loops whose length is random. Replications that run in lockstep wait for each other in each of them, so this shows when
-// one replication per subgroup is worth it.
+// A workshop with eight kinds of job, each with its own distribution of duration: a small model
+// with many branches and loops of random length, in which lockstep replications wait for each
+// other. It shows when one replication per subgroup is faster.
 //
 // A step is one job: its kind is drawn, then its time.
 //
@@ -40,7 +40,7 @@ fn step(state: ptr<function, State>) -> bool {
     let unit = params.operation;
     var time = 0u;
     switch draw() >> 29u {
-        // Always the same.
+        // Constant.
         case 0u: { time = unit; }
         // Uniform.
         case 1u: { time = draw_below(2u * unit); }
@@ -54,7 +54,7 @@ fn step(state: ptr<function, State>) -> bool {
         }
         // Triangular.
         case 4u: { time = draw_below(unit) + draw_below(unit); }
-        // Done again with probability 7/8, at most 40 times.
+        // Repeated with probability 7/8, at most 40 times.
         case 5u: {
             for (var again = 0u; again < 40u; again++) {
                 time += draw_below(unit);
@@ -63,7 +63,7 @@ fn step(state: ptr<function, State>) -> bool {
                 }
             }
         }
-        // Hyperexponential: now and then a long one.
+        // Hyperexponential: occasionally a long one.
         case 6u: {
             let long = draw() < 0x10000000u;
             time = exponential_short(draw(), select(unit / 2u, 8u * unit, long));

@@ -1,4 +1,5 @@
-// What a model may use: events, draws, LP memory, schedule. The model brings State, init and handle.
+// What a model may use: events, draws, LP memory, schedule. The model provides State, init and
+// handle.
 //
 // import: random/philox.wgsl
 // import: random/stream.wgsl
@@ -7,14 +8,15 @@
 // provides: Answer, lp_count, lp_now, now, states_get, stream_named
 // needs: State, run
 
-// States, and how they are read and written: the linker writes these lines for states of words by 16 or 8 bytes (src/gpu/words.rs).
+// States and their accessors. For states of 16-byte or 8-byte words, the linker writes these lines
+// (src/gpu/words.rs).
 @group(0) @binding(6) var<storage, read_write> states: array<State>;
 fn states_get(row: u32) -> State { return states[row]; }
 fn states_set(row: u32, value: State) { states[row] = value; }
 @group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
 
-// What a model answers to what its LP does not know yet (pdes/bounds/answers.wgsl): whatever arrives at a time, nothing is sent to others for it before
-// max(that time, since) + delay.
+// A model's bound for arrivals (pdes/bounds/answers.wgsl): whatever arrives at a time, the LP sends
+// nothing to others because of it before max(that time, since) + delay.
 struct Answer {
     since: vec2<u32>,
     delay: vec2<u32>,
@@ -22,10 +24,12 @@ struct Answer {
 
 var<private> lp_row: u32;        // the LP whose `init` or `handle` runs
 var<private> lp_now: vec2<u32>;  // the time of its present event
-// What it has done wrong, a bit for each kind of failure: noted without a branch where it happens, because compilers put functions in the place of their calls, and a model has many of them.
+// Failures of the present event, a bit for each kind. Recording them takes no branch, because
+// compilers inline functions and a model calls many of them.
 var<private> lp_wrong: u32;
 
-// Tells it. To be called after each function of the model's, but in dry runs, where nothing is wrong.
+// Reports these failures. Call it after each function of the model, except in speculative
+// execution, in which nothing fails.
 fn record_failure() {
     if lp_wrong != 0u {
         fail(lp_row, firstTrailingBit(lp_wrong));
@@ -39,7 +43,7 @@ fn now() -> vec2<u32> {
     return lp_now;
 }
 
-// The rows of 4 words that each LP has in LP memory: 0 .. memory_rows() - 1, zero at first.
+// The number of 4-word rows in each LP's memory. Rows 0 .. memory_rows() - 1 are zero at first.
 fn memory_rows() -> u32 {
     return run.memory_rows;
 }
@@ -48,33 +52,35 @@ fn memory_place(index: u32) -> u32 {
     return (lp_row - run.part.memory_first) * run.memory_rows + index;
 }
 
-// The following draws of this event are for a purpose, and the number is the model's: the third service of this LP, say. Each (purpose, number) is
-// a substream of the LP with 2^32 draws of its own, whichever event draws from it. stream_main() goes back to the event's own stream.
+// The following draws of this event are for a purpose. The model chooses the number, say the third
+// service of this LP. Each (purpose, number) is a substream of the LP with 2^32 draws, whichever
+// event draws from it. stream_main() returns to the event's own stream.
 fn stream_purpose(purpose: u32, number: u32) {
     stream_enter(SUBSTREAM, vec3<u32>(stream_home.x, number, purpose));
 }
 
-// Tells substreams of a name from those of a purpose.
+// Separates substreams of a name from those of a purpose.
 const SUBSTREAM_NAMED = 0x40000000u;
 
 // Opens the substream of (name, number), with 2^18 draws: what is drawn, and how often it was drawn
-// before. The LP has no part in it. A number that wraps after 2^32 events continues with new
+// before. It is independent of the LP. A number that wraps after 2^32 events continues with new
 // substreams. stream_main() returns to the event's own.
 fn stream_named(name: vec2<u32>, number: u32) {
     stream_enter(SUBSTREAM | SUBSTREAM_NAMED | ((stream_home.z & 0x3fffu) << 16u), vec3<u32>(name, number));
 }
 
-// The number of this run among those that differ in their random streams: pdes::Replica.
+// The number of this run among runs that differ in their random streams: pdes::Replica.
 fn replica() -> u32 {
     return run.replica;
 }
 
-// How many LPs there are. Destinations are 0 .. lp_count() - 1.
+// The number of LPs. Destinations are 0 .. lp_count() - 1.
 fn lp_count() -> u32 {
     return run.total;
 }
 
-// The lookahead in ticks: the least time from an event to one that it schedules for another LP.
+// The lookahead in ticks: the least time from an event to an event that it schedules for another
+// LP.
 fn lookahead() -> vec2<u32> {
     return run.lookahead;
 }

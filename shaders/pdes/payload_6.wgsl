@@ -1,6 +1,8 @@
-// A payload of 6 words, in events of 8. pdes/payload_2.wgsl has the same functions for 2 words in events of 4.
+// A payload of 6 words, in events of 8. pdes/payload_2.wgsl has the same functions for 2 words in
+// events of 4.
 //
-// Functions: event_item, item_event, mix_item; EVENT_WORDS, event_word, words_event (events as words).
+// Functions: event_item, item_event, mix_item; EVENT_WORDS, event_word, words_event (events as
+// words).
 //
 // import: queue/events_8.wgsl
 // import: random/mix.wgsl
@@ -10,7 +12,7 @@
 
 alias Payload = array<u32, 6>;
 
-// An event as `handle` gets it: its time in ticks (low, high) and the words of the model's own.
+// An event as `handle` receives it: its time in ticks (low, high) and the model's words.
 struct Event {
     time: vec2<u32>,
     payload: Payload,
@@ -42,7 +44,7 @@ fn words_event(words: array<u32, EVENT_WORDS>) -> Item {
     );
 }
 
-// Takes all words of an event into a hash.
+// Mixes all words of an event into a hash.
 fn mix_item(lanes: vec2<u32>, item: Item) -> vec2<u32> {
     var mixed = mix_word(mix_word(mix_word(mix_word(lanes, item.head.x), item.head.y), item.head.z), item.head.w);
     mixed = mix_word(mix_word(mix_word(mix_word(mixed, item.tail.x), item.tail.y), item.tail.z), item.tail.w);

@@ -1,4 +1,4 @@
-// A run alone: what its kernels are told.
+// The parameters of a single run.
 //
 // Functions: run_begin, run_open.
 //
@@ -9,8 +9,8 @@
 
 @group(0) @binding(0) var<uniform> run: Run;
 
-// To be called before anything else.
+// Call it before anything else.
 fn run_begin() {}
 
-// To be called before anything of the LP in a row.
+// Call it before anything of the LP in a row.
 fn run_open(row: u32) {}

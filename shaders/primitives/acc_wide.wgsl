@@ -1,6 +1,5 @@
-// What accumulates, in two words: a 64-bit sum, low word first.
-//
-// Twin of acc_word.wgsl. Of no words: zero.
+// The accumulator in two words: a 64-bit sum, low word first. The empty sum is zero. Counterpart of
+// acc_word.wgsl.
 // import: gpu/wide.wgsl
 // provides: ACC_WORDS, Acc, IDENTITY, acc_from_wide, acc_word, combine, unit
 //

@@ -1,6 +1,5 @@
-// What accumulates, in one word: a sum modulo 2^32, the smallest word, or the greatest.
-//
-// Twin of acc_wide.wgsl. Of no words: zero, the greatest word, zero.
+// The accumulator in one word: a sum modulo 2^32, the smallest word, or the greatest. With no
+// words: zero, the greatest word, zero. Counterpart of acc_wide.wgsl.
 //
 // provides: ACC_WORDS, Acc, IDENTITY, acc_from_wide, acc_word, combine, unit
 //
@@ -27,7 +26,7 @@ fn unit(word: u32) -> Acc {
     return word;
 }
 
-// What a 64-bit sum is here.
+// A 64-bit sum as an accumulator.
 fn acc_from_wide(sum: vec2<u32>) -> Acc {
     return sum.x;
 }

@@ -1,7 +1,6 @@
-// A workgroup scans one value per invocation, through workgroup memory (Hillis and Steele, "Data parallel algorithms", 1986).
-//
-// Twin of block_subgroup.wgsl.
-// combine(Acc, Acc) -> Acc is associative.
+// A workgroup scans one value per invocation, through workgroup memory (Hillis and Steele, "Data
+// parallel algorithms", 1986). combine(Acc, Acc) -> Acc is associative. Counterpart of
+// block_subgroup.wgsl.
 //
 // provides: GROUP_SIZE, Place, block_scan, lane_of
 // needs: Acc, IDENTITY, combine
@@ -11,13 +10,13 @@
 
 override GROUP_SIZE: u32 = 256u;
 
-// Where an invocation stands in its workgroup. What is the same for all of a workgroup is kept out: a uniformity analysis takes
-// a struct as a whole.
+// An invocation's place in its workgroup. Values that are uniform in a workgroup are not in it:
+// uniformity analysis treats a struct as a whole.
 struct Place {
     @builtin(local_invocation_index) index: u32,
 }
 
-// Named, as all sizes of arrays that are computed: naga 30 ends in a panic where an unnamed one comes before an override.
+// Named, as all computed sizes of arrays: naga 30 panics if an unnamed one precedes an override.
 override BLOCK_VALUES: u32 = 2u * GROUP_SIZE;
 var<workgroup> block_values: array<Acc, BLOCK_VALUES>;
 
@@ -26,20 +25,20 @@ fn lane_of(at: Place) -> u32 {
     return at.index;
 }
 
-// What the invocations before this one hold, combined, and what all hold.
+// The combination of earlier invocations' values, and of all.
 struct Scanned {
     before: Acc,
     all: Acc,
 }
 
-// All invocations must call it. Begins with a barrier, so that it may be called again at once.
+// All invocations must call it. It begins with a barrier, so that it can be called again at once.
 fn block_scan(at: Place, value: Acc) -> Scanned {
     workgroupBarrier();
     let lane = at.index;
     block_values[lane] = value;
     workgroupBarrier();
     var current = 0u;
-    // At most 8 rounds: a workgroup has 256 invocations at the most.
+    // At most 8 rounds: a workgroup has at most 256 invocations.
     for (var step = 1u; step < GROUP_SIZE; step <<= 1u) {
         var mine = block_values[current + lane];
         if lane >= step {

@@ -1,30 +1,35 @@
-// The middle steps of a radix sort's pass: from how often each digit occurs in each workgroup's share to where each share's keys of each digit go.
+// The middle steps of a radix sort's pass: from the counts of each digit in each workgroup's share
+// to the places of each share's keys of each digit.
 //
-// counts  laid out as `counts_start` says: rows of a word for each digit, so that neighbouring invocations read neighbours
+// counts  laid out as `counts_start` documents: rows of a word per digit, so that neighbouring
+//         invocations read neighbouring words
 //
-// `digits`, a workgroup for each chunk of params.chunk shares: the shares' counts become sums of those before them in the chunk, and the chunk's row becomes the sums of all.
-// `begins`, a workgroup for each array that has more than FEW_CHUNKS: the chunks' sums become sums of those before them, and the array's row says where each digit begins.
-//   (Of few chunks, whoever moves the keys sums those: scatter.wgsl.)
+// `digits`, a workgroup per chunk of params.chunk shares: counts become sums of earlier shares in
+// the chunk, and the chunk's row becomes the sums of all.
+// `begins`, a workgroup per array with more than FEW_CHUNKS chunks: chunk sums become sums of
+// earlier chunks, and the array's row the start of each digit. (scatter.wgsl sums few chunks
+// itself.)
 //
-// An invocation serves DIGITS / GROUP_SIZE digits.
-// Acc is one word that sums.
+// An invocation serves DIGITS / GROUP_SIZE digits. Acc is one word that sums.
 // import: primitives/params.wgsl
 // needs: GROUP_SIZE, Place, block_scan, lane_of
 //
 // bounds: as in params.wgsl. `counts` has `sort::rows` rows of 256 words for each array: a row for
-// each share, for each chunk of them, and for the array where there are more than FEW_CHUNKS chunks
-// (one number in both languages, by a test). Whoever reads a row comes after whoever wrote it.
-// Loops count to params.chunk, chunks() and digits.
+// each share, for each chunk of them, and for the array if there are more than FEW_CHUNKS chunks (a
+// test compares the constant in both languages). Rows are read in later dispatches than they are
+// written. Loops count to params.chunk, chunks() and digits.
 
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
-// The counts of a digit in row `row` and the three after it, or in row `last` where that is before. The digit's first count is counts[first].
+// A digit's counts in row `row` and the three after it, at most `last`. Its first count is
+// counts[first].
 fn four_rows(first: u32, row: u32, last: u32) -> vec4<u32> {
     let rows = first + DIGITS * min(vec4(row) + vec4(0u, 1u, 2u, 3u), vec4(last));
     return vec4(counts[rows.x], counts[rows.y], counts[rows.z], counts[rows.w]);
 }
 
-// Writes sums to row `row` and the three after it, as far as there are `rows`: `before`, and what the counts `four` add to it. Returns the last sum.
+// Writes sums to row `row` and the three after it, below `rows`: `before` plus the earlier counts
+// of `four`. Returns the last sum.
 fn write_sums(first: u32, row: u32, rows: u32, four: vec4<u32>, before: u32) -> u32 {
     let place = first + DIGITS * row;
     var sum = before;
@@ -35,11 +40,12 @@ fn write_sums(first: u32, row: u32, rows: u32, four: vec4<u32>, before: u32) -> 
     return sum;
 }
 
-// In `rows` rows from counts[first] on, of one digit, each count becomes the sum of those before it. Returns the sum of all.
+// In `rows` rows from counts[first] on, each count of a digit becomes the sum of those before it.
+// Returns the sum of all.
 fn sum_rows(first: u32, rows: u32) -> u32 {
     let last = rows - 1u;
     var sum = 0u;
-    // By sixteens (LEAST_CHUNK of sort.rs), all of them loaded before any is looked at, so that they wait together.
+    // In groups of 16 (LEAST_CHUNK of sort.rs), with all loads first, so that they overlap.
     for (var row = 0u; row < rows; row += 16u) {
         let a = four_rows(first, row, last);
         let b = four_rows(first, row + 4u, last);

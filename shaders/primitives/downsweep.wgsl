@@ -1,10 +1,11 @@
-// The last step of a scan: every workgroup scans its share, from the sum before it on.
+// The last step of a scan: every workgroup scans its share, starting with the sum before it.
 //
 // input     elements, four to a vector
 // partials  one 64-bit sum per workgroup: of all elements before its share
-// output    the scanned elements, ACC_WORDS words each, low word first; those from the count on are left alone
+// output    the scanned elements, ACC_WORDS words each, low word first; from the count on unchanged
 //
-// One invocation serves 16 elements of a tile at a time. Loads and stores are whole vectors, neighbours by neighbours.
+// One invocation serves 16 elements of a tile at a time. Loads and stores are whole vectors, and
+// neighbouring invocations access neighbouring ones.
 // import: primitives/params.wgsl
 // needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_from_wide, acc_word, block_scan, combine
 // needs: lane_of, unit
@@ -20,8 +21,8 @@
 override ROWS: u32 = VECTORS * GROUP_SIZE;
 var<workgroup> rows: array<Acc, ROWS>;
 
-// Stores the four elements of a vector, as far as they lie before n. (By pairs: with whole and broken vectors told apart for elements of two words, an H200 takes 0.764 ms for
-// 2^27 of them where it takes 0.748.)
+// Stores the four elements of a vector that are below n. Two-word elements are stored in pairs,
+// which is faster than to separate whole and partial vectors.
 fn store(vector: u32, n: u32, x: Acc, y: Acc, z: Acc, w: Acc) {
     let left = n - vector * 4u;
     if ACC_WORDS == 2u {
@@ -45,7 +46,7 @@ fn store(vector: u32, n: u32, x: Acc, y: Acc, z: Acc, w: Acc) {
     }
 }
 
-// The first `left` of two elements of two words, 1 at the least.
+// Stores the first `left` of two two-word elements, at least 1.
 fn store_pair(at: u32, left: u32, x: Acc, y: Acc) {
     if left >= 2u {
         output[at] = vec4(acc_word(x, 0u), acc_word(x, 1u), acc_word(y, 0u), acc_word(y, 1u));
@@ -72,7 +73,7 @@ fn downsweep(
                 words[i] = input[vector];
             }
         }
-        // Words at and after n sum into what no one reads.
+        // Words at and after n only add to sums that are never read.
         for (var i = 0u; i < VECTORS; i++) {
             let pair = combine(unit(words[i].x), unit(words[i].y));
             rows[i * GROUP_SIZE + lane] = combine(pair, combine(unit(words[i].z), unit(words[i].w)));

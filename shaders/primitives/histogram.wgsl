@@ -1,10 +1,11 @@
-// The first step of a radix sort's pass: how often each digit occurs in each workgroup's share.
+// The first step of a radix sort's pass: the counts of each digit in each workgroup's share.
 //
-// keys    the keys in their present order: one array, or several one after the other, params.array_length from the beginning of
-//         one to that of the next
-// counts  laid out as `counts_start` says; what it says of chunks and arrays is left to digits.wgsl
+// keys    the keys in their current order: one array, or several with starts params.array_length
+//         apart
+// counts  laid out as `counts_start` documents; digits.wgsl fills the rows of chunks and arrays
 //
-// One invocation serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's tiles (`part_tiles`).
+// One invocation serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's
+// tiles (`part_tiles`).
 // import: primitives/params.wgsl
 // needs: GROUP_SIZE, ITEMS, ITEMS_MOST, Key, Place, digit_of, lane_of
 //
@@ -32,7 +33,7 @@ fn histogram(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     let tiles = part_tiles(n, tile_size, group.x);
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size + lane;
-        // All loads first, so that they wait together.
+        // All loads first, so that they overlap.
         var mine: array<Key, ITEMS_MOST>;
         for (var i = 0u; i < ITEMS; i++) {
             if first + i * GROUP_SIZE < n {

@@ -1,4 +1,4 @@
-// Keys of two words, low word first: a u64 in the host's memory.
+// Keys of two words, low word first: a u64 in host memory.
 //
 // provides: KEY_WORDS, Key, digit_of, with_word, word_of
 // needs: params
@@ -13,7 +13,7 @@ fn digit_of(key: Key) -> u32 {
     if params.first_bit >= 32u {
         return (key.y >> shift) & params.digit_mask;
     }
-    // A digit may reach over both words. The shift in two steps, because 32 - 0 is no shift of a u32.
+    // A digit may span both words. Two shifts, because a shift by 32 - 0 is invalid for a u32.
     return ((key.x >> shift) | ((key.y << 1u) << (31u - shift))) & params.digit_mask;
 }
 

@@ -1,7 +1,6 @@
-// Order-preserving maps from i32 and f32 to u32 and back; twins of `primitives::keys` in Rust.
-//
-// The order of f32 is the total order of IEEE 754 (as Rust's `f32::total_cmp`): -NaN < -inf < ... < -0 < +0 < ... <
-// inf < NaN.
+// Order-preserving maps from i32 and f32 to u32 and back. The reference implementation is
+// `primitives::keys`. The order of f32 is the total order of IEEE 754 (as Rust's `f32::total_cmp`):
+// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN.
 //
 // bounds: no array and no loop.
 
@@ -21,8 +20,8 @@ fn f32_from_key(key: u32) -> f32 {
     return bitcast<f32>(f32_bits_from_key(key));
 }
 
-// A negative number has all bits flipped, another its sign bit. On bits, because a device may flush subnormal numbers
-// and change the payload of a NaN when it moves an f32.
+// Flips all bits of a negative number, and the sign bit of another. Works on bits, because a device
+// may flush subnormal numbers and change NaN payloads when it moves an f32.
 fn key_from_f32_bits(bits: u32) -> u32 {
     return bits ^ select(0x80000000u, 0xffffffffu, bits >> 31u != 0u);
 }

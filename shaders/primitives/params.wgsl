@@ -1,40 +1,40 @@
-// How many elements a dispatch works on, read when it runs, and how the work is cut.
+// The number of elements of a dispatch, read at run time, and the division of the work.
 //
-// params  what the host fixed when it bound the buffers
-// count   count[params.count_index] is the number of elements; a word of the caller's, or of the host's own
-// status  [count, maximum] of the first dispatch whose count was larger than its maximum, else zeros
+// params  fixed by the host when it binds the buffers
+// count   count[params.count_index] is the number of elements; a word of the caller or the host
+// status  [count, maximum] of the first dispatch whose count exceeds its maximum, else zeros
 //
-// A count beyond the maximum is recorded, and all dispatches do what they do for no elements.
+// A count beyond the maximum is recorded, and all dispatches behave as for no elements.
 //
 // Functions: length, report_length, share; for sorts part_tiles, array_start, chunks, counts_start.
 //
 // provides: params
 //
-// bounds: for all files of the folder, whatever buffers hold. No WGSL of a user's is linked, and no
+// bounds: for all files of the folder, with any content of buffers. No user WGSL is linked, and no
 // kernel writes the uniforms. `length()` is at most `params.maximum`, which `bind` compared with
-// the caller's buffers and for which scratch is allotted; its own index `Count` compared. All
-// dispatches of a plan find the same count: wgpu refuses one that reads and writes it, `Compact`
-// checks `spine`, and nothing reads it after `finish`. Vectors of four reach 3 words beyond it at
-// most: a `Buffer` is a multiple of 16 bytes. The divisors `groups`, `chunk`, `chunks()` are at
-// least 1.
+// the caller's buffers and for which scratch is allocated; its own index `Count` compared. All
+// dispatches of a plan read the same count: wgpu rejects one that reads and writes it, `Compact`
+// checks `spine`, and nothing reads it after `finish`. Vectors of four reach at most 3 words beyond
+// it: a `Buffer` is a multiple of 16 bytes. The divisors `groups`, `chunk`, `chunks()` are at least
+// 1.
 
 struct Params {
     count_index: u32,
     // More elements are an error.
     maximum: u32,
-    // Workgroups that cut the elements (of each array, where several are sorted) into shares: the number of partial results, or
-    // of a digit's counts. At least 1.
+    // Workgroups that divide the elements (of each array, if several are sorted) into shares: the
+    // number of partial results, or of a digit's counts. At least 1.
     groups: u32,
-    // Where a single result goes: an index into its buffer, in results.
+    // The index of a single result in its buffer, in results.
     destination: u32,
-    // Of a scan: 1 if the sum at an element takes in the element, else 0.
+    // Of a scan: 1 if the sum at an element includes the element, else 0.
     inclusive: u32,
-    // Of a sort: where the digit begins in the key, and its ones (8 at the most).
+    // Of a sort: the first bit of the digit in the key, and the digit's mask (at most 8 ones).
     first_bit: u32,
     digit_mask: u32,
-    // Of a sort: how many keys lie from the beginning of one array to that of the next.
+    // Of a sort: the number of keys from the start of one array to that of the next.
     array_length: u32,
-    // Of a sort: shares of an array whose counts are summed by one workgroup. At least 1.
+    // Of a sort: the number of shares whose counts one workgroup sums. At least 1.
     chunk: u32,
 }
 
@@ -42,7 +42,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read> count: array<u32>;
 @group(0) @binding(2) var<storage, read_write> status: array<atomic<u32>>;
 
-// An invocation of reduce, scan and compact holds this many vectors of four elements at a time.
+// Vectors of four elements that an invocation of reduce, scan and compact holds at a time.
 const VECTORS = 4u;
 
 fn length() -> u32 {
@@ -50,7 +50,8 @@ fn length() -> u32 {
     return select(n, 0u, n > params.maximum);
 }
 
-// For one invocation of a plan's first dispatch. Dispatches run one after the other, so the first failure stays.
+// One invocation of a plan's first dispatch calls it. Dispatches run one after the other, so the
+// first failure is kept.
 fn report_length() {
     let n = count[params.count_index];
     if n > params.maximum && atomicLoad(&status[0]) == 0u {
@@ -59,8 +60,9 @@ fn report_length() {
     }
 }
 
-// The tiles [x, y) of workgroup `group` of `groups`, when `n` elements are cut into tiles of `tile`: a contiguous run
-// each, so that a fixed number of workgroups serves any length. n < 2^31, so nothing wraps; groups and tile are above 0.
+// The tiles [x, y) of workgroup `group` of `groups`, if `n` elements are divided into tiles of
+// `tile`: a contiguous run each, so a fixed number of workgroups serves any length. n < 2^31, so
+// nothing wraps; groups and tile are above 0.
 fn share(n: u32, tile: u32, group: u32, groups: u32) -> vec2<u32> {
     let tiles = (n + tile - 1u) / tile;
     let each = (tiles + groups - 1u) / groups;
@@ -71,18 +73,19 @@ fn share(n: u32, tile: u32, group: u32, groups: u32) -> vec2<u32> {
 // Of a sort: the values of a digit.
 const DIGITS = 256u;
 
-// Of a sort: the tiles, of `tile` keys each, that workgroup `group` serves in its array of `n` keys. params.groups workgroups
-// serve the first array, as many the next.
+// Of a sort: the tiles of `tile` keys that workgroup `group` serves in its array of `n` keys. Each
+// array has params.groups workgroups.
 fn part_tiles(n: u32, tile: u32, group: u32) -> vec2<u32> {
     return share(n, tile, group % params.groups, params.groups);
 }
 
-// Of a sort: where the keys of workgroup `group`'s array begin.
+// Of a sort: the first key of workgroup `group`'s array.
 fn array_start(group: u32) -> u32 {
     return group / params.groups * params.array_length;
 }
 
-// Of a sort: chunks of which the sums before each are not written down, because whoever needs them sums so many by itself.
+// Of a sort: up to this many chunks, the kernel that needs the sums before them computes these
+// itself.
 const FEW_CHUNKS = 16u;
 
 // Of a sort: the chunks of an array's shares.
@@ -90,9 +93,9 @@ fn chunks() -> u32 {
     return (params.groups + params.chunk - 1u) / params.chunk;
 }
 
-// Of a sort: where the counts of array `number` begin, rows of a word for each digit: one for each share (how often the digit occurs there), then one for each chunk of
-// shares, then, where there are more than FEW_CHUNKS, one for the array. Where a share's keys of a digit go begins at the sum of what digits.wgsl makes of the three; of few chunks,
-// where it leaves the second row as the chunks' sums, whoever moves the keys makes the last two.
+// Of a sort: the first count of array `number`, in rows of a word per digit: one per share, then
+// one per chunk, then one per array with more than FEW_CHUNKS. A share's keys of a digit start at
+// the sum of its three rows; with few chunks scatter.wgsl computes the last two.
 fn counts_start(number: u32) -> u32 {
     return number * DIGITS * (params.groups + chunks() + select(0u, 1u, chunks() > FEW_CHUNKS));
 }

@@ -1,17 +1,16 @@
-// The last step of a compaction: every workgroup writes what its share keeps, from its place on. `pick_indices` writes the
-// indices of elements, `pick_values` their values.
+// The last step of a compaction: every workgroup writes the kept elements of its share, from its
+// place on. `pick_indices` writes their indices, `pick_values` their values.
 //
 // input     flags, four to a vector
-// partials  one 64-bit number per workgroup: how many elements are kept before its share
-// output    what is kept of the elements, in their order
+// partials  one 64-bit number per workgroup: kept elements before its share
+// output    the kept elements, in their order
 // values    of `pick_values`: the elements
 //
-// One invocation serves 16 elements of a tile at a time.
-// Acc is one word.
+// One invocation serves 16 elements of a tile at a time. Acc is one word.
 // import: primitives/params.wgsl
 // needs: Acc, GROUP_SIZE, Place, block_scan, lane_of
 //
-// bounds: as in params.wgsl. What is picked goes below the number of flags that `upsweep` counted,
+// bounds: as in params.wgsl. Picked elements go below the number of flags that `upsweep` counted,
 // in the same dispatches of a plan. Loops count to VECTORS and the tiles of a share.
 
 @group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
@@ -19,17 +18,17 @@
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 
-// For each vector of the tile where in the output what it keeps begins.
+// For each vector of the tile, the place in the output of its first kept element.
 override ROWS: u32 = VECTORS * GROUP_SIZE;
 var<workgroup> rows: array<Acc, ROWS>;
 
-// The index among the input's vectors of the invocation's vector `i` of a tile.
+// The index in the input of the invocation's vector `i` of a tile.
 fn vector_of(tile: u32, i: u32, lane: u32) -> u32 {
     return tile * (GROUP_SIZE * VECTORS) + i * GROUP_SIZE + lane;
 }
 
-// Which elements of the invocation's vectors are kept, as zeros and ones; sets `rows`. `carry` is what is kept before the tile,
-// afterwards before the next.
+// The kept elements of the invocation's vectors, as zeros and ones; sets `rows`. `carry` is the
+// number kept before the tile, afterwards before the next one.
 fn find_places(at: Place, tile: u32, n: u32, carry: ptr<function, u32>) -> array<vec4<u32>, VECTORS> {
     let lane = lane_of(at);
     var keeps: array<vec4<u32>, VECTORS>;
@@ -59,7 +58,7 @@ fn find_places(at: Place, tile: u32, n: u32, carry: ptr<function, u32>) -> array
     return keeps;
 }
 
-// Where the four elements of the invocation's vector `i` go, if they are kept.
+// The places of the four elements of the invocation's vector `i`, if they are kept.
 fn places(i: u32, lane: u32, keep: vec4<u32>) -> vec4<u32> {
     let first = rows[i * GROUP_SIZE + lane];
     return first + vec4(0u, keep.x, keep.x + keep.y, keep.x + keep.y + keep.z);

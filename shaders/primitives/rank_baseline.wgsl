@@ -1,7 +1,5 @@
-// Puts a tile's digits in order, stably: four splits by two bits each, through workgroup memory.
-//
-// Twin of rank_subgroup.wgsl.
-// lane_of is the local index.
+// Orders a tile's digits stably: four splits by two bits each, through workgroup memory. lane_of is
+// the local index. Counterpart of rank_subgroup.wgsl.
 // import: primitives/rank_order.wgsl
 // provides: AT_ONCE, Acc, IDENTITY, ITEMS, ITEMS_MOST, acc_word, combine, place_of, pool_get
 // provides: pool_set, rank, unit
@@ -10,14 +8,16 @@
 // bounds: the pool has ITEMS times GROUP_SIZE words. Words are indexed by lane and item, or by
 // rank, which permutes the places of the tile. Loops count to ITEMS and the splits of 8 bits.
 
-// Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
-// gives. 8 is a guess: the greatest power of two with which pool, counts and scan of a workgroup of 256 fit 16 KiB.
+// Keys of a tile that an invocation serves. A constant, because WGSL has no override-sized arrays
+// in function memory. 8: the greatest power of two with which pool, counts and scan of 256
+// invocations fit 16 KiB.
 const ITEMS_MOST = 8u;
 const ITEMS = ITEMS_MOST;
-// Those whose words are exchanged at once: all.
+// The words of all keys are exchanged at once.
 const AT_ONCE = ITEMS;
 
-// A split counts the four values of two bits at once, 16 bits a count: a tile has fewer than 2^16 keys.
+// A split counts the four values of two bits at once, in 16 bits each: a tile has fewer than 2^16
+// keys.
 alias Acc = vec2<u32>;
 const IDENTITY = vec2<u32>(0u, 0u);
 
@@ -25,7 +25,7 @@ fn combine(a: Acc, b: Acc) -> Acc {
     return a + b;
 }
 
-// One number alone, to be scanned as it is, and back: for sums below 2^32.
+// A single number below 2^32 as an Acc, and back, so that it can be scanned.
 fn unit(word: u32) -> Acc {
     return vec2(word, 0u);
 }
@@ -34,7 +34,7 @@ fn acc_word(counts: Acc, word: u32) -> u32 {
     return counts.x;
 }
 
-// Before: the digits; afterwards: one word per key, to exchange keys and values.
+// First the digits; later one word per key, to exchange keys and values.
 override POOL: u32 = GROUP_SIZE * ITEMS;
 var<workgroup> pool: array<u32, POOL>;
 
@@ -61,7 +61,7 @@ fn count_of(counts: Acc, pair: u32) -> u32 {
     return (select(counts.x, counts.y, pair > 1u) >> (16u * (pair & 1u))) & 0xffffu;
 }
 
-// Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
+// Replaces the digits of the invocation's items by their places in the ordered tile; sets `starts`.
 fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
@@ -76,7 +76,7 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
             sum += one_of((mine[i] >> shift) & 3u);
         }
         let scanned = block_scan(at, sum);
-        // Of each value, the smaller values of all invocations come first.
+        // Each value starts after the smaller values of all invocations.
         let low = scanned.all.x << 16u;
         let half = (scanned.all.x & 0xffffu) + (scanned.all.x >> 16u);
         let high = half | ((half + (scanned.all.y & 0xffffu)) << 16u);

@@ -1,4 +1,4 @@
-// The end of a ranking by splits: what the ordered tile says of its digits and keys.
+// The end of a ranking by splits: digit starts and places of keys from the ordered tile.
 //
 // import: primitives/params.wgsl
 // provides: starts
@@ -7,12 +7,12 @@
 // bounds: `starts` has 257 words, indexed by digit; items are at ranks, a permutation of the places
 // of the tile. Loops count to ITEMS.
 
-// The place in the ordered tile at which each digit begins, and the end.
+// The first place of each digit in the ordered tile, and the end.
 var<workgroup> starts: array<u32, DIGITS + 1u>;
 
-// Before: the pool holds (digit << 16) | place for each key of the tile, in the order of the digits; `place` is where it was
-// before. After: where the invocation's items went; `starts` is set. All invocations must call it, after a barrier; it ends
-// with one.
+// Before: the pool holds (digit << 16) | place for each key of the tile, ordered by digit; `place`
+// is the original one. After: `items` holds the places of the invocation's items; `starts` is set.
+// All invocations must call it, after a barrier; it ends with one.
 fn take_order(lane: u32, at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     var mine: array<u32, ITEMS_MOST>;
     for (var i = 0u; i < ITEMS; i++) {

@@ -1,43 +1,42 @@
-// Puts a tile's digits in order, stably: each subgroup counts its digits by ballots, then the subgroups' counts are summed.
+// Orders a tile's digits stably: each subgroup counts its digits by ballots, then the subgroups'
+// counts are summed. Counterpart of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et
+// al., "GPU Multisplit", PPoPP 2016.
 //
-// Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016.
+// Stability depends on the order in which a subgroup counts its items, and WGSL has no subgroup
+// barrier. Instead, no invocation leaves the common path, and each addition to the counters depends
+// on the results of the subgroup's earlier additions, so it cannot begin before them.
 //
-// Stability hangs on the order in which a subgroup counts its items, and WGSL has no barrier for a subgroup. What stands in for
-// it: no invocation leaves the common path, and what each adds to the counters depends on what the subgroup's earlier additions
-// returned, so that no addition can begin before they are done.
-// Any number of subgroups is ranked right. Those that there are counters for (ROOM) are ranked fast; where a driver made the
-// kernel with more and smaller ones, the tile goes through splits by one bit each.
-// Acc is one word that sums, and the scan is the one by whole subgroups.
+// Any number of subgroups is ranked correctly. Up to ROOM subgroups have counters; if a driver
+// compiles the kernel with more and smaller ones, the tile is split by one bit at a time. Acc is
+// one word that sums, and the scan is the one by whole subgroups.
 // requires: subgroups
 // import: primitives/rank_order.wgsl
 // provides: AT_ONCE, ITEMS, ITEMS_MOST, place_of, pool_get, pool_set, rank
 // needs: GROUP_SIZE, MAX_SUBGROUP, Place, block_scan, lane_of
 //
 // bounds: counters are indexed by subgroup and digit below 256. Words are exchanged by rank, a
-// permutation of the places of the tile, below or from AT_ONCE * GROUP_SIZE on: the pool has as
-// many words, and the tile twice as many at most. Where the adapter has several sizes of subgroups,
-// the kernel reads how many there are (`VARYING`). Loops count to ITEMS, AT_ONCE and digits.
+// permutation of the places of the tile, below or from AT_ONCE * GROUP_SIZE on: the pool has that
+// many words, and the tile at most twice as many. If the adapter has several sizes of subgroups,
+// the kernel reads their number (`VARYING`). Loops count to ITEMS, AT_ONCE and digits.
 
-// Keys of a tile that an invocation serves: 13 or 18 (`rank` has a line for each). WGSL has no arrays in function memory of a size that an override
-// gives, so they are as long as the most; what is not used takes no registers.
-//
-// Workgroups of 256 have counters of 9 KiB for 8 subgroups, and half of 18 keys each takes no more. NVIDIA's Vulkan driver gives 48 KiB of a processor to workgroups, and registers let three
-// be there at once. (H200, 2^27, 10^9 per second, keys alone and pairs, of a version before `scatter_pairs` took turns, with 13, 14, 16, 17 and 18 items, exchanged by halves: 29.4, 30.5, 31.3, 32.4, 32.7; 22.3, 19.9, 21.2,
-// 21.4, 22.0. 13 as a whole, which takes 15.3 KiB: 27.2 and 21.0.) Keys of two words have 13, because they take twice the registers.
+// Keys of a tile that an invocation serves: 13 for two-word keys, which take twice the registers,
+// else 18. Arrays have the greater length, since WGSL has no override-sized ones in function
+// memory; unused elements take no registers. Half of 18 keys fits the 9 KiB of counters.
 const ITEMS_MOST = 18u;
 override ITEMS: u32 = 18u;
-// Those whose words are exchanged at once (`exchange`): all, or half of them.
+// The words of all keys, or of half of them, are exchanged at once (`exchange`).
 override AT_ONCE: u32 = 9u;
 
-// There are counters for so many subgroups.
+// The number of subgroups with counters.
 override ROOM: u32 = 8u;
-// Whether the device has subgroups of several sizes, so that there may be more than ROOM.
+// Whether the device has several sizes of subgroups, so that there may be more than ROOM.
 override VARYING: bool = false;
-// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * AT_ONCE), and AT_ONCE is ITEMS where splits may rank. The host computes it, because not every compiler takes
-// `max` in the size of an array.
+// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * AT_ONCE); AT_ONCE is ITEMS if splits
+// may rank. The host computes it: some compilers reject `max` in the size of an array.
 override POOL: u32 = 2304u;
 
-// Before: one count per subgroup and digit, then a word per invocation that is never read; afterwards: words of keys and values that are exchanged.
+// First a count per subgroup and digit, then a word per invocation that is never read; later the
+// words of keys and values being exchanged.
 var<workgroup> pool: array<atomic<u32>, POOL>;
 // Whether there are more subgroups than ROOM.
 var<workgroup> crowded: u32;
@@ -50,7 +49,8 @@ fn pool_set(place: u32, word: u32) {
     atomicStore(&pool[place], word);
 }
 
-// The place in the tile of an invocation's item: a subgroup has a run of the tile, its neighbours load neighbours.
+// The place in the tile of an invocation's item: each subgroup has a contiguous run, and neighbours
+// load neighbours.
 fn place_of(at: Place, item: u32) -> u32 {
     return (at.subgroup * ITEMS + item) * at.size + at.index;
 }
@@ -78,7 +78,8 @@ fn peers_of(at: Place, digit: u32) -> Peers {
         let one = (digit >> bit) & 1u;
         mask &= subgroupBallot(one != 0u) ^ vec4(one - 1u);
     }
-    // Of the words before the invocation's all bits are lower, of its own those below it, of later words none.
+    // The ballot bits of lower invocations: whole words before the invocation's, lower bits of its
+    // own.
     let part = (1u << (at.index & 31u)) - 1u;
     let word = vec4(at.index >> 5u);
     let numbers = vec4(0u, 1u, 2u, 3u);
@@ -92,11 +93,12 @@ fn peers_of(at: Place, digit: u32) -> Peers {
     );
 }
 
-// Zero, which no compiler knows: what hangs on the additions before.
+// Zero, but opaque to compilers: it depends on the earlier additions.
 var<private> rank_nothing: u32;
 
-// Counts an item's digit for its subgroup, in the counters from `own` on or, where another of the peers does, in the word `unread`. Returns the digit, and
-// below its 16 bits the item's number among those of its digit that the subgroup has counted.
+// Counts an item's digit for its subgroup, in the counters from `own` on; peers that do not count
+// add to `unread`. Returns the digit and, in its low 16 bits, the item's number among those of its
+// digit in the subgroup.
 fn count_item(at: Place, own: u32, unread: u32, digit: u32) -> u32 {
     let peers = peers_of(at, digit);
     // The first of the peers counts for all; the others add to words of their own.
@@ -107,7 +109,7 @@ fn count_item(at: Place, own: u32, unread: u32, digit: u32) -> u32 {
     return (digit << 16u) | (seen + peers.before);
 }
 
-// Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
+// Replaces the digits of the invocation's items by their places in the ordered tile; sets `starts`.
 fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     let lane = lane_of(at);
     if VARYING {
@@ -126,8 +128,8 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     let own = at.subgroup * DIGITS;
     let unread = at.subgroups * DIGITS + lane;
     rank_nothing = 0u;
-    // Written out: NVIDIA's compiler leaves a loop as it is where it has another in it, and then the items are not in registers. (H200, 2^27: keys alone
-    // 23.3 and 27.1, pairs 18.9 and 20.6, in 10^9 per second.)
+    // Unrolled by hand: NVIDIA's compiler does not unroll a loop that contains another, and then
+    // the items are not in registers.
     (*items)[0] = count_item(at, own, unread, (*items)[0]);
     (*items)[1] = count_item(at, own, unread, (*items)[1]);
     (*items)[2] = count_item(at, own, unread, (*items)[2]);
@@ -179,7 +181,7 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     workgroupBarrier();
 }
 
-// What `rank` does, whatever the subgroups: a stable split of the tile by each bit of the digit.
+// Ranks with any number of subgroups: a stable split of the tile by each bit of the digit.
 fn rank_by_bits(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     let lane = lane_of(at);
     for (var i = 0u; i < ITEMS; i++) {

@@ -1,11 +1,13 @@
-// A reduction in two dispatches. `upsweep`, which is also the first step of scan and compact: every workgroup combines its share
-// of the elements. `finish`: one workgroup combines what they found.
+// A reduction in two dispatches. In `upsweep`, which is also the first step of scan and compact,
+// every workgroup combines its share of the elements. In `finish`, one workgroup combines the
+// results.
 //
-// input     elements, four to a vector; those from the count on are not used
-// partials  one Acc per workgroup of the upsweep, params.groups of them: its share combined
+// input     elements, four to a vector; those from the count on are ignored
+// partials  one Acc per workgroup of the upsweep, params.groups of them: its combined share
 // output    of `finish`: the result, ACC_WORDS words from output[ACC_WORDS * params.destination] on
 //
-// One invocation of `upsweep` serves 16 elements of a tile at a time; a workgroup serves a contiguous run of tiles (`share`).
+// One invocation of `upsweep` serves 16 elements of a tile at a time; a workgroup serves a
+// contiguous run of tiles (`share`).
 // import: primitives/params.wgsl
 // import: primitives/keys.wgsl
 // needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_word, block_scan, combine, lane_of, unit
@@ -14,7 +16,8 @@
 // `params.destination`, which `bind` compared with the length of the buffer. Loops count to the
 // tiles of a share and to params.groups.
 
-// How elements are taken: as they are, as i32 or f32 (compared through their keys), or as flags, of which any but zero counts one.
+// Interpretation of elements: words, i32 or f32 (compared through their keys), or flags, each
+// counting one unless it is zero.
 const WORDS = 0u;
 const SIGNED = 1u;
 const FLOATS = 2u;

@@ -1,21 +1,22 @@
-// The last step of a radix sort's pass: every workgroup moves its share of the elements to their places. `scatter_keys` moves
-// keys alone, `scatter_pairs` a value with each.
+// The last step of a radix sort's pass: every workgroup moves the elements of its share to their
+// places. `scatter_keys` moves keys only, `scatter_pairs` also a value with each.
 //
-// keys          the keys in their present order, laid out as histogram.wgsl says
-// counts        what digits.wgsl made of it: where the workgroup's share of a digit begins, in two or three rows (`counts_start`)
-// sorted_keys   the keys of each array by digit, those of one digit in their present order
-// values        of `scatter_pairs`: one word per key
-// sorted_values of `scatter_pairs`: the values, each at its key's place
+// keys           the keys in their current order, laid out as in histogram.wgsl
+// counts         from digits.wgsl: the start of the share's keys of each digit, in two or three
+//                rows (`counts_start`)
+// sorted_keys    the keys of each array by digit, stably
+// values         of `scatter_pairs`: one word per key
+// sorted_values  of `scatter_pairs`: the values, each at its key's place
 //
-// One invocation serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
-// invocations write to neighbouring places.
+// One invocation serves ITEMS keys of a tile. A tile is first ordered in workgroup memory (`rank`),
+// so that neighbouring invocations write neighbouring places.
 // import: primitives/params.wgsl
 // needs: AT_ONCE, GROUP_SIZE, ITEMS, ITEMS_MOST, KEY_WORDS, Key, Place, acc_word, block_scan
 // needs: digit_of, lane_of, place_of, pool_get, pool_set, rank, starts, unit, with_word, word_of
 //
 // bounds: as in params.wgsl. Histogram and scatter count the same keys: no kernel between them
-// writes `keys`, and no other dispatch comes between those of a plan. So the places are a
-// permutation of those below n. Rows are as in digits.wgsl. A tile takes 3 turns at most; shares
+// writes `keys`, and no other dispatch runs between those of a plan. So the places are a
+// permutation of those below n. Rows are as in digits.wgsl. A tile takes at most 3 turns; shares
 // have few enough tiles (`Tuning::workgroups_for`) for drivers that cut loops.
 
 @group(0) @binding(3) var<storage, read> keys: array<Key>;
@@ -24,7 +25,7 @@
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> sorted_values: array<u32>;
 
-// Where the next element of each digit goes.
+// The place of the next element of each digit.
 var<workgroup> bases: array<u32, DIGITS>;
 
 // Sets `bases` for the workgroup's first tile.
@@ -61,29 +62,31 @@ fn find_bases(at: Place, group: u32) {
     workgroupBarrier();
 }
 
-// Loads the invocation's `keys` of the tile that begins at `first` and has `left` keys, and finds their places in the ordered
-// tile. `bases` is then where the tile's first place would go, for each digit.
+// Loads the invocation's `keys` of the tile that begins at `first` and has `left` keys, and finds
+// their places in the ordered tile. Then `bases` is, for each digit, where the tile's first place
+// would go.
 fn order_tile(
     at: Place, first: u32, left: u32, mine: ptr<function, array<Key, ITEMS_MOST>>, ranks: ptr<function, array<u32, ITEMS_MOST>>
 ) {
-    // In a loop of their own, so that they wait together. (H200, 2^27 keys of 64 bits with values: 22.3 and 14.5 ms.)
+    // In a separate loop, so that the loads overlap.
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
         if place < left { (*mine)[i] = keys[first + place]; }
     }
     for (var i = 0u; i < ITEMS; i++) {
-        // What lies beyond the end ranks after all that lies before: it comes last and has the last digit.
+        // Places beyond the end have the last digit and rank after all real keys.
         (*ranks)[i] = select(DIGITS - 1u, digit_of((*mine)[i]), place_of(at, i) < left);
     }
-    // Now ranks[i] is the digit; afterwards the key's place in the ordered tile.
+    // ranks[i] is the digit now, and the key's place in the ordered tile afterwards.
     rank(at, ranks);
     for (var digit = lane_of(at); digit < DIGITS; digit += GROUP_SIZE) {
         bases[digit] -= starts[digit];
     }
 }
 
-// Puts a tile's words in order, by the places in the ordered tile of the invocation's items: afterwards the invocation has those at i * GROUP_SIZE + lane. The tile's first places
-// come first, those of AT_ONCE items, then what is left, so that the pool need not have room for all. Ends with a barrier.
+// Orders a tile's words by the ranks of the items: the invocation then has those at i * GROUP_SIZE
+// + lane. The places of the first AT_ONCE items go first, then the rest, so that the pool can be
+// smaller than the tile. Ends with a barrier.
 fn exchange(lane: u32, ranks: ptr<function, array<u32, ITEMS_MOST>>, words: ptr<function, array<u32, ITEMS_MOST>>) {
     let first = AT_ONCE * GROUP_SIZE;
     var ordered: array<u32, ITEMS_MOST>;
@@ -108,7 +111,7 @@ fn exchange(lane: u32, ranks: ptr<function, array<u32, ITEMS_MOST>>, words: ptr<
     *words = ordered;
 }
 
-// Moves the keys, and leaves in place of them those at i * GROUP_SIZE + lane. `to` becomes where these go.
+// Moves the keys, and replaces them by those at i * GROUP_SIZE + lane. Sets `to` to their places.
 fn move_keys(
     at: Place, left: u32, mine: ptr<function, array<Key, ITEMS_MOST>>, ranks: ptr<function, array<u32, ITEMS_MOST>>,
     to: ptr<function, array<u32, ITEMS_MOST>>
@@ -161,8 +164,8 @@ fn scatter_keys(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     }
 }
 
-// Whether pairs are moved in two turns of a loop, first the keys, then the values. As one piece NVIDIA's compiler gives the kernel 120 registers, so that two workgroups are on a
-// processor at once; keys alone have 64. (H200, 2^27 pairs: 23.8 and 25.4e9 per second. Baseline ranking is no faster by turns, and llvmpipe takes a fifth longer.)
+// Whether pairs are moved in two iterations of a loop, first the keys, then the values. As one
+// piece NVIDIA's compiler uses 120 registers, and only two workgroups fit a multiprocessor.
 override IN_TURNS: bool = true;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -171,7 +174,7 @@ fn scatter_pairs(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     let tile_size = GROUP_SIZE * ITEMS;
     let start = array_start(group.x);
     let tiles = part_tiles(n, tile_size, group.x);
-    // Two: a maximum is below 2^31. Compilers do not know, and leave the loop one.
+    // Two: a maximum is below 2^31. Compilers cannot know this and keep the loop.
     let turns = select(1u, 2u + (params.maximum >> 31u), IN_TURNS);
     find_bases(at, group.x);
     for (var tile = tiles.x; tile < tiles.y; tile++) {

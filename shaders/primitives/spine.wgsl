@@ -1,4 +1,5 @@
-// The middle step of scan and compact: each of the partial results becomes the sum of those before it. One workgroup serves all.
+// The middle step of scan and compact: each partial result becomes the sum of those before it. One
+// workgroup serves all.
 //
 // rows   one Acc per share of the elements, params.groups in all
 // total  the sum of all: its TOTAL_WORDS low words, from total[TOTAL_WORDS * params.destination] on
@@ -6,16 +7,17 @@
 // import: primitives/params.wgsl
 // needs: ACC_WORDS, Acc, GROUP_SIZE, IDENTITY, Place, acc_word, block_scan, combine, lane_of
 //
-// bounds: as in params.wgsl. Results are those of `params.groups` workgroups, for which `partials`
-// was made. The loop counts up to them by AT_ONCE times GROUP_SIZE.
+// bounds: as in params.wgsl. There are `params.groups` results, for which `partials` was allocated.
+// The loop counts up to them by AT_ONCE times GROUP_SIZE.
 
-// ACC_WORDS at the most.
+// At most ACC_WORDS.
 override TOTAL_WORDS: u32 = ACC_WORDS;
 
 @group(0) @binding(3) var<storage, read_write> rows: array<Acc>;
 @group(0) @binding(4) var<storage, read_write> total: array<u32>;
 
-// Results that an invocation takes at a time. 2,048 workgroups, the most that there usually are (`Tuning::sweep`), are one step of 256 invocations.
+// Results that an invocation takes at a time: 256 invocations take 2,048, the usual maximum of
+// workgroups (`Tuning::sweep`), in one step.
 const AT_ONCE = 8u;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -24,7 +26,7 @@ fn spine(at: Place) {
     var carry = IDENTITY;
     for (var step = 0u; step < params.groups; step += GROUP_SIZE * AT_ONCE) {
         let first = step + lane * AT_ONCE;
-        // All loads first, so that they wait together.
+        // All loads first, so that they overlap.
         var mine: array<Acc, AT_ONCE>;
         for (var i = 0u; i < AT_ONCE; i++) {
             mine[i] = IDENTITY;

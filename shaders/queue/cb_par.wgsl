@@ -1,47 +1,44 @@
-// Priority queue: circular buffer with parallel insertion, CB-PAR (Baudis et al., section III.A, Figure 3).
-// A team of CB_LANES neighbouring invocations serves one queue; a workgroup has CB_TEAMS teams.
+// Priority queue: circular buffer with parallel insertion, CB-PAR (Baudis et al., section III.A,
+// Figure 3). A team of CB_LANES neighbouring invocations serves one queue; a workgroup has CB_TEAMS
+// teams. Memory and meta words: queue/circular.wgsl. A single invocation serves a queue with the
+// functions of queue/cb_seq.wgsl.
+// An insertion visits the events from the back in chunks of one place for each lane. A lane moves
+// the event before its place there, if the new one comes before that; or puts the new one there, if
+// this is its place. All lanes read before any writes. In the last chunk, the last place does not
+// receive the event before it.
 //
-// Memory, and what is kept of a queue: queue/circular.wgsl. As long as one invocation is enough, for a start or a digest, say, it serves a
-// queue with the functions of queue/cb_seq.wgsl.
+// The leader of a team, its first lane, opens the queue, reads and drops its first event, and puts
+// events at `queue_spare`. To insert them, all teams of the workgroup meet (cb_team_meet). Barriers
+// need uniform control flow, so all teams continue to the most events and chunks of any.
 //
-// An insertion goes through the events from the back in chunks of one place for each lane. A lane moves the event before its place
-// there, if the new one comes before that; or puts the new one there, if its place is the one; or does nothing. All
-// lanes have read before any writes. The last chunk is the one whose last place does not get the event before it.
-//
-// The first lane of a team, its leader, does alone what needs one only: it opens the queue, looks at its first event and drops it, and puts
-// events at `queue_spare`. When events are to be inserted, all teams of the workgroup *meet* (cb_team_meet): the other lanes learn what the
-// leaders know. Barriers are in uniform control flow, so a team whose events are in their places goes on with the others: to
-// the most events that one has, and for each to the most chunks. A barrier for the lanes of a subgroup would be enough where a team lies in
-// one, but WGSL has none; where a workgroup is a subgroup or two, its own cost little more.
-//
-// Functions, besides those of queue/cb_seq.wgsl: cb_team_begin, cb_team_most, cb_team_meet, cb_team_insert. All invocations of the workgroup call
-// them, in uniform control flow.
+// Functions: cb_team_begin, cb_team_most, cb_team_meet, cb_team_insert; all invocations of the
+// workgroup call them, in uniform control flow.
 //
 // import: queue/cb_seq.wgsl
 // needs: GROUP_SIZE, Item, event_before, queue_events
 
-// The lanes of a team: a power of two, which divides GROUP_SIZE where teams serve queues.
+// The lanes of a team: a power of two, which divides GROUP_SIZE if teams serve queues.
 override CB_LANES: u32 = 32u;
-// Not zero where a workgroup is smaller than a team, which is where there are none.
+// Not zero if a workgroup is smaller than a team: then there are no teams.
 override CB_TEAMS: u32 = (GROUP_SIZE + CB_LANES - 1u) / CB_LANES;
 
 var<private> cb_lane: u32;   // this invocation's number in its team; the leader's is 0
 var<private> cb_team: u32;   // its team's number in the workgroup
-var<private> cb_count: u32;  // the events that its team is to insert
+var<private> cb_count: u32;  // the events that its team inserts
 
-// What the leaders said.
+// The leaders' words.
 var<workgroup> cb_words: array<vec4<u32>, CB_TEAMS>;
-// The largest numbers, as they are found and as they were found.
+// The maxima, during the vote and after it.
 var<workgroup> cb_votes: array<atomic<u32>, 2>;
 var<workgroup> cb_said: vec2<u32>;
 
-// Before anything else; `lane` is the invocation's number in the workgroup.
+// Call it before anything else; `lane` is the invocation's number in the workgroup.
 fn cb_team_begin(lane: u32) {
     cb_lane = lane % CB_LANES;
     cb_team = lane / CB_LANES;
 }
 
-// The largest of each of two numbers that the leaders say, of all teams of the workgroup: uniform.
+// The maximum of each of two numbers over all leaders of the workgroup: uniform.
 fn cb_team_most(mine: vec2<u32>) -> vec2<u32> {
     let first = cb_lane == 0u && cb_team == 0u;
     if CB_TEAMS == 1u {
@@ -58,23 +55,23 @@ fn cb_team_most(mine: vec2<u32>) -> vec2<u32> {
             atomicStore(&cb_votes[1], 0u);
         }
     }
-    // Ends with barriers on both sides, so that votes may be given again.
+    // Barriers on both sides of this read allow the next vote.
     return workgroupUniformLoad(&cb_said);
 }
 
-// Of all teams of the workgroup, and so uniform: the most events that one is to insert, the most that one holds which is to insert any, and
-// whether one has its queue open.
+// Over all teams of the workgroup, so uniform: the most events that a team inserts, the most events
+// held by a team that inserts any, and whether a team has an open queue.
 struct CbMeeting {
     most_count: u32,
     most_held: u32,
     any_open: bool,
 }
 
-// What is to be done, after leaders have had their queues to themselves. A leader says whether it has its queue, `owner`, open and how many
-// events are to be inserted there, no more than there is room for. Then all lanes of the team have it open, know the number (cb_count), and see what
-// leaders wrote.
+// Ends a phase in which leaders used their queues alone. A leader passes whether its queue `owner`
+// is open and how many events to insert, no more than fit. Afterwards all lanes of the team have
+// the queue open, know the number (cb_count), and see the leaders' writes.
 fn cb_team_meet(owner: u32, open: bool, count: u32) -> CbMeeting {
-    // What was said at the last meeting has been heard, and what leaders do in their queues comes before what teams do.
+    // All have read the last meeting's words, and the leaders' writes precede the teams'.
     workgroupBarrier();
     storageBarrier();
     var vote = vec2<u32>(0u);
@@ -89,20 +86,20 @@ fn cb_team_meet(owner: u32, open: bool, count: u32) -> CbMeeting {
     return CbMeeting(most.x, max(most.y, 1u) - 1u, most.y > 0u);
 }
 
-// Adds an event to the queue of each team that is `inserting`, which must have room for it; all its lanes say the same event. `most_held` is
-// uniform, and at least what such a team holds.
+// Adds an event to the queue of each team that is `inserting`, which must have room; all lanes of a
+// team pass the same event. `most_held` is uniform and at least the events held by such a team.
 fn cb_team_insert(inserting: bool, event: Item, most_held: u32) {
     let chunks = most_held / CB_LANES + 1u;
     var goes_on = inserting;
-    // Bound: as many chunks as hold `most_held` events, and the place behind them.
+    // Bound: the chunks for `most_held` events and the place behind them.
     for (var chunk = 0u; chunk < chunks; chunk += 1u) {
-        // Places are counted from behind the last event.
+        // Places count from behind the last event.
         let place = chunk * CB_LANES + cb_lane;
         let offset = queue_length - place;
         let next = (chunk + 1u) * CB_LANES;
         let here = goes_on & (place <= queue_length);
         let more = goes_on & (next <= queue_length);
-        // What is read is asked for before anything waits.
+        // All reads are issued before anything waits.
         var before: Item;
         var present: Item;
         var last: Item;
@@ -111,7 +108,8 @@ fn cb_team_insert(inserting: bool, event: Item, most_held: u32) {
         if more { last = queue_events[cb_slot(queue_length - next)]; }
         let moves = here & (offset > 0u) & event_before(event, before);
         let lands = here & !moves & ((place == 0u) | event_before(event, present));
-        // Whether the chunk's last place gets the event before it, which each lane finds out by itself: it is one read for all.
+        // Whether the chunk's last place receives the event before it. Each lane finds it with one
+        // common read.
         goes_on = more & event_before(event, last);
         storageBarrier();
         if moves { queue_events[cb_slot(offset)] = before; }

@@ -1,10 +1,9 @@
 // Priority queue: circular buffer with sequential insertion, CB-SEQ (Baudis et al., section III.A).
-// One thread serves one queue.
+// One thread serves one queue. Memory and meta words: queue/circular.wgsl.
 //
-// Memory, and what is kept of a queue: queue/circular.wgsl.
-//
-// Insertion moves events by one slot until the place of the new one is found: from the back, which is short for events that lie
-// far in the future (CB_BACKWARD), or from the front, which is short for those that are near.
+// Insertion moves events by one slot until it finds the new one's place: from the back
+// (CB_BACKWARD), which is short for events far in the future, or from the front, which is short for
+// near ones.
 //
 // import: queue/circular.wgsl
 // provides: queue_close, queue_first, queue_open, queue_pop, queue_push, queue_scan_open
@@ -12,17 +11,17 @@
 // needs: Item, event_before, queue_capacity, queue_events
 //
 // bounds: slots and loops are below the number of items held, whatever the items are; circular.wgsl
-// wraps them below the capacity. Where a driver cuts loops, items are lost or doubled, and each is
+// wraps them below the capacity. If a driver cuts loops, items are lost or doubled, and each is
 // still one that was put in.
 
 override CB_BACKWARD: bool = true;
 
-// Opens queue `owner`, whose meta words are `kept`.
+// Opens queue `owner` with the meta words `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
     cb_open(owner, kept);
 }
 
-// The meta words to keep until the queue is opened again.
+// The meta words for the next queue_open.
 fn queue_close() -> vec2<u32> {
     return vec2<u32>(queue_length, queue_front);
 }
@@ -32,7 +31,8 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
-// Puts an event in its place among the `held` first; the slot behind them gets the last one, or the event.
+// Inserts an event in order among the first `held` ones; the slot behind them receives the last
+// one, or the event.
 fn cb_insert(event: Item, held: u32) {
     var hole = held;
     // Bound: the events held.
@@ -45,16 +45,16 @@ fn cb_insert(event: Item, held: u32) {
     queue_events[cb_slot(hole)] = event;
 }
 
-// Begins to tell the events in order; until the next change.
+// Begins a scan of the events in order, valid until the next change.
 fn queue_scan_open() {
     cb_scanned = 0u;
 }
 
-// Adds an event; false, and nothing changes, if the queue is full.
+// Adds an event. Returns false and changes nothing if the queue is full.
 fn queue_push(event: Item) -> bool {
     let held = queue_length;
     if held >= queue_capacity() { return false; }
-    // Not after the loops: in the kernel of search/thread.wgsl SwiftShader loses what is written there.
+    // Before the loops: in the kernel of search/thread.wgsl, SwiftShader loses a store after them.
     queue_length = held + 1u;
     if CB_BACKWARD {
         cb_insert(event, held);
@@ -78,8 +78,9 @@ fn queue_pop() {
     cb_drop();
 }
 
-// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
-// From the back, whatever the direction: from the front it would need slots before the first.
+// Adds the first `count` unordered events at `queue_spare`, or, if the queue is empty and was never
+// used, at `queue_place`. Always from the back: from the front it would need slots before the
+// first.
 fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
         cb_insert(queue_events[cb_slot(queue_length)], queue_length);

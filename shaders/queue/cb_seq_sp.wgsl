@@ -1,15 +1,12 @@
-// Priority queue: circular buffer with sequential insertion in a single pass, CB-SEQ-SP (Baudis et al., section III.A).
-// One thread serves one queue.
+// Priority queue: circular buffer with sequential insertion in a single pass, CB-SEQ-SP (Baudis et
+// al., section III.A). One thread serves one queue. Memory and meta words: queue/circular.wgsl.
 //
-// Memory, and what is kept of a queue: queue/circular.wgsl.
-//
-// As in the paper, new events are appended without order, and are sorted in before the next one leaves: up to CB_CACHE of them lie in
-// order in a cache, and one pass from the front over the events in order leaves the first of the event there and of the cache in
-// each place, and the other in the cache. Unlike CB-SEQ it goes through the whole buffer. The paper's cache is in shared memory. Here it is
-// private to the invocation, and so asks nothing of workgroups: 256 invocations with 8 events each would take twice what WebGPU
-// promises of workgroup memory.
-//
-// A queue that is closed is in order.
+// As in the paper, new events are appended unordered and sorted before the next removal: up to
+// CB_CACHE of them are in order in a cache. One pass from the front leaves in each place the first
+// of its event and the cache, and puts the other into the cache. Unlike CB-SEQ it visits the whole
+// buffer. The paper's cache is in shared memory. Here it is private, because 256 invocations with 8
+// events each would need twice the workgroup memory that WebGPU guarantees. A closed queue is in
+// order.
 //
 // import: queue/circular.wgsl
 // provides: queue_close, queue_first, queue_open, queue_pop, queue_push, queue_scan_open
@@ -17,27 +14,28 @@
 // needs: Item, event_before, queue_capacity, queue_events
 //
 // bounds: slots and loops are below the number of items held, whatever the items are; circular.wgsl
-// wraps them below the capacity. Where a driver cuts loops, items are lost or doubled, and each is
+// wraps them below the capacity. If a driver cuts loops, items are lost or doubled, and each is
 // still one that was put in.
 
 const CB_CACHE = 8u;
 
-var<private> cb_sorted: u32;                    // so many events from the front on are in order
+// The number of events from the front on that are in order.
+var<private> cb_sorted: u32;
 var<private> cb_cache: array<Item, CB_CACHE>;
 
-// Opens queue `owner`, whose meta words are `kept`.
+// Opens queue `owner` with the meta words `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
     cb_open(owner, kept);
     cb_sorted = kept.x;
 }
 
-// The meta words to keep until the queue is opened again.
+// The meta words for the next queue_open.
 fn queue_close() -> vec2<u32> {
     cb_settle();
     return vec2<u32>(queue_length, queue_front);
 }
 
-// Puts all events in order.
+// Orders all events.
 fn cb_settle() {
     // Bound: one pass for CB_CACHE new events.
     while cb_sorted < queue_length {
@@ -77,13 +75,13 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
-// Begins to tell the events in order; until the next change.
+// Begins a scan of the events in order, valid until the next change.
 fn queue_scan_open() {
     cb_settle();
     cb_scanned = 0u;
 }
 
-// Adds an event; false, and nothing changes, if the queue is full.
+// Adds an event. Returns false and changes nothing if the queue is full.
 fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }
     queue_events[cb_slot(queue_length)] = event;
@@ -98,7 +96,8 @@ fn queue_pop() {
     cb_sorted = queue_length;
 }
 
-// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
+// Adds the first `count` unordered events at `queue_spare`, or, if the queue is empty and was never
+// used, at `queue_place`.
 fn queue_take(count: u32) {
     queue_length += count;
 }

@@ -1,10 +1,12 @@
 // Events of 4 words, and their total order: timestamp, then payload words.
 //
-// An event is one vec4<u32>: time (low, high), payload (two words). Two events that are equal in all 16 bytes are
-// interchangeable, so the order in which they arrived can never show. A queue works with any total order over any Item: this
-// file is the one that simulation uses for models with a payload of 2 words, queue/events_8.wgsl that for 6.
+// An event is one vec4<u32>: time (low, high), payload (two words). Events that are equal in all 16
+// bytes are interchangeable, so their order of arrival does not matter. A queue works with any
+// total order over any Item. Simulation uses this file for models with a payload of 2 words, and
+// queue/events_8.wgsl for 6 words.
 //
-// Functions: event_before, event_time; item_words, words_item for designs that keep something else than an event in a slot (4 words; 2 of what searches keep).
+// Functions: event_before, event_time; item_words, words_item for designs that store something
+// other than an event in a slot (4 words; 2 of items of searches).
 //
 // provides: Item, event_before, event_time, item_words, words_item
 //

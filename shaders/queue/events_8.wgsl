@@ -1,4 +1,4 @@
-// Events of 8 words, and their total order: timestamp, then payload words. queue/events_4.wgsl says more.
+// Events of 8 words, and their total order: timestamp, then payload words. See queue/events_4.wgsl.
 //
 // Functions: event_before, event_time, item_words, words_item.
 //
@@ -9,7 +9,7 @@
 struct Item {
     // Time (low, high), the first two words of the payload.
     head: vec4<u32>,
-    // The other four.
+    // The other four words of the payload.
     tail: vec4<u32>,
 }
 

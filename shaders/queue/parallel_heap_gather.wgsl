@@ -1,21 +1,32 @@
-// The first dispatch of a cycle of the parallel heap: what is merged with the root. parallel_heap.wgsl says what it reads and
-// writes. One workgroup; the items of the batch are ordered in workgroup memory, by a bitonic sort.
+// The first dispatch of a cycle of the parallel heap (parallel_heap.wgsl): gathers what is merged
+// with the root, in one workgroup. It orders the batch's new items in workgroup memory, by a
+// bitonic sort. If more is deleted than inserted, it takes as many items as the root will lack from
+// the end of the heap: from insertions in flight to the last two nodes, and from these nodes.
+//
+// It reads `batch`, `inserts` and `heap`, and writes the batch's block, the blocks from which it
+// takes items, `insertions` of these and of level 1, `heap`, `failure`, `batch.deleted`, and nodes
+// used for the first time.
 //
 // import: queue/parallel_heap.wgsl
 //
 // bounds: as in parallel_heap.wgsl. `inserts` is read below `batch.to_insert`, and `deletes`
 // written below `batch.to_delete`, unless the first cycle found one beyond its buffer: then
-// `failure` says so, and no cycle inserts or deletes. `gather` refuses what is beyond the capacity,
-// so targets of insertions are nodes of the buffer. `fetch` moves no more than `held`, what a node
-// has and what is under way to it. Loops count to NODE, slots or levels; the search halves.
+// `failure` records it, and no cycle inserts or deletes. `gather` refuses what is beyond the
+// capacity, so targets of insertions are nodes of the buffer. `fetch` moves no more than `held`,
+// the items of a node and those in flight to it. Loops count to NODE, slots or levels; the search
+// halves.
 
+// How much to insert and delete, set by the caller; `gather` adds up the deleted items.
 @group(0) @binding(4) var<storage, read_write> batch: HeapBatch;
+// The caller's new items, in any order.
 @group(0) @binding(5) var<storage, read> inserts: array<Item>;
+// Zeros, or the first fault: from then on no cycle inserts or deletes anything.
 @group(0) @binding(6) var<storage, read_write> failure: Failure;
 
 var<workgroup> pool: array<Item, NODE>;
 
-// The fault that was found before, or one of this batch: found in its first cycle, so that all of it is done or nothing.
+// An earlier fault, or one of this batch. The first cycle finds it, so that all of a batch is done
+// or nothing.
 fn find_fault() -> Failure {
     if failure.kind != 0u { return failure; }
     if params.first != 0u {
@@ -25,7 +36,7 @@ fn find_fault() -> Failure {
         if batch.to_delete > params.delete_most {
             return Failure(FAILURE_DELETES, batch.to_delete, params.delete_most);
         }
-        // The heap is at its longest before the first cycle that deletes, or after it.
+        // The heap is longest before the first cycle that deletes, or after it.
         let gone = min(min(batch.to_delete, NODE), batch.to_insert);
         let longest = heap.held + max(min(batch.to_insert, params.insert_early), batch.to_insert - gone);
         if longest > params.capacity {
@@ -43,12 +54,13 @@ fn lift(first: u32, count: u32, to: u32, lane: u32) {
     }
 }
 
-// Moves `count` of the `held` items of a node to the batch, from its place `to` on: first those that are under way to it, then the last that
-// it has. Invocation number `slot` learns what is left of the insertion in that block.
+// Moves `count` of a node's `held` items to the batch, from its place `to` on: first those in
+// flight to the node, then its last ones. Invocation number `slot` receives the remaining count of
+// the insertion in that block.
 fn fetch(node: u32, held: u32, count: u32, to: u32, lane: u32, mine: ptr<function, u32>) {
     var left = count;
     var there = held;
-    // At most 47 blocks: there are 2^28 items at the most, 64 in a node at the least.
+    // At most 47 blocks: there are at most 2^28 items and at least 64 in a node.
     for (var slot = 1u; slot < slots(); slot += 1u) {
         let insertion = insertions[slot];
         if insertion.count > 0u && insertion.node == node {
@@ -64,7 +76,7 @@ fn fetch(node: u32, held: u32, count: u32, to: u32, lane: u32, mine: ptr<functio
     lift(node_start(node) + there - left, left, to + count - left, lane);
 }
 
-// Puts `pool` in order. At most 10 * 11 / 2 steps, of 2 pairs for each invocation.
+// Orders `pool`. At most 10 * 11 / 2 steps, of 2 pairs for each invocation.
 fn sort(lane: u32) {
     for (var run = 2u; run <= NODE; run *= 2u) {
         for (var step = run / 2u; step > 0u; step /= 2u) {
@@ -99,7 +111,7 @@ fn gather(@builtin(local_invocation_index) lane: u32) {
     }
     let after = held + inserted - leaving;
 
-    // What the root will lack, as far as other nodes have it.
+    // The items that the root will lack, as far as other nodes have them.
     let fetched = min(leaving - min(leaving, inserted), held - min(held, NODE));
     var mine = 0u;
     if lane < slots() {
@@ -122,13 +134,14 @@ fn gather(@builtin(local_invocation_index) lane: u32) {
         }
     }
 
-    // Nodes come into use in pairs: a node has two children or none. They are 3 at the most, the root among them.
+    // Nodes come into use in pairs, because a node has two children or none: at most 3, with the
+    // root.
     let used = max(ready, max((after + NODE - 1u) / NODE, 1u) | 1u);
     for (var i = lane; i < (used - ready) * NODE; i += GROUP_SIZE) {
         items[node_start(ready) + i] = NONE;
     }
 
-    // What the root has no room for goes behind the last item, to two nodes at the most.
+    // Items for which the root has no room go behind the last item, to at most two nodes.
     let end = max(held, NODE);
     let surplus = max(after, end) - end;
     let near = min(surplus, NODE - end % NODE);

@@ -1,21 +1,32 @@
-// The second and the third dispatch of a cycle of the parallel heap: one workgroup merges what is under way to one level.
-// parallel_heap.wgsl says what they do, and what they read and write.
+// The second and third dispatch of a cycle of the parallel heap (parallel_heap.wgsl): one workgroup
+// for each even, then for each odd level merges what is in flight to it and passes the rest to the
+// next level. It reads and writes only the nodes and insertions of its level and the next one, so
+// no two workgroups of a dispatch share any.
+//
+// The root merges root and batch: the smallest items are deleted (`deletes`), the next are the new
+// root, and the rest goes to the insertions of level 1. An insertion is merged with the node on the
+// way to its free place; the node keeps the smaller half, the larger one moves on. A sink: of a
+// node's two children, the one with the greater last item keeps the larger half of both; the
+// smaller half is merged with the node, which keeps the smallest NODE items of all three. The rest
+// is the other child, which may have to sink.
 //
 // import: queue/parallel_heap.wgsl
 // import: gpu/search.wgsl
 // provides: Sought, goes_before
 //
-// bounds: as in parallel_heap.wgsl. The children of a node are both in use or neither, and are
-// looked at only if they are. `insertions` and `sinks` are those of levels on which such nodes are.
-// Loops count to NODE.
+// bounds: as in parallel_heap.wgsl. The children of a node are both in use or neither, and are read
+// only if they are. `insertions` and `sinks` are those of levels on which such nodes are. Loops
+// count to NODE.
 
+// By level: 1 + the node whose items may have to sink, or 0.
 @group(0) @binding(4) var<storage, read_write> sinks: array<u32>;
+// The destination of the smallest items, in order.
 @group(0) @binding(5) var<storage, read_write> deletes: array<Item>;
 
-// Items of each list that an invocation has at the most.
+// Items of each list for each invocation at most.
 const MOST = 4u;
 
-// What an invocation merges, and the places in the merged list: alternately from one list and the other.
+// An invocation's items of a merge, alternately from one list and the other, and their places.
 alias Items = array<Item, 2u * MOST>;
 alias Places = array<u32, 2u * MOST>;
 
@@ -31,13 +42,14 @@ fn goes_before(at: u32, sought: Sought) -> bool {
     return event_before(items[at], sought.item);
 }
 
-// How many of the block at `start` come before the item.
+// The number of items of the block at `start` that come before the item.
 fn count_before(start: u32, sought: Sought) -> u32 {
     return search(start, start + NODE, sought) - start;
 }
 
-// Reads the blocks at `a` and `b` and finds the places of their items in the merged list: a permutation of those below 2 * NODE, because the
-// items of `a` come before equal ones of `b`. When it returns, both blocks may be written. To be called by all invocations.
+// Reads the blocks at `a` and `b` and finds the places of their items in the merged list: a
+// permutation below 2 * NODE, because items of `a` come before equal ones of `b`. Afterwards both
+// blocks may be written. Call it in all invocations.
 fn rank(a: u32, b: u32, lane: u32, mine: ptr<function, Items>, places: ptr<function, Places>) {
     for (var i = 0u; i < NODE / GROUP_SIZE; i += 1u) {
         let place = i * GROUP_SIZE + lane;
@@ -51,7 +63,8 @@ fn rank(a: u32, b: u32, lane: u32, mine: ptr<function, Items>, places: ptr<funct
     storageBarrier();
 }
 
-// Merges the blocks at `a` and `b`: the smaller half to `low`, the larger one to `high`. These may be `a` and `b`, in any order.
+// Merges the blocks at `a` and `b`: the smaller half to `low`, the larger one to `high`. These may
+// be `a` and `b`, in any order.
 fn merge(a: u32, b: u32, low: u32, high: u32, lane: u32) {
     var mine: Items;
     var places: Places;
@@ -65,7 +78,7 @@ fn merge(a: u32, b: u32, low: u32, high: u32, lane: u32) {
 
 var<workgroup> told: vec4<u32>;
 
-// The words of invocation 0, for all, so that they agree on the way that they take.
+// Broadcasts the words of invocation 0, so that all take the same branch.
 fn tell(lane: u32, words: vec4<u32>) -> vec4<u32> {
     if lane == 0u {
         told = words;
@@ -73,7 +86,7 @@ fn tell(lane: u32, words: vec4<u32>) -> vec4<u32> {
     return workgroupUniformLoad(&told);
 }
 
-// Merges batch and root: what leaves the heap, the root, and what the root has no room for.
+// Merges batch and root into deleted items, the new root, and the rest.
 fn pass_root(lane: u32) {
     let root = node_start(0u);
     let counts = tell(lane, vec4<u32>(heap.leaving, insertions[1].count, insertions[2].count, 0u));
@@ -107,14 +120,14 @@ fn pass_root(lane: u32) {
     storageBarrier();
 }
 
-// Does the insertion in block `slot`, which has come to `level`, and passes on to the next level what goes further.
+// Executes the insertion in block `slot` at `level`, and passes the larger half to the next level.
 fn pass_insertion(level: u32, slot: u32, lane: u32) {
     let insertion = tell(lane, vec4<u32>(insertions[slot].node, insertions[slot].count, 0u, 0u));
     if insertion.y == 0u { return; }
     let further = firstLeadingBit(insertion.x + 1u) - level;
     let node = node_start(((insertion.x + 1u) >> further) - 1u);
     let carried = slot * NODE;
-    // The node has room for all that arrives: what is carried on from there is nothing.
+    // The node has room for all arriving items, so nothing moves on from there.
     merge(node, carried, node, select(carried + 2u * NODE, carried, further == 0u), lane);
     if lane == 0u {
         insertions[slot].count = 0u;
@@ -124,18 +137,19 @@ fn pass_insertion(level: u32, slot: u32, lane: u32) {
     }
 }
 
-// Merges a node of `level` with its children, and says which of them may have to sink.
+// Merges a node of `level` with its children, and records which of them may have to sink.
 fn sink(level: u32, node: u32, lane: u32) {
     let left = 2u * node + 1u;
-    // (whether there is something to do, which child goes on, which one keeps the larger half)
+    // (whether there is work, the child that may sink, the child that keeps the larger half)
     var ways = vec4<u32>(0u);
     if lane == 0u && left < heap.ready {
         let a = node_start(left);
         let b = node_start(left + 1u);
         let last = items[node_start(node) + NODE - 1u];
         if event_before(items[a], last) || event_before(items[b], last) {
-            // Its own children lie after its last item and still will. If one has free places, it is the right one, or the right one is
-            // empty, and neither has children: the right one must keep the larger half then, and does, having NONE.
+            // The child with the greater last item keeps that item, so its own children stay after
+            // it. If a child has free places, it is the right one or the right one is empty, and
+            // neither has children; the right one then keeps the larger half, because it has NONE.
             let greater = u32(!event_before(items[b + NODE - 1u], items[a + NODE - 1u]));
             ways = vec4<u32>(1u, left + 1u - greater, left + greater, 0u);
         }
@@ -150,7 +164,8 @@ fn sink(level: u32, node: u32, lane: u32) {
     }
 }
 
-// Does all that is under way to a level above 0. Insertions come first: what went on from a node together is there together.
+// Executes all work in flight to a level above 0. Insertions come first: items that left a node
+// together arrive together.
 fn pass_level(level: u32, lane: u32) {
     pass_insertion(level, slot_of(level), lane);
     pass_insertion(level, slot_of(level) + 1u, lane);

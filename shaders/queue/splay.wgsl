@@ -1,29 +1,26 @@
-// Priority queue: splay tree (Baudis et al., section III.B; Sleator and Tarjan's, top down). One thread serves one queue.
+// Priority queue: splay tree (Baudis et al., section III.B; Sleator and Tarjan's, top down). One
+// thread serves one queue.
 //
-// queue_events   all queues, queue_stride() slots each, one queue after the other: two that no event takes, then a pool of nodes of two slots each, the event and its links
+// queue_events   all queues, one after the other, queue_stride() slots each: two reserved slots,
+// then nodes of two slots, event and links (32 aligned bytes with events of 16)
 //
-// With events of 16 bytes a node is 32 aligned ones, so an event and its links come with one memory transaction. A node is known by the slot
-// of its links within its queue, which is odd; 0 is none. Its links are the first words of that slot, (left, right): events that are
-// not after its own, events that are not before it.
-//
-// The first event is the root: it has nothing to its left, and the tree to its right. So it is found without a search, an event that is before
-// all others becomes the root as it is, and any other one is put at the top of the tree, which is split for it. When the
-// root is removed, the least of the tree is splayed to its top and becomes the root.
-//
-// The paper looks for a node that is free (next fit). Here they are a list, from the one that was freed last on: a node that is free has the
-// links (next, SPLAY_FREE). The list is shorter than it may be: as long as it is empty, no node beyond the events held was ever used.
-// What lies to the left of the root is its first.
-//
-// A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
-// (events held, root). While it is open, the links of its root are not in memory.
+// A node's name is the slot of its links in the queue, which is odd; 0 is no node. Its links are
+// (left, right): events not after its own, events not before it. The first event is the root, with
+// an empty left and the tree at its right. So it needs no search, an event before all others
+// becomes the root, and any other is put on top of the tree, which is split for it. A removed root
+// is replaced by the least of the tree, splayed to its top.
+// Free nodes (the paper searches them, next fit) are a list, the last freed first, with links
+// (next, SPLAY_FREE); its head is the root's left link. While it is empty, no node beyond the
+// events held was ever used. The meta words between two openings are (events held, root). While a
+// queue is open, the root's links are not in memory.
 //
 // provides: QUEUE_GLANCES, queue_close, queue_first, queue_glance, queue_open, queue_peek
 // provides: queue_place, queue_pop, queue_push, queue_reserved_slot, queue_scan_more
 // provides: queue_scan_next, queue_scan_open, queue_second, queue_size, queue_spare, queue_take
 // needs: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
 //
-// bounds: none that hold without checks: it follows links that lie in its slots, so every kernel
-// with it is created with checks (`QueueDesign::follows_links`).
+// bounds: none that hold without checks: it follows links in its slots, so every kernel with it is
+// created with checks (`QueueDesign::follows_links`).
 
 const SPLAY_FREE = 0xffffffffu;
 
@@ -33,13 +30,13 @@ var<private> splay_root: u32;
 var<private> splay_tree: u32;       // the right link of the root
 var<private> splay_free: u32;       // the first free node that was used before, or 0
 
-// How far queue_peek and queue_spare have gone: they are asked for one event after the other.
-var<private> splay_peeked: u32;     // events that were passed
-var<private> splay_next: u32;       // the node behind them
-var<private> splay_passed: u32;     // free nodes that were passed
-var<private> splay_spare: u32;      // the one behind them, or 0
+// Progress of queue_peek and queue_spare, which are called for one event after the other.
+var<private> splay_peeked: u32;     // events before splay_next
+var<private> splay_next: u32;       // the next node to visit
+var<private> splay_passed: u32;     // free nodes before splay_spare
+var<private> splay_spare: u32;      // the next free node, or 0
 
-// The nodes on the way to the next one that a scan tells, of those that come after it the nearest last.
+// A scan's path: nodes that come after the next event, the nearest last.
 const SPLAY_PATH = 32u;
 var<private> splay_path: array<u32, SPLAY_PATH>;
 var<private> splay_path_length: u32;
@@ -56,7 +53,7 @@ fn splay_link(node: u32, left: u32, right: u32) {
     queue_events[queue_base + node] = words_item(vec4<u32>(left, right, 0u, 0u));
 }
 
-// What was said of places no longer holds.
+// Resets queue_peek and queue_spare after a change.
 fn splay_changed() {
     splay_peeked = 0u;
     splay_next = 1u;
@@ -64,12 +61,12 @@ fn splay_changed() {
     splay_spare = splay_free;
 }
 
-// A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
+// A slot of the open queue for data of its owner; the queue does not use it.
 fn queue_reserved_slot() -> u32 {
     return queue_base - 1u;
 }
 
-// Opens queue `owner`, whose meta words are `kept`.
+// Opens queue `owner` with the meta words `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
     queue_base = owner * queue_stride() + 2u;
     queue_length = kept.x;
@@ -84,7 +81,7 @@ fn queue_open(owner: u32, kept: vec2<u32>) {
     splay_changed();
 }
 
-// The meta words to keep until the queue is opened again.
+// The meta words for the next queue_open.
 fn queue_close() -> vec2<u32> {
     if queue_length > 0u {
         splay_link(splay_root, splay_free, splay_tree);
@@ -92,7 +89,7 @@ fn queue_close() -> vec2<u32> {
     return vec2<u32>(queue_length, splay_root);
 }
 
-// How many events the queue holds.
+// The number of events in the queue.
 fn queue_size() -> u32 {
     return queue_length;
 }
@@ -102,7 +99,7 @@ fn queue_first() -> Item {
     return splay_event(splay_root);
 }
 
-// Whether the first event of a queue that is not open can be seen: not without what is kept of it.
+// Whether the first event of a closed queue can be read; here that needs its meta words.
 const QUEUE_GLANCES = false;
 
 fn queue_glance(owner: u32) -> Item {
@@ -110,7 +107,8 @@ fn queue_glance(owner: u32) -> Item {
     return nothing;
 }
 
-// An event that is not after the second one in order: the first, because the second one takes a search. The queue must hold two.
+// An event that is not after the second one: the first, because the second one needs a search. The
+// queue must hold two.
 fn queue_second() -> Item {
     return queue_first();
 }
@@ -123,19 +121,18 @@ fn splay_node() -> u32 {
     return node;
 }
 
-// Splits the tree into (events that are not after one, events after it).
-//
-// From the top on, each node goes to the side to which it belongs: as the right child of the one that went to the left side before it, or
-// as the left child of the one that went to the right side. Two in a row of one side are rotated first, which halves long paths.
+// Splits the tree into events not after `event` and events after it. From the top on, each node
+// goes to its side: as the right child of the last one on the left side, or the left child of the
+// last one on the right. Two in a row of one side are rotated first, which halves long paths.
 fn splay_split(event: Item) -> vec2<u32> {
     var tops = vec2<u32>(0u);
-    // The last node of each side, and its link that is known.
+    // The last node of each side, and its known link.
     var low = 0u;
     var low_left = 0u;
     var high = 0u;
     var high_right = 0u;
     var node = splay_tree;
-    // Bound: the events held, and mostly in the order of their logarithm.
+    // Bound: the events held; amortised, their logarithm.
     while node != 0u {
         var links = splay_links(node);
         if event_before(event, splay_event(node)) {
@@ -194,7 +191,7 @@ fn splay_insert(node: u32, event: Item) {
     queue_length += 1u;
 }
 
-// Adds an event; false, and nothing changes, if the queue is full.
+// Adds an event. Returns false and changes nothing if the queue is full.
 fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }
     let node = splay_node();
@@ -215,13 +212,14 @@ fn queue_pop() {
     }
     splay_link(splay_root, splay_free, SPLAY_FREE);
     splay_free = splay_root;
-    // The least of the tree becomes the root, and what else is on the way to it goes to its right, as in splay_split.
+    // The least of the tree becomes the root; the other nodes on the path go to its right, as in
+    // splay_split.
     var node = splay_tree;
     var links = splay_links(node);
     var top = 0u;
     var high = 0u;
     var high_right = 0u;
-    // Bound: the events held, and mostly in the order of their logarithm.
+    // Bound: the events held; amortised, their logarithm.
     while links.x != 0u {
         let child = links.x;
         let below = splay_links(child);
@@ -249,7 +247,8 @@ fn queue_pop() {
     splay_changed();
 }
 
-// One of the events held, by a number below their count; the order is the queue's own. One after the other is fast.
+// One of the events held, by an index below their number, in the queue's own order. Fast for
+// consecutive indices.
 fn queue_peek(index: u32) -> Item {
     if index < splay_peeked {
         splay_peeked = 0u;
@@ -265,7 +264,8 @@ fn queue_peek(index: u32) -> Item {
     return splay_event(node);
 }
 
-// Begins to tell the events in order, as far as the way to the next is not too long; until the next change.
+// Begins a scan of the events in order, until the path to the next one is too long; valid until the
+// next change.
 fn queue_scan_open() {
     splay_path[0] = splay_root;
     splay_path_length = min(queue_length, 1u);
@@ -293,20 +293,19 @@ fn queue_scan_next() -> Item {
     return splay_event(told);
 }
 
-// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
-// was none.
+// The slot in `queue_events` of event `index` for a `queue_take` that fills an unused queue.
 fn queue_place(owner: u32, index: u32) -> u32 {
     return owner * queue_stride() + 2u + 2u * index;
 }
 
-// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
-// One after the other is fast.
+// The slot in `queue_events` of event `index` for a `queue_take` that adds to the open queue. There
+// must be room. Fast for consecutive indices.
 fn queue_spare(index: u32) -> u32 {
     if index < splay_passed {
         splay_passed = 0u;
         splay_spare = splay_free;
     }
-    // Bound: the nodes that are free.
+    // Bound: the free nodes.
     while splay_passed < index && splay_spare != 0u {
         splay_spare = splay_links(splay_spare).x;
         splay_passed += 1u;
@@ -314,8 +313,8 @@ fn queue_spare(index: u32) -> u32 {
     return queue_base + select(splay_spare - 1u, 2u * (queue_length + index), splay_spare == 0u);
 }
 
-// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
-// They stay where they are.
+// Adds the first `count` unordered events at `queue_spare`, or, if the queue is empty and was never
+// used, at `queue_place`. They stay in place.
 fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
         let node = splay_node();

@@ -1,7 +1,7 @@
-// A hash of a row of words to 64 bits in which every bit of every word reaches every bit of the result: what fingerprints are
-// sums of. Two lanes of 32 bits, because WGSL has no 64-bit integers. The Rust twin is `random::mix`.
-//
-// The rounds of a lane at the end are the finaliser of MurmurHash3 (A. Appleby, 2008).
+// A 64-bit hash of a row of words, in which every bit of every word affects every bit of the
+// result. Fingerprints are sums of it. It has two 32-bit lanes, because WGSL has no 64-bit
+// integers, which end with the finaliser of MurmurHash3 (A. Appleby, 2008). The reference
+// implementation is `random::mix`.
 //
 // Functions: mix_start, mix_word, mix_end.
 //
@@ -12,7 +12,7 @@ fn mix_start(kind: u32) -> vec2<u32> {
     return mix_word(vec2<u32>(0x9e3779b9u, 0x7f4a7c15u), kind);
 }
 
-// Takes in a word. In each lane a bijection of the word and of what was there before.
+// Hashes a word: in each lane a bijection of the word and of the lane.
 fn mix_word(lanes: vec2<u32>, word: u32) -> vec2<u32> {
     let mixed = (lanes ^ vec2<u32>(word)) * vec2<u32>(0x85ebca6bu, 0xc2b2ae35u);
     return mixed ^ (mixed >> vec2<u32>(15u, 13u));

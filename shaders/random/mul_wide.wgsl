@@ -1,8 +1,8 @@
 // The full 64-bit product of two words, for every adapter.
 //
-// WGSL has no widening multiplication, so the factors are cut into 16-bit halves, whose products fit a word
-// (Knuth, The Art of Computer Programming, volume 2, section 4.3.1, algorithm M, with radix 2^16).
-// The low word is one more product, which is cheaper than putting it together; it falls away where unused.
+// WGSL has no widening multiplication, so the factors are split into 16-bit halves, whose products
+// fit a word (Knuth, The Art of Computer Programming, volume 2, section 4.3.1, algorithm M, radix
+// 2^16). The low word is one more product: cheaper than to assemble it, and removed if unused.
 // random/mul_wide_int64.wgsl is the same function for adapters with 64-bit integers.
 //
 // Functions: mul_wide.

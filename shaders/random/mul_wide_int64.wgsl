@@ -1,6 +1,6 @@
 // The full 64-bit product of two words, for adapters with 64-bit integers (wgpu's SHADER_INT64).
 //
-// The same function as in random/mul_wide.wgsl, to be linked instead of it: one instruction on most GPUs.
+// Links instead of random/mul_wide.wgsl, with the same results: one instruction on most GPUs.
 //
 // Functions: mul_wide.
 //

@@ -1,7 +1,8 @@
-// For models that use no table of variates: nothing to fill (random/exponential_table.wgsl).
+// For models without a table of variates (random/exponential_table.wgsl): `tables_open` does
+// nothing.
 //
 // provides: tables_open
 //
-// bounds: nothing is read.
+// bounds: no buffer is read.
 
 fn tables_open(lane: u32, lanes: u32) {}

@@ -8,7 +8,8 @@
 //
 // bounds: no array and no loop.
 
-// Added to the key before each round but the first: the golden ratio and sqrt(3) - 1, in units of 2^-32.
+// Added to the key before each round after the first: the golden ratio and sqrt(3) - 1, in units of
+// 2^-32.
 const PHILOX_WEYL = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
 
 fn philox_round(c: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
@@ -17,8 +18,8 @@ fn philox_round(c: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
     return vec4<u32>(b.y ^ c.y ^ key.x, b.x, a.y ^ c.w ^ key.y, a.x);
 }
 
-// The ten rounds are written out: a loop would carry a second counter where run-time checks are on, and the
-// round keys of a constant seed would not fold to constants.
+// Unrolled by hand: with run-time checks a loop would have a second counter, and the round keys of
+// a constant seed would not fold to constants.
 fn philox4x32(counter: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
     var c = philox_round(counter, key);
     c = philox_round(c, key + 1u * PHILOX_WEYL);

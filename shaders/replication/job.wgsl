@@ -1,50 +1,44 @@
-// One replication on one invocation, a slice of its steps at a time.
+// One replication on one invocation, a slice of its steps at a time. Passerat-Palmbach, Caux,
+// Siregar, Mazel, Hill, "Warp-Level Parallelism: Enabling Multiple Replications in Parallel on
+// GPU", ESM 2011. Shared by the mappings: replication per invocation (thread.wgsl), per subgroup
+// (warp*.wgsl, the paper's section 3), per workgroup (team*.wgsl). A job is a replication of a
+// parameter point; its slot is its number in the batch. Jobs are numbered point by point.
 //
-// Passerat-Palmbach, Caux, Siregar, Mazel, Hill, "Warp-Level Parallelism: Enabling Multiple Replications in Parallel on GPU",
-// ESM 2011. What is the same in every mapping lives here; the mappings are replication/thread.wgsl (one replication per
-// invocation), replication/warp*.wgsl (one per subgroup, the paper's section 3) and replication/team*.wgsl (all
-// invocations of a workgroup serve one).
-//
-// A job is one replication of one parameter point; its slot is its number within the batch. Jobs are counted point by point.
-//
-// job_work       uniform           what this batch and this slice are
 // job_points     Params by point   the parameter points
-// job_saved      by slot           what a replication needs to go on in the next slice
-// job_outcomes   by slot           (JOB_*, code): where the replication stands. Zero before the first slice
+// job_saved      by slot           the state of a replication between slices
+// job_outcomes   by slot           (JOB_*, code); zero before the first slice
 // job_results    Output by slot    written once, when the replication is done
-// job_running    2 words           counted by each slice from zero: replications that are not done yet, and slices that the driver
-//                                  cut and that have to be run again with fewer steps
+// job_running    2 words           per slice: unfinished replications; cut slices, to be repeated
 //
-// A model that draws by a table has a seventh, which random/exponential_table.wgsl describes.
-//
-// The model's file declares Params, State, Output, start, step and finish (see `replication::Model`). It uses `params` and
-// `fail`, and draws from the stream of its replication.
+// The model declares Params, State, Output, start, step and finish (see `replication::Model`). It
+// uses `params` and `fail`, and draws from its replication's stream.
 //
 // import: gpu/loops.wgsl
 // import: random/distributions.wgsl
 // needs: Output, Params, State, finish, start, step
 //
-// All invocations of a workgroup call tables_open first.
+// All invocations of a workgroup call tables_open first (random/exponential_table.wgsl).
 //
-// bounds: for all files of the folder, where `Engine::trusted` has its caller vouch for the model.
-// The slot is compared with the jobs of the batch, for which the buffers have room. Lanes are below
-// GROUP_SIZE. Loops count to a value that does not change. The divisor, the replications per point,
-// is above 0.
+// bounds: for all files of the folder, for models whose safety the caller of `Engine::trusted`
+// guarantees. The slot is compared with the jobs of the batch, for which the buffers have room.
+// Lanes are below GROUP_SIZE. Loops count to a value that does not change. The divisor, the
+// replications per point, is above 0.
 
 struct JobWork {
-    // Read by no kernel, and always zero, for the sake of Mesa's lavapipe: see `struct Run` in shaders/pdes/engine.wgsl.
+    // Never read and always zero, because of Mesa's lavapipe: see `struct Run` in
+    // shaders/pdes/engine.wgsl.
     unread: vec2<u32>,
     seed: vec2<u32>,
     // Number of the first replication, and replications per point.
     first_replication: u32,
     replications: u32,
-    // First job of the batch, and how many it has.
+    // First job of the batch, and their number.
     first: u32,
     jobs: u32,
-    // Steps of this slice, and of a whole replication at the most.
+    // Steps of this slice, and at most of a replication.
     steps: u32,
     max_steps: u32,
-    // 1 where all points draw the same numbers; 1 where replications come in antithetic pairs.
+    // 1 if all points draw the same numbers; 1 if replications are antithetic pairs.
     common_numbers: u32,
     antithetic: u32,
 }
@@ -64,7 +58,7 @@ const JOB_DONE = 2u;
 const JOB_FAILED = 3u;
 // It took max_steps steps and did not finish.
 const JOB_ENDLESS = 4u;
-// It made more draws in a step than its stream had left, or asked a substream for more than it has.
+// A step drew more than its stream had left, or more than a substream has.
 const JOB_EXHAUSTED = 5u;
 
 @group(0) @binding(0) var<uniform> job_work: JobWork;
@@ -80,22 +74,21 @@ var<private> params: Params;
 var<private> job_failed: bool;
 var<private> job_code: u32;
 
-// Ends the replication without a result. The code says why; the first one counts.
+// Ends the replication without a result. The first code is reported.
 fn fail(code: u32) {
     job_code = select(code, job_code, job_failed);
     job_failed = true;
 }
 
-// The following draws are for a purpose, 0 to 32767, and the number is the model's: its third repair, say. Each (purpose, number) is a substream of
-// the replication with 2^18 draws of its own. The next step begins with the replication's stream, and so does what follows stream_main().
-// The replication's number takes the word that has the purpose in an LP's substreams
-// (pdes/model.wgsl), so the purpose lies in the first word, above the number of the block.
+// Enters the substream of (purpose 0 to 32767, the model's number), with 2^18 draws. The next step,
+// or stream_main(), returns to the replication's stream. Unlike in an LP (pdes/model.wgsl), the
+// purpose is in the first word, because the replication's number has the other.
 fn stream_purpose(purpose: u32, number: u32) {
     stream_enter(SUBSTREAM | ((purpose & 0x7fffu) << 16u), vec3<u32>(stream_home.xy, number));
     stream_lost = stream_lost || purpose > 0x7fffu;
 }
 
-// Finds the parameters and the stream of the job in a slot.
+// Finds the parameters and the stream of a slot's job.
 fn job_open(slot: u32) {
     let job = job_work.first + slot;
     let point = job / job_work.replications;
@@ -110,7 +103,7 @@ fn job_open(slot: u32) {
     job_code = 0u;
 }
 
-// Starts the job, or loads where it stood. Returns the steps that it has made.
+// Starts or resumes the job. Returns the number of its earlier steps.
 fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     if status == JOB_FRESH {
         start(state);
@@ -122,24 +115,22 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     return job_saved[slot].steps;
 }
 
-// Writes down where the job stands after a slice. `opened` is the stream's position before it, `steps` those made in all, `more`
-// what the last of them returned.
-//
-// A stream that began again from its first draw ends the replication, whatever came after that in the same slice: so how a
-// replication ends does not depend on where slices end. (No slice makes 2^32 draws.)
+// Stores the job after a slice. `opened` is the stream's earlier position, `steps` all its steps,
+// `more` the last one's result. A stream that wrapped ends the replication first of all, so the
+// outcome does not depend on slices. (No slice makes 2^32 draws.)
 fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
     if loops_cut(job_work.jobs) {
-        // Nothing of this slice can be trusted. What was saved before it stands.
+        // The slice is unreliable. The saved state from before it remains.
         atomicAdd(&job_running[1], 1u);
         return;
     }
-    // Of replications that are done too: they tell how far they came.
+    // Stored for finished replications, too: it shows their progress.
     job_saved[slot].position = stream_position();
     job_saved[slot].steps = steps;
     let exhausted = stream_lost || stream_position() < opened;
     if !job_failed & !exhausted & !more {
         let output = finish(state);
-        // `finish` may fail too.
+        // `finish` may fail, too.
         if !job_failed {
             job_results[slot] = output;
             job_outcomes[slot] = vec2<u32>(JOB_DONE, 0u);
@@ -159,7 +150,7 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
     }
 }
 
-// A slice of the job in a slot, on one invocation.
+// Runs a slice of the job in a slot, on one invocation.
 fn job_slice(slot: u32) {
     let status = job_outcomes[slot].x;
     if status > JOB_RUNNING {

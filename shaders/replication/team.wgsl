@@ -1,23 +1,18 @@
-// All invocations of a workgroup serve one replication: the cooperative mapping. Dispatch: job_work.jobs workgroups.
+// All invocations of a workgroup, the lanes 0 to GROUP_SIZE - 1 of a team, serve one replication.
+// Dispatch: job_work.jobs workgroups. The model has a second file with
 //
-// The invocations are the lanes 0 to GROUP_SIZE - 1 of a team. The model brings a second file with
+//   fn team_step(state: ptr<function, State>) -> bool     a step, called by all lanes, same state
+//   fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32>    associative, for team_scan
+//   const TEAM_NEUTRAL: vec4<u32>                         its neutral element
 //
-//   fn team_step(state: ptr<function, State>) -> bool        a step, called by every lane with the same state
-//   fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32>      an associative operator for team_scan
-//   const TEAM_NEUTRAL: vec4<u32>                             its neutral element
+// A team_step may be many steps of the first file; job_work's limits count team_steps. After it all
+// lanes must have the same state and result, and the stream the position that one invocation would
+// have (stream_seek). All lanes or none call `fail`. All lanes run the first file's `start` and
+// `finish`.
 //
-// A team_step may stand for many steps of the first file: job_work.steps and job_work.max_steps count team_steps here.
-//
-// After a team_step every lane must hold the same state and return the same answer, and the stream must stand where it would
-// after the same draws on one invocation (stream_seek). fail must be called by every lane or none. start and finish are those
-// of the model's first file, run by every lane.
-//
-// The two files replication/team_workgroup.wgsl and replication/team_subgroups.wgsl hold the entry point `team` and the
-// scan; both import this one.
-//
-// For the model: the functions team_size, team_agree, team_sum and team_scan, and the variable team_lane, which it may read. It has
-// no others of the engine than these and those of its first file, and no barriers or workgroup variables of its own: what a
-// replication knows must be in its State.
+// For the model: team_size, team_agree, team_sum, team_scan, the variable team_lane (to read), and
+// what its first file may use. No barriers and no workgroup variables: a replication's data is in
+// its State. The entry point and the scan are in team_workgroup.wgsl and team_subgroups.wgsl.
 //
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
@@ -34,12 +29,12 @@ var<private> team_lane: u32;
 
 var<workgroup> team_word: u32;
 
-// How many lanes the team has.
+// The number of lanes of the team.
 fn team_size() -> u32 {
     return GROUP_SIZE;
 }
 
-// What lane 0 says, in uniform control flow for every lane.
+// Lane 0's value, in uniform control flow of all lanes.
 fn team_agree(value: u32) -> u32 {
     if team_lane == 0u {
         team_word = value;
@@ -59,7 +54,7 @@ fn team_sum(count: vec2<u32>) -> vec2<u32> {
     return reduce_group(team_lane, count);
 }
 
-// A slice of the job in a slot, on all lanes.
+// Runs a slice of the job in a slot, on all lanes.
 fn team_slice(slot: u32) {
     let status = team_agree(job_outcomes[slot].x);
     if status > JOB_RUNNING {
@@ -79,7 +74,7 @@ fn team_slice(slot: u32) {
         more = team_step(&state);
         stream_main();
     }
-    // Every lane has read what is written now: the last team_agree came after.
+    // All lanes have read the state written now: the last team_agree came later.
     if team_lane == 0u {
         job_store(slot, &state, before + taken, opened, more);
     }

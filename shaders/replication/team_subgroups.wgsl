@@ -1,29 +1,31 @@
-// The scan of a team with subgroups: within each by shuffles, then over their totals in workgroup memory. The same function as
-// in replication/team_workgroup.wgsl, for adapters whose subgroups all have the same size.
+// The scan of a team with subgroups: within each by shuffles, then over their totals in workgroup
+// memory. The same function as in replication/team_workgroup.wgsl, for adapters with subgroups of
+// one size.
 //
-// WGSL does not say how subgroups lie in a workgroup. Lanes are numbered here: subgroups in the order in which
-// they come, invocations of a subgroup in theirs. Any numbering gives the same bits, because a lane's work depends on its
-// number alone.
+// WGSL does not define how subgroups lie in a workgroup, so lanes are numbered here: subgroups in
+// the order of arrival, then invocations. Any numbering gives the same bits, because a lane's work
+// depends on its number alone.
 //
 // import: replication/team.wgsl
 // requires: subgroups
 // needs: TEAM_NEUTRAL, tables_open, team_combine
 //
-// bounds: as in job.wgsl; totals are at the number of the first lane of a subgroup, below
-// GROUP_SIZE. Loops double up to SUBGROUP_SIZE, or step by it; subgroups are whole (`Mapping`).
+// bounds: as in job.wgsl; totals are at the number of a subgroup's first lane, below GROUP_SIZE.
+// Loops double up to SUBGROUP_SIZE, or step by it; subgroups are whole (`Mapping`).
 
-// Invocations per subgroup: what the adapter says is both its least and its largest size. GROUP_SIZE is a multiple of it.
+// Invocations per subgroup: the adapter's least and largest size are equal. GROUP_SIZE is a
+// multiple of it.
 override SUBGROUP_SIZE: u32 = 32u;
 
 var<workgroup> team_next: atomic<u32>;
-// The totals of the subgroups, at the number of each one's first lane.
+// The totals of the subgroups, at the number of their first lanes.
 var<workgroup> team_parts: array<vec4<u32>, GROUP_SIZE>;
 
 // This invocation's number in its subgroup.
 var<private> team_sublane: u32;
 
 struct TeamScan {
-    // The lanes before this one, combined in their order.
+    // The earlier lanes, combined in order.
     before: vec4<u32>,
     // All lanes.
     total: vec4<u32>,
@@ -55,7 +57,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
         }
         total = team_combine(total, team_parts[part]);
     }
-    // The next scan writes where this one read.
+    // The next scan writes to the words read here.
     workgroupBarrier();
     return TeamScan(team_combine(outer, before), total);
 }

@@ -1,5 +1,6 @@
-// The scan of a team in workgroup memory, for every adapter (Hillis and Steele, "Data parallel algorithms", CACM 29(12), 1986).
-// replication/team_subgroups.wgsl is the same function for adapters with subgroups.
+// The scan of a team in workgroup memory, for every adapter (Hillis and Steele, "Data parallel
+// algorithms", CACM 29(12), 1986). replication/team_subgroups.wgsl is the same function for
+// adapters with subgroups.
 //
 // import: replication/team.wgsl
 // needs: TEAM_NEUTRAL, tables_open, team_combine
@@ -10,7 +11,7 @@
 var<workgroup> team_parts: array<vec4<u32>, GROUP_SIZE>;
 
 struct TeamScan {
-    // The lanes before this one, combined in their order.
+    // The earlier lanes, combined in order.
     before: vec4<u32>,
     // All lanes.
     total: vec4<u32>,
@@ -33,7 +34,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
         before = team_parts[team_lane - 1u];
     }
     let total = team_parts[GROUP_SIZE - 1u];
-    // The next scan writes where this one read.
+    // The next scan writes to the words read here.
     workgroupBarrier();
     return TeamScan(before, total);
 }

@@ -1,5 +1,6 @@
-// One replication per invocation ("thread-level parallelism" in the paper): neighbours run in lockstep, so this serves
-// many replications that do much the same. Dispatch: job_work.jobs / GROUP_SIZE workgroups, rounded up.
+// One replication per invocation ("thread-level parallelism" in the paper). Neighbours run in
+// lockstep, so this suits many similar replications. Dispatch: job_work.jobs / GROUP_SIZE
+// workgroups, rounded up.
 //
 // import: replication/job.wgsl
 // needs: tables_open

@@ -1,7 +1,8 @@
-// One replication per workgroup, which plays the warp, with one active invocation: the paper's section 3 for adapters without
-// subgroups. GROUP_SIZE is the number of invocations that the hardware runs in lockstep, or a guess at it. Replications never
-// diverge from each other. Dispatch: job_work.jobs workgroups.
-// replication/warp_subgroups.wgsl is the same on subgroups; there, GROUP_SIZE and PER_GROUP mean more.
+// One replication per workgroup, which acts as the warp, with one active invocation: the paper's
+// section 3 for adapters without subgroups. GROUP_SIZE is the (estimated) lockstep width of the
+// hardware, so replications never diverge from each other. Dispatch: job_work.jobs workgroups.
+// replication/warp_subgroups.wgsl is the version for subgroups, with other meanings of GROUP_SIZE
+// and PER_GROUP.
 //
 // import: replication/job.wgsl
 // needs: tables_open

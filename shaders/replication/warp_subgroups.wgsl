@@ -1,7 +1,8 @@
-// One replication per subgroup, with one active invocation: warp-level parallelism, the paper's section 3. Replications never
-// diverge from each other. A workgroup has PER_GROUP replications; the first invocations of its subgroups take one after the
-// other, so that it does not matter how many subgroups there are. The host chooses PER_GROUP so that there is
-// a subgroup for each. Dispatch: job_work.jobs / PER_GROUP workgroups, rounded up.
+// One replication per subgroup, with one active invocation: warp-level parallelism, the paper's
+// section 3. Replications never diverge from each other. A workgroup has PER_GROUP replications;
+// the first invocations of its subgroups take them one by one, so any number of subgroups works.
+// The host chooses PER_GROUP to have a subgroup for each. Dispatch: job_work.jobs / PER_GROUP
+// workgroups, rounded up.
 //
 // import: replication/job.wgsl
 // requires: subgroups
@@ -31,7 +32,7 @@ fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             }
             job_slice(first + taken);
         }
-        // Some may not have had their turn.
+        // Some jobs may not have been taken.
         if loops_cut(job_work.jobs) {
             atomicAdd(&job_running[1], 1u);
         }

@@ -1,17 +1,20 @@
-// Distances between all pairs of vertices: Floyd and Warshall's algorithm in blocks (Venkataraman, Sahni and Mukhopadhyaya, 2003).
+// Distances between all pairs of vertices: the blocked Floyd-Warshall algorithm (Venkataraman,
+// Sahni and Mukhopadhyaya, 2003).
 //
-//   distances   work.side rows of as many words, a multiple of TILE: the distance from the row's vertex to the column's, FAR where there is no way.
-//               Vertices that fill up the last tile have no ways
+//   distances   work.side rows of work.side words, a multiple of TILE: the distance from the row's
+//               vertex to the column's, FAR if there is no path. Vertices that pad the last tile
+//               have no arcs
 //
-// A round takes the vertices of one block, STEP of them, as those on the way: `pivots` finishes the block of these vertices among themselves,
-// `panels` their rows and columns, `rest` all other distances. Each is a dispatch.
+// A round relaxes paths over the STEP vertices of one block, in three dispatches: `pivots` finishes
+// the distances within the block, `panels` its rows and columns, `rest` all others.
 //
-// A workgroup of `rest` serves a tile of TILE by TILE distances, and an invocation 4 by 4 of them: for each vertex on the way it reads 4 + 4 words of
-// workgroup memory for 16 sums. Distances are below FAR, and FAR is below 2^31, so no sum leaves 32 bits.
+// A workgroup of `rest` serves a tile of TILE by TILE distances, and an invocation 4 by 4 of them:
+// for each vertex of the block it reads 4 + 4 words of workgroup memory for 16 sums. Distances are
+// at most FAR, which is below 2^31, so no sum exceeds 32 bits.
 //
-// bounds: no WGSL of a user's is linked. `distances` has `side` times `side` words, and `side` is a
+// bounds: no user WGSL is linked. `distances` has `side` times `side` words, and `side` is a
 // multiple of TILE and of STEP, above 0. Rows and columns are those of tiles and blocks, whose
-// numbers are compared with, or dispatched as, the number that there is. Workgroup memory is
+// numbers are compared with the number of them, or dispatched as that number. Workgroup memory is
 // indexed below STEP times TILE. Loops run over constants. Divisors are constants and `side`.
 
 struct AllPairsWork {
@@ -27,7 +30,8 @@ const GROUP_SIZE = 256u;
 @group(0) @binding(0) var<uniform> work: AllPairsWork;
 @group(0) @binding(1) var<storage, read_write> distances: array<u32>;
 
-// From the tile's rows to the block (TILE by STEP, a vertex of the block after the other), and from the block to the tile's columns (STEP by TILE).
+// From the tile's rows to the block (TILE by STEP, by vertex of the block), and from the block to
+// the tile's columns (STEP by TILE).
 var<workgroup> to_block: array<u32, 2048>;
 var<workgroup> from_block: array<u32, 2048>;
 
@@ -40,7 +44,7 @@ fn pivots(@builtin(local_invocation_index) lane: u32) {
         to_block[row * STEP + first + i] = distances[(base + row) * work.side + base + first + i];
     }
     workgroupBarrier();
-    // In a round, the way over a vertex changes neither its row nor its column: what others read does not change as they read it.
+    // No race: a round does not change the row and the column of its own vertex, which others read.
     for (var k = 0u; k < STEP; k += 1u) {
         let way = to_block[row * STEP + k];
         for (var i = 0u; i < 4u; i += 1u) {
@@ -54,7 +58,8 @@ fn pivots(@builtin(local_invocation_index) lane: u32) {
     }
 }
 
-// Workgroup i of the first half serves STEP columns of the block's rows, of the second half STEP rows of its columns.
+// Workgroup i serves STEP columns of the block's rows or, in the second half, STEP rows of its
+// columns.
 @compute @workgroup_size(GROUP_SIZE)
 fn panels(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let blocks = work.side / STEP;
@@ -84,7 +89,7 @@ fn panels(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     }
 }
 
-// A workgroup for each tile, row by row; beyond what fits one dimension the grid has two.
+// A workgroup for each tile, row by row. The grid has two dimensions if one is too short.
 @compute @workgroup_size(GROUP_SIZE)
 fn rest(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -99,7 +104,7 @@ fn rest(
     let left = number % tiles * TILE;
     for (var i = 0u; i < 8u; i += 1u) {
         let at = i * GROUP_SIZE + lane;
-        // Rows of the tile lie side by side for each vertex of the block, as its columns do.
+        // For each vertex of the block, the tile's rows are contiguous, as its columns are.
         to_block[at % STEP * TILE + at / STEP] = distances[(top + at / STEP) * work.side + base + at % STEP];
         from_block[at] = distances[(base + at / TILE) * work.side + left + at % TILE];
     }
@@ -120,7 +125,7 @@ fn rest(
         c = min(c, onward + to_block[before + 2u]);
         d = min(d, onward + to_block[before + 3u]);
     }
-    // The block's own rows and columns are finished: the way over the block is no shorter there.
+    // The block's own rows and columns are final: a path over the block is no shorter there.
     put_row(corner, a);
     put_row(corner + work.side, b);
     put_row(corner + 2u * work.side, c);

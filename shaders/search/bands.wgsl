@@ -1,34 +1,35 @@
-// Path searches, one invocation for each, that take cells in bands of estimates: what search/team.wgsl does, without a team. For processors, and
-// for many searches on small maps. Nothing is sifted: a cell that is put in a list, or taken from one, is 8 bytes written or read.
+// Path searches that take cells in bands of estimates, as search/team.wgsl does, with one
+// invocation per search: for CPUs, and for many searches on small maps. Nothing is sifted: to
+// insert or take a cell is to write or read 8 bytes.
 //
-//   marks        work.cells words for each slot (search/slots.wgsl)
-//   open_cells   for each slot two lists of work.capacity (place, mark): the band, first in, first out, around the end; and what is beyond it. An
-//                entry whose mark is not the cell's any more is passed over
+//   open_cells   two lists of work.capacity (place, mark) per slot: the band, a ring (first in,
+//                first out), and the cells beyond it. An entry is skipped if its mark is not the
+//                cell's any more
 //
-// A step expands a cell of the band, or looks at SORTED of those beyond when the band is empty, or counts or clears a few cells.
+// A step expands a cell of the band; or sorts SORTED cells beyond, if the band is empty; or counts
+// or clears a few cells. If a driver cuts loops: as in search/thread.wgsl.
 //
-// Slot: open = (first of the band, cells in the band, cells beyond, threshold), more = (cells beyond that are left to sort, cells counted, the rows that were
-// reached (first | last << 16), least estimate beyond), of which all but the first are search/walk.wgsl's when the search is over; cursor is the next of those beyond, or the next cell.
-//
-// A driver that cuts loops: as in search/thread.wgsl.
+// Slot: open = (first of the band, cells in the band, cells beyond, threshold), more = (cells left
+// to sort, cells counted, reached rows (first | last << 16), least estimate beyond); cursor is the
+// next cell to sort or count. After a search, search/walk.wgsl uses all of `more` except the first.
 //
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
 // import: search/relax.wgsl
 // needs: terrain_of
 //
-// bounds: as in slots.wgsl and grid.wgsl. Entries are put at places below `capacity`, and read
-// where they were put.
+// bounds: as in slots.wgsl and grid.wgsl. Entries are written at places below `capacity` and read
+// at the same places.
 
 override GROUP_SIZE: u32 = 32u;
 
-// What a step does of each: it takes about as long as another.
+// Cells that a step sorts, or counts or clears: about as long as an expansion.
 const SORTED = 8u;
 const CELLS = 32u;
 
-// What a slot does besides SLOT_...
-const SLOT_SPLIT = 5u;      // sorts what is beyond the band
-const SLOT_COUNT = 6u;      // counts the cells that were expanded
+// States of a slot in addition to SLOT_...
+const SLOT_SPLIT = 5u;      // sorts the cells beyond the band
+const SLOT_COUNT = 6u;      // counts the expanded cells
 
 @group(0) @binding(7) var<storage, read_write> open_cells: array<vec2<u32>>;
 
@@ -39,11 +40,11 @@ var<private> first: u32;        // of the band
 var<private> held: u32;         // cells in the band
 var<private> beyond: u32;       // cells beyond it
 var<private> threshold: u32;
-var<private> unsorted: u32;     // cells beyond that were there when the band ended
+var<private> unsorted: u32;     // cells beyond that were there when the band was empty
 var<private> least: u32;
 var<private> best: u32;
 var<private> counted: u32;
-var<private> rows: vec2<u32>;   // that were reached
+var<private> rows: vec2<u32>;   // reached rows
 var<private> full: bool;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -101,7 +102,7 @@ fn search_by_bands(
     slots[number] = slot;
 }
 
-// Begins the search that the slot has.
+// Begins the slot's search.
 fn begin() {
     let ends = searches[slot.search];
     slot.start = ends.x;
@@ -134,7 +135,7 @@ fn begin() {
     put(vec2<u32>(ends.x, slot.epoch), 0u);
 }
 
-// The search has to begin again, with marks of its own.
+// Restarts the search, with new marks.
 fn again() {
     atomicAdd(&control[CONTROL_CUT], 1u);
     slot.status = SLOT_CLEAR;
@@ -152,7 +153,7 @@ fn clear() {
     }
 }
 
-// Whether a path through a cell may still be wanted.
+// Whether a path through a cell can improve the result.
 fn wanted(estimate: u32) -> bool {
     return (estimate < best) | ((work.all_paths == 1u) & (estimate == best));
 }
@@ -175,7 +176,7 @@ fn put(entry: vec2<u32>, estimate: u32) {
     }
 }
 
-// Takes the next cell of the band, and looks at its neighbours.
+// Takes the next cell of the band and expands it.
 fn expand() {
     if held == 0u {
         next_band();
@@ -212,7 +213,7 @@ fn expand() {
     if full { end(); }
 }
 
-// The band is empty: what is beyond is sorted, or the search is over.
+// The band is empty: sorts the cells beyond, or ends the search.
 fn next_band() {
     if beyond == 0u || !wanted(least) {
         if work.count == 1u {
@@ -231,7 +232,8 @@ fn next_band() {
     least = COST_NONE;
 }
 
-// Some of what was beyond the last band: into the next, or to the front of the list beyond, which was read before.
+// Sorts cells beyond the last band into the next band, or to the front of the list beyond, which
+// was already read.
 fn split() {
     for (var i = 0u; i < SORTED; i += 1u) {
         if slot.cursor < unsorted {
@@ -250,7 +252,7 @@ fn split() {
     }
 }
 
-// Some of the cells of the rows that were reached: those that every search would have to expand.
+// Counts cells of the reached rows: those that every search would have to expand.
 fn count() {
     let end_cell = (rows.y + 1u) * work.width;
     for (var i = 0u; i < CELLS; i += 1u) {
@@ -267,9 +269,9 @@ fn count() {
     if slot.cursor >= end_cell { end(); }
 }
 
-// The search is over.
+// Ends the search.
 fn end() {
-    // In loops that were cut nothing is known.
+    // If loops were cut, the result is unreliable.
     if loops_cut(work.slots) {
         again();
         return;

@@ -1,51 +1,45 @@
-// Distances from some cells to all, by wavefronts: delta-stepping (Meyer and Sanders, 2003) by the whole device, for many sources at once.
+// Distances from some cells to all, by wavefronts: delta-stepping (Meyer and Sanders, 2003) by the
+// whole device, for many sources at once.
 //
-// A *row* is one set of sources: it has a mark for each cell, which is FARTHEST less the cost of the cheapest path so far from one of them, and 0 where there is none. So the
-// better of two paths is the greater mark. An *entry* is row * work.cells + cell. Marks only rise, to what the map alone defines, in whatever order entries are expanded.
+// A *row* is a set of sources with a mark for each cell: FARTHEST less the cost of the cheapest
+// path so far, or 0. An *entry* is row * work.cells + cell. Marks only rise, to values that the map
+// alone defines, in any order of expansion.
 //
-//   work     the shape, a uniform (search/slots.wgsl): cells, slots (rows), capacity (rows * cells), steps (entries of a dispatch), delta
-//   marks    a word for each entry
-//   flags    for each entry in which lists it lies: bits 0 and 1 those of the band, bit 2 those beyond
-//   lists    four lists of work.capacity entries: two of the band by turns, and two of what is beyond it by turns. No entry lies in a list twice, so none is too short
-//   control  FRONT_... below
-//   targets  for `front_gather`: the cells that distances are wanted to
-//   table    for `front_gather`: work.searches distances for each row, from row work.drain on; all ones where there is no way
+// A pass is a dispatch of `front_pass`, one invocation per entry of a slice of the current list,
+// and of `front_decide`, which chooses the next pass. Expanding an entry clears its bit of `flags`,
+// while others may put it in the other list: no invocation relies on the order of two words.
 //
-// A pass is a dispatch of `front_pass`, one invocation for every entry of a slice of the present list, and of `front_decide`, which says what the next one does. An entry is
-// taken off its list (its bit of `flags`) in the pass in which it is expanded, while others may put it in the other list of the band: nobody relies on the order in
-// which two invocations see two words.
-//
-// A submission has a number of passes, and a budget of work, because a pass may have one entry or work.steps of them: where wavefronts come out of a
-// narrow part into a wide one, the budget ends what the passes of one submission do. The host fills it again.
+// A submission has a number of passes and, because a pass has between one and work.steps entries, a
+// budget of work, which the host refills.
 //
 // import: search/slots.wgsl
 // needs: front_move, front_moves
 //
-// bounds: no WGSL of a user's is linked. Entries are the host's, or row and cell of another entry's
-// row and an allowed move: below `capacity`, the length of `row_marks` and `flags` and a quarter of
-// that of `lists`. No list is longer: what lies in one is flagged for it, and the other kind goes
-// to a list that was empty, from one in which it lies once. `front_gather` compares with what it
-// makes, and targets are cells. Loops count to 8 or 64.
+// bounds: no user WGSL is linked. Entries are the host's, or row and cell of another entry's row
+// and an allowed move: below `capacity`, the length of `row_marks` and `flags` and a quarter of
+// that of `lists`. No list is longer: an entry in a list is flagged for it, and unsorted entries go
+// to a list that was empty, from one that holds each once. `front_gather` compares with the size of
+// its output, and targets are cells. Loops count to 8 or 64.
 
 override GROUP_SIZE: u32 = 64u;
 
 const FARTHEST = 0xffffffffu;
 
 const FRONT_MODE = 0u;          // FRONT_EXPAND, FRONT_SORT or FRONT_OVER
-const FRONT_LENGTH = 1u;        // of the present list
-const FRONT_CURSOR = 2u;        // its first entry that was not yet seen
+const FRONT_LENGTH = 1u;        // of the current list
+const FRONT_CURSOR = 2u;        // its first unread entry
 const FRONT_NEXT = 3u;          // length of the next list of the band
-const FRONT_BEYOND = 4u;        // length of the list that is beyond the band
-const FRONT_LEAST = 5u;         // the least cost in it, or less
+const FRONT_BEYOND = 4u;        // length of the list beyond the band
+const FRONT_LEAST = 5u;         // a lower bound of the costs in it
 const FRONT_END = 6u;           // costs below this are in the band
-const FRONT_BEGIN = 7u;         // and such below this were, when what is beyond was put there
-const FRONT_BAND = 8u;          // which of the lists of the band is the present one, 0 or 1
-const FRONT_FAR = 9u;           // which of the other two is being filled: what is sorted lies in the other one
-const FRONT_LOST = 10u;         // 1: a cost beyond 32 bits was passed over
-const FRONT_PASSES = 11u;       // how many there were, for those who want to know
-const FRONT_BUDGET = 12u;       // work that is left to this submission: at 0 its passes do nothing
+const FRONT_BEGIN = 7u;         // the same when the list beyond was filled
+const FRONT_BAND = 8u;          // the current list of the band, 0 or 1
+const FRONT_FAR = 9u; // the list beyond that is being filled; the other one is being sorted
+const FRONT_LOST = 10u;         // 1: a cost beyond 32 bits was skipped
+const FRONT_PASSES = 11u;       // the number of passes, for statistics
+const FRONT_BUDGET = 12u;       // work left to this submission: at 0 its passes do nothing
 
-// Entries of a pass that are as much work as what a pass of none takes. A guess.
+// Entries that cost as much as an empty pass. An estimate.
 const SHARE = 256u;
 
 const FRONT_EXPAND = 0u;
@@ -53,14 +47,20 @@ const FRONT_SORT = 1u;
 const FRONT_OVER = 2u;
 
 const FLAG_FAR = 4u;
-
+// Two alternating lists of the band and two of the entries beyond, work.capacity entries each. No
+// entry is in a list twice, so none overflows.
 @group(0) @binding(2) var<storage, read_write> lists: array<u32>;
+// The lists that an entry is in: bits 0 and 1 those of the band, bit 2 those beyond.
 @group(0) @binding(3) var<storage, read_write> flags: array<atomic<u32>>;
+// A word for each entry.
 @group(0) @binding(6) var<storage, read_write> row_marks: array<atomic<u32>>;
+// For `front_gather`: the cells to which distances are requested.
 @group(0) @binding(7) var<storage> targets: array<u32>;
+// For `front_gather`: work.searches distances for each row, from row work.drain on; FARTHEST if
+// there is no path.
 @group(0) @binding(9) var<storage, read_write> table: array<u32>;
 
-// The sources are in the first list: they are marked.
+// Marks the sources, which are in the first list.
 @compute @workgroup_size(GROUP_SIZE)
 fn front_begin(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -101,7 +101,7 @@ fn expand(entry: u32, band: u32, far: u32, end: u32) {
     let moves = front_moves(cell);
     // Bound: 64.
     for (var i = 0u; i < moves; i += 1u) {
-        // (cell, cost of the move), or the cell itself where it is not allowed
+        // (cell, cost of the move), or the cell itself if the move is not allowed.
         let next = front_move(cell, i);
         if next.x == cell { continue; }
         if next.y >= FARTHEST - cost {
@@ -126,7 +126,7 @@ fn expand(entry: u32, band: u32, far: u32, end: u32) {
     }
 }
 
-// An entry of those beyond goes into the band, stays, or was in an earlier band since and is done with.
+// Moves an entry into the band or keeps it beyond. An entry expanded in an earlier band is dropped.
 fn sort(entry: u32, band: u32, far: u32, end: u32) {
     let cost = FARTHEST - atomicLoad(&row_marks[entry]);
     if cost >= end {
@@ -140,7 +140,7 @@ fn sort(entry: u32, band: u32, far: u32, end: u32) {
     }
 }
 
-// What the next pass does: one invocation.
+// Chooses the next pass. One invocation.
 @compute @workgroup_size(1)
 fn front_decide() {
     let budget = atomicLoad(&control[FRONT_BUDGET]);
@@ -165,7 +165,8 @@ fn front_decide() {
         let least = atomicLoad(&control[FRONT_LEAST]);
         atomicStore(&control[FRONT_MODE], FRONT_SORT);
         atomicStore(&control[FRONT_BEGIN], atomicLoad(&control[FRONT_END]));
-        // All costs are below FARTHEST. What lies beyond was put there when the least of it was the end of the band or more.
+        // All costs are below FARTHEST. Entries beyond cost at least the end of the band that put
+        // them there.
         atomicStore(&control[FRONT_END], least + min(max(work.delta, 1u), FARTHEST - least));
         atomicStore(&control[FRONT_FAR], 1u - atomicLoad(&control[FRONT_FAR]));
         atomicStore(&control[FRONT_LENGTH], beyond);

@@ -1,5 +1,5 @@
-// Moves in graphs, for search/fronts.wgsl. The host has seen to it that no vertex has more than 64 arcs: those that had more lend them to vertices of
-// their own, to which arcs of weight 0 lead. No arc leads from a vertex to itself.
+// Moves in graphs, for search/fronts.wgsl. The host splits vertices with more than 64 arcs: extra
+// vertices, reached by arcs of weight 0, have the rest. No arc leads from a vertex to itself.
 //
 // import: search/graph.wgsl
 // import: search/guess_none.wgsl

@@ -1,17 +1,17 @@
-// A space of search/slots.wgsl: the vertices of a directed graph, and for search/thread.wgsl the arcs from them.
+// A space of search/slots.wgsl: the vertices of a directed graph, and for search/thread.wgsl their
+// arcs.
 //
-//   arcs   where the arcs of each vertex begin, and the end: work.cells + 1 words; then (to, weight) of each arc. Those of a vertex are in the order of `to`, each
-//          of which it has once, and none leads to itself
+//   arcs   work.cells + 1 words: the first arc of each vertex, and the end; then (to, weight) of
+//          each arc. A vertex's arcs are ordered by `to`, all different, and none leads to itself
 //
-// A place is the number of a vertex, which is also its mark.
-//
-// Arcs are looked at in parts of four, because there is no telling how many a vertex has: between two parts a search may wait for the next dispatch.
+// A place is the number of a vertex, which is also its mark. Arcs are read in parts of four,
+// because a vertex can have any number: between two parts a search may wait for the next dispatch.
 //
 // import: search/slots.wgsl
 // provides: GUESSED, IN_PARTS, cell_of, heuristic, look, looked, marks, next_part
 // needs: estimate
 //
-// estimate(vertex, goal) is a user's, or that of search/guess_none.wgsl.
+// estimate(vertex, goal) is user code, or that of search/guess_none.wgsl.
 //
 // bounds: vertices are starts and goals that the host compared with their number, `cells`, or ends
 // of arcs, which `Graph` compared. Arcs are numbered below the end of a vertex's row. `data` was
@@ -20,9 +20,9 @@
 @group(0) @binding(1) var<storage> arcs: array<u32>;
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 
-// The heuristic is a user's: what it promises is looked at.
+// The heuristic is user code, so its consistency is checked.
 const GUESSED = true;
-// A cell may have more moves than one look takes in.
+// A cell may have more moves than one call of `look` reads.
 const IN_PARTS = true;
 
 fn cell_of(place: u32) -> u32 {
@@ -33,7 +33,7 @@ fn heuristic(place: u32, goal: u32) -> u32 {
     return estimate(place, goal);
 }
 
-// The arc that a part begins with: `part` is its number, or 0 for the first of the vertex.
+// The first arc of a part: `part`, or the first arc of the vertex if that is 0.
 fn part_first(vertex: u32, part: u32) -> u32 {
     return select(part, arcs[vertex], part == 0u);
 }
@@ -42,22 +42,21 @@ fn arc_word(arc: u32) -> u32 {
     return work.cells + 1u + 2u * arc;
 }
 
-// Which of the arcs of this part make a path cheaper, as bits; and 0x100 where one was passed over because its cost is beyond the range, and led to a
-// vertex that this search has not reached.
-//
-// All arcs, and then all marks, are asked for before one is used, so that no read waits for another. No loop: as in search/relax.wgsl.
+// The arcs of this part that make a path cheaper, as bits; and 0x100 if one was skipped because its
+// cost is beyond the range and it led to an unreached vertex. All loads precede their uses, so that
+// they overlap. No loop: as in search/relax.wgsl.
 fn look(base: u32, place: u32, cost: u32, epoch: u32, part: u32) -> u32 {
     let first = part_first(place, part);
     let end = arcs[place + 1u];
     if first >= end { return 0u; }
-    // Beyond the last arc it is the last one again, and its bit is left out.
+    // Arcs beyond the last one repeat it; their bits are masked.
     let part_arcs = min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(end - 1u));
     let words = vec4<u32>(work.cells + 1u) + 2u * part_arcs;
     let there = vec4<u32>(arcs[words.x], arcs[words.y], arcs[words.z], arcs[words.w]);
     let weights = vec4<u32>(arcs[words.x + 1u], arcs[words.y + 1u], arcs[words.z + 1u], arcs[words.w + 1u]);
     let of_there = vec4<u32>(marks[base + there.x], marks[base + there.y], marks[base + there.z], marks[base + there.w]);
     let bits = vec4<u32>(1u, 2u, 4u, 8u);
-    // Costs are below the range. Where the sum is beyond, what wraps below is not looked at.
+    // Costs are below the range. If a sum is beyond it, the wrapped difference is masked.
     let beyond = select(vec4<u32>(0u), bits, weights >= vec4<u32>(work.range - cost));
     let less = select(vec4<u32>(0u), bits, vec4<u32>(epoch - cost) - weights > of_there);
     let fresh = select(vec4<u32>(0u), bits, of_there <= vec4<u32>(epoch - work.range));
@@ -67,13 +66,13 @@ fn look(base: u32, place: u32, cost: u32, epoch: u32, part: u32) -> u32 {
     return ((better.x | better.y | better.z | better.w) & mine) | select(0u, 0x100u, ((lost.x | lost.y | lost.z | lost.w) & mine) != 0u);
 }
 
-// Where arc `i` of a part leads: (mark, place, cost).
+// The end of arc `i` of a part: (mark, place, cost).
 fn looked(place: u32, cost: u32, part: u32, i: u32) -> vec3<u32> {
     let word = arc_word(part_first(place, part) + i);
     return vec3<u32>(arcs[word], arcs[word], cost + arcs[word + 1u]);
 }
 
-// The part after this one, or 0 if it is the last.
+// The next part, or 0 after the last.
 fn next_part(place: u32, part: u32) -> u32 {
     let next = part_first(place, part) + 4u;
     return select(0u, next, next < arcs[place + 1u]);

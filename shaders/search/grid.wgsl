@@ -1,16 +1,16 @@
 // A space of search/slots.wgsl: the cells of a map.
 //
-//   allowed   a byte for each cell, four in a word: bit d says whether the move in direction d is allowed. Blocked cells, the map's end and
-//             corners that would be cut are all in it
+//   allowed   a byte per cell, four in a word: bit d is set if the move in direction d is allowed,
+//             with respect to blocked cells, the map's edge and cut corners
 //
 // A place is x | y << 16; in the map and in `marks` a cell is y * width + x.
 //
 // import: search/slots.wgsl
 // provides: cell_of, heuristic
 //
-// bounds: cells are starts and goals that the host compared with the map, or lie a move from such a
-// cell that the host lets lead to cells only: below `cells`, the length of `allowed`, `terrain` and
-// of a slot's part of `marks`.
+// bounds: cells are starts and goals that the host compared with the map, or one move away from
+// such a cell, and the host lets moves lead to cells only: below `cells`, the length of `allowed`,
+// `terrain` and of a slot's part of `marks`.
 
 @group(0) @binding(1) var<storage> allowed: array<u32>;
 
@@ -22,7 +22,8 @@ fn allowed_from(cell: u32) -> u32 {
     return (allowed[cell / 4u] >> (cell % 4u * 8u)) & 0xffu;
 }
 
-// The directions: right, down, left, up, then the diagonals from right and down on clockwise. Two bits of a table are x + 1, and y + 1.
+// Directions: right, down, left, up, then the diagonals, clockwise from right and down. A table has
+// x + 1, or y + 1, in two bits each.
 fn direction_x(direction: u32) -> i32 {
     return i32((0x8246u >> (2u * direction)) & 3u) - 1;
 }
@@ -31,7 +32,7 @@ fn direction_y(direction: u32) -> i32 {
     return i32((0x0a19u >> (2u * direction)) & 3u) - 1;
 }
 
-// What a move adds to a place, and to a cell.
+// The change of a place, and below, of a cell, by a move.
 fn direction_place(direction: u32) -> u32 {
     return u32(direction_x(direction) + direction_y(direction) * 65536);
 }
@@ -44,7 +45,7 @@ fn move_cost(direction: u32) -> u32 {
     return select(work.diagonal, work.straight, direction < 4u);
 }
 
-// The least that a path between two places can cost.
+// A lower bound of the cost of a path between two places.
 fn heuristic(place: u32, goal: u32) -> u32 {
     let apart = abs(vec2<i32>(i32(place & 0xffffu), i32(place >> 16u)) - vec2<i32>(i32(goal & 0xffffu), i32(goal >> 16u)));
     return work.far * u32(max(apart.x, apart.y)) + work.near * u32(min(apart.x, apart.y));

@@ -1,8 +1,8 @@
-// The heuristic of searches on a graph of which nothing is known: Dijkstra's algorithm.
+// No heuristic, for searches on arbitrary graphs: Dijkstra's algorithm.
 //
 // provides: estimate
 //
-// bounds: nothing is read.
+// bounds: no buffer is read.
 
 fn estimate(vertex: u32, goal: u32) -> u32 {
     return 0u;

@@ -1,9 +1,12 @@
-// The heuristic of vertices with coordinates: what the straight line to the goal costs at the least.
+// The heuristic of vertices with coordinates: a lower bound of the cost of the straight line to the
+// goal.
 //
-//   data   the factor and the shift of the costs; the bits that the norm's numbers are cut by; then (x, y) of each vertex, all below 2^20 << bits
+//   data   factor and shift of the costs; the bits by which the norm's numbers are cut; then (x, y)
+//          of each vertex, all below 2^20 << bits
 //
-// A distance is that of a norm with sixteen sides, in units of 1 / (1024 >> bits): a norm keeps to the triangle inequality, and what is rounded down of it, too.
-// `Straight` in src/search/guided.rs is its twin, and says how the factor is found.
+// Distances are in a norm with sixteen sides, in units of 1 / (1024 >> bits): a norm satisfies the
+// triangle inequality, also after rounding down. The reference implementation is `Straight` in
+// src/search/guided.rs, which documents the factor.
 //
 // import: random/mul_wide.wgsl
 // provides: estimate
@@ -22,7 +25,7 @@ fn estimate(vertex: u32, goal: u32) -> u32 {
     let parts = vec4<u32>(1024u, 946u, 391u, 724u) >> vec4<u32>(data[2]);
     let length = max(max(parts.x * far, parts.y * far + parts.z * near), parts.w * (far + near));
     let product = mul_wide(length, data[0]);
-    // The factor is such that the quotient is below 2^32, and the shift from 1 to 63.
+    // The factor keeps the quotient below 2^32; the shift is from 1 to 63.
     let shift = data[1];
     if shift >= 32u { return product.y >> (shift - 32u); }
     return (product.y << (32u - shift)) | (product.x >> shift);

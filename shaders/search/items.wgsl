@@ -1,18 +1,20 @@
-// What the open list of a search holds when it is a queue of shaders/queue/, and its order: the estimate of a path through a cell (cost
-// so far and heuristic); then the cell nearest to the goal, which has the greatest cost so far; then the place. It is a total order, so every
-// design takes the same cells in the same order.
+// The items of an open list that is a queue of shaders/queue/, and their order: the estimate of a
+// path through a cell (cost so far and heuristic); then the least heuristic, which means the
+// greatest cost so far; then the place. The order is total, so every queue takes the same cells in
+// the same order.
 //
-// An item is (estimate, place): 8 bytes. The heuristic is made again from the place, and is the same bits each time: integers only.
+// An item is (estimate, place): 8 bytes. The heuristic is recomputed from the place. It uses
+// integers only, so it has the same bits each time.
 //
 // import: search/slots.wgsl
 // provides: Item, event_before, item_words, queue_capacity, queue_events, queue_stride, words_item
 // needs: heuristic
 //
-// bounds: the queue keeps to the slots of its search, which slots.wgsl gives.
+// bounds: the queue stays within the slots of its search, which slots.wgsl defines.
 
 alias Item = vec2<u32>;
 
-var<private> goal: u32;     // of the search whose list it is
+var<private> goal: u32;     // of the search that owns the list
 
 fn event_before(a: Item, b: Item) -> bool {
     if a.x != b.x { return a.x < b.x; }

@@ -1,4 +1,4 @@
-// The neighbours of a cell that a path over it makes cheaper, for one invocation that serves a search alone.
+// The neighbours of a cell that a path through it makes cheaper, for one invocation per search.
 //
 // import: search/grid.wgsl
 // provides: GUESSED, IN_PARTS, look, looked, marks, next_part
@@ -8,20 +8,19 @@
 
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 
-// Of search/thread.wgsl: the heuristic is ours, and all moves of a cell are looked at together.
+// For search/thread.wgsl: the heuristic is the library's, and all moves of a cell are read
+// together.
 const GUESSED = false;
 const IN_PARTS = false;
 
-// The neighbour in a direction, or the cell itself where the move is not allowed.
+// The neighbour in a direction, or the cell itself if the move is not allowed.
 fn neighbour(cell: u32, moves: u32, d: u32) -> u32 {
     return select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u);
 }
 
-// Which of the `moves` from a cell lead to a cheaper path, and, one bit further than those, whether one was passed over because its cost is beyond the range
-// and led to a cell that this search has not reached.
-// `base` is of the slot's marks.
-//
-// All marks are asked for before one is used, so that no read waits for another. No loop: in kernels with run-time checks loops are not unrolled.
+// The `moves` from a cell that make a path cheaper, and 0x100 if one was skipped because its cost
+// is beyond the range and it led to an unreached cell. `base` is of the slot's marks. All loads
+// precede their uses, so that they overlap. No loop: kernels with run-time checks do not unroll it.
 fn cheaper(base: u32, cell: u32, moves: u32, cost: u32, epoch: u32) -> u32 {
     let a = vec4<u32>(neighbour(cell, moves, 0u), neighbour(cell, moves, 1u), neighbour(cell, moves, 2u), neighbour(cell, moves, 3u));
     let b = vec4<u32>(neighbour(cell, moves, 4u), neighbour(cell, moves, 5u), neighbour(cell, moves, 6u), neighbour(cell, moves, 7u));
@@ -41,13 +40,13 @@ fn cheaper(base: u32, cell: u32, moves: u32, cost: u32, epoch: u32) -> u32 {
     return ((less.x | less.y | less.z | less.w) & moves & ~dropped) | select(0u, 0x100u, lost != 0u);
 }
 
-// Which of the moves from a place make a path cheaper.
+// The moves from a place that make a path cheaper.
 fn look(base: u32, place: u32, cost: u32, epoch: u32, part: u32) -> u32 {
     let cell = cell_of(place);
     return cheaper(base, cell, allowed_from(cell), cost, epoch);
 }
 
-// Where a move leads: (mark, place, cost).
+// The end of a move: (mark, place, cost).
 fn looked(place: u32, cost: u32, part: u32, d: u32) -> vec3<u32> {
     let next = cell_of(place) + direction_cell(d);
     return vec3<u32>(next, place + direction_place(d), cost + move_cost(d) * terrain_of(next));

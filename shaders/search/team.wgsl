@@ -1,54 +1,52 @@
-// Path searches, a workgroup for each: for large maps, and for fewer searches than the device has invocations.
+// Path searches with a workgroup each: for large maps, and for fewer searches than the device has
+// invocations. A* that expands all cells with an estimate (cost so far and heuristic) up to
+// work.delta above the least one together, label-correcting within such a band like delta-stepping
+// (Meyer and Sanders). It is optimal: it ends when no cell with a lesser estimate is left.
 //
-// It is A* that takes all cells together whose estimate (cost so far and heuristic) is at most work.delta above the least one: label-correcting
-// within such a band, as delta-stepping is (Meyer and Sanders), and so optimal: a path is the best when no cell is left with a lesser
-// estimate. A cell may be expanded more than once where a cheaper path to it is found late; that is rare on grids.
+// `open_cells` has three lists of work.capacity (place, mark) per slot: two alternating ones of the
+// band, and the cells beyond. An entry is skipped unless its mark is still the cell's. `marks` only
+// rise, by atomicMax, so each entry is expanded at most once.
 //
-//   marks        work.cells words for each slot (search/slots.wgsl), raised by atomicMax
-//   open_cells   for each slot three lists of work.capacity (place, mark): two of the band by turns, and one of what is beyond it. An entry whose
-//                mark is not the cell's any more had a better one after it, and is passed over; marks only rise, so an entry is expanded once
-//
-// A *pass* is the unit of work: so many entries of the list by all invocations, one for each entry and direction; or a part of the sort of what
-// is beyond into the next band; or a part of clearing or counting. Each ends with barriers, and the leader decides what the next one is.
-// A dispatch is up to work.steps passes of every slot.
-//
-// Slot: open = (list of the band, its length, length of the list beyond, threshold), more = (length of the next list, cells counted,
-// rows that were reached (first | last << 16), least estimate beyond), of which all but the first are search/walk.wgsl's when the search is over; cursor is
-// the next entry, cell or mark.
+// A *pass* is a part of a list (an invocation per entry and direction), of sorting the cells
+// beyond, of clearing or of counting. The leader then chooses the next pass. A dispatch is up to
+// work.steps passes of every slot.
+// Slot: open = (list of the band, its length, length of the list beyond, threshold), more = (length
+// of the next list, cells counted, reached rows (first | last << 16), least estimate beyond), later
+// walk.wgsl's; cursor is the next entry, cell or mark.
 //
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
 // needs: terrain_of
 //
-// bounds: as in slots.wgsl and grid.wgsl. Entries are written below `capacity`, and a list whose
-// length went beyond it is never read (`next_list`; lengths are kept between dispatches). Every
-// entry below a list's length was written by the pass before.
+// bounds: as in slots.wgsl and grid.wgsl. Entries are written below `capacity`, and a list that
+// overflowed is never read (`next_list`; lengths are stored between dispatches). Every entry below
+// a list's length was written by the pass before.
 
 override GROUP_SIZE: u32 = 64u;
 
 // Cells that an invocation clears or counts in a pass.
 const CELLS = 8u;
 
-// What a slot does besides SLOT_...
-const SLOT_SPLIT = 5u;      // sorts what is beyond the band
-const SLOT_COUNT = 6u;      // counts the cells that were expanded
+// States of a slot in addition to SLOT_...
+const SLOT_SPLIT = 5u;      // sorts the cells beyond the band
+const SLOT_COUNT = 6u;      // counts the expanded cells
 const SLOT_IDLE = 7u;       // there are no more searches
 
 @group(0) @binding(6) var<storage, read_write> marks: array<atomic<u32>>;
 @group(0) @binding(7) var<storage, read_write> open_cells: array<vec2<u32>>;
 
-// The slot as the pass finds it.
+// The slot at the beginning of the pass.
 var<workgroup> team_slot: Slot;
 var<workgroup> team_status: u32;
-// What the invocations change in a pass.
-// The lengths count entries that found no room, too: so a list that was too short is known as such, in later dispatches as well (lists_full).
+// Changed by all invocations in a pass. Lengths include entries that did not fit: a list that
+// overflowed is recognised, in later dispatches as well (lists_full).
 var<workgroup> team_next: atomic<u32>;      // length of the next list of the band
 var<workgroup> team_far: atomic<u32>;       // length of the list beyond
 var<workgroup> team_least: atomic<u32>;     // the least estimate in it
 var<workgroup> team_best: atomic<u32>;
 var<workgroup> team_dropped: atomic<u32>;
 var<workgroup> team_counted: atomic<u32>;
-var<workgroup> team_top: atomic<u32>;       // the rows in which cells were reached
+var<workgroup> team_top: atomic<u32>;       // the reached rows
 var<workgroup> team_bottom: atomic<u32>;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -108,7 +106,7 @@ fn search_by_teams(
     }
 }
 
-// Whether a path through a cell may still be wanted.
+// Whether a path through a cell can improve the result.
 fn wanted(estimate: u32) -> bool {
     let best = atomicLoad(&team_best);
     return (estimate < best) | ((work.all_paths == 1u) & (estimate == best));
@@ -121,12 +119,12 @@ fn put(lists: u32, list: u32, index: u32, entry: vec2<u32>) {
     }
 }
 
-// Whether an entry found no room.
+// Whether an entry did not fit.
 fn lists_full() -> bool {
     return atomicLoad(&team_next) > work.capacity || atomicLoad(&team_far) > work.capacity;
 }
 
-// Puts a cell in the band's next list or in the one beyond.
+// Puts a cell in the band's next list or the list beyond.
 fn sort_in(lists: u32, entry: vec2<u32>, estimate: u32) {
     if estimate <= team_slot.open.w {
         put(lists, 1u - team_slot.open.x, atomicAdd(&team_next, 1u), entry);
@@ -136,7 +134,7 @@ fn sort_in(lists: u32, entry: vec2<u32>, estimate: u32) {
     }
 }
 
-// A part of the band's list.
+// Expands a part of the band's list.
 fn expand(base: u32, lists: u32, lane: u32) {
     let index = team_slot.cursor + lane / work.directions;
     if index >= team_slot.open.y || lane / work.directions >= GROUP_SIZE / work.directions { return; }
@@ -169,7 +167,8 @@ fn expand(base: u32, lists: u32, lane: u32) {
     }
 }
 
-// A part of what was beyond the last band: into the next, or to the front of the list beyond, which was read before.
+// Sorts a part of the cells beyond the last band into the next band, or to the front of the list
+// beyond, which was already read.
 fn split(base: u32, lists: u32, lane: u32) {
     let index = team_slot.cursor + lane;
     var entry = vec2<u32>(0u);
@@ -185,7 +184,7 @@ fn split(base: u32, lists: u32, lane: u32) {
     if estimate != COST_NONE && wanted(estimate) { sort_in(lists, entry, estimate); }
 }
 
-// A part of the cells of the rows that were reached: those that every search would have to expand.
+// Counts a part of the cells of the reached rows: those that every search would have to expand.
 fn count(base: u32, lane: u32) {
     var counted = 0u;
     let end = count_end();
@@ -214,7 +213,7 @@ fn clear(base: u32, lane: u32) {
     }
 }
 
-// The leader: what the next pass does.
+// The leader chooses the next pass.
 fn decide(base: u32, lists: u32) {
     switch team_slot.status {
         case SLOT_FREE: { take(base, lists); }
@@ -271,7 +270,7 @@ fn next_list() {
     }
     team_slot.status = SLOT_SPLIT;
     team_slot.open.y = beyond;
-    // The band does not wrap: estimates stay far below 2^32.
+    // The threshold does not wrap: estimates are far below 2^32.
     team_slot.open.w = least + min(work.delta, 0xffffffffu - least);
     atomicStore(&team_far, 0u);
     atomicStore(&team_least, COST_NONE);
@@ -292,7 +291,7 @@ fn take(base: u32, lists: u32) {
     }
 }
 
-// Begins the search that the slot has.
+// Begins the slot's search.
 fn begin(base: u32, lists: u32) {
     let ends = searches[team_slot.search];
     team_slot.start = ends.x;
@@ -324,16 +323,16 @@ fn begin(base: u32, lists: u32) {
     put(lists, 0u, 0u, vec2<u32>(ends.x, team_slot.epoch));
 }
 
-// The search has to begin again, with marks of its own.
+// Restarts the search, with new marks.
 fn again() {
     atomicAdd(&control[CONTROL_CUT], 1u);
     team_slot.status = SLOT_CLEAR;
     team_slot.cursor = 0u;
 }
 
-// The search is over.
+// Ends the search.
 fn end() {
-    // In loops that were cut nothing is known.
+    // If loops were cut, the result is unreliable.
     if loops_cut(work.slots) {
         again();
         return;
@@ -357,7 +356,7 @@ fn end() {
         team_slot.more.y = 0u;
         atomicAdd(&control[CONTROL_HOLD], 1u);
     } else {
-        // No pass for this alone.
+        // Saves a pass.
         team_slot.cursor = 0u;
     }
 }

@@ -1,4 +1,4 @@
-// Terrain of maps: what moves into a cell are multiplied with, a byte for each cell, four in a word.
+// Terrain of maps: the factor of moves into a cell, a byte for each cell, four in a word.
 //
 // provides: terrain_of
 //

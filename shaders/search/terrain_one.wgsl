@@ -1,8 +1,8 @@
-// Terrain of maps on which all passable cells have 1.
+// Terrain 1 for all passable cells.
 //
 // provides: terrain_of
 //
-// bounds: nothing is read.
+// bounds: no buffer is read.
 
 fn terrain_of(cell: u32) -> u32 {
     return 1u;

@@ -1,18 +1,17 @@
-// A* searches, one invocation for each (Baudis et al., sections II.C.2 and IV.A, but that theirs takes eight cells at a time): for many
-// searches on small maps.
+// A* searches with one invocation each, for many searches on small maps (Baudis et al., sections
+// II.C.2 and IV.A, who take eight cells at a time).
 //
-//   marks         work.cells words for each slot (search/slots.wgsl)
-//   queue_events  the open list of each slot, a queue of any design whose queues one invocation serves (search/items.wgsl)
+// `queue_events` is the open list of each slot, any queue for one invocation (search/items.wgsl).
 //
-// A dispatch is so many steps of every slot; a step expands a cell, or finds that one had a cheaper path since it was put in the
-// list, or clears a few marks. A cell is put in the list whenever a cheaper path to it is found, and expanded once, because the heuristic is
-// consistent. Where it is a user's, that is looked at for every cell that is put in the list: its estimate may not be below that of the cell before it. So the
-// estimates of the cells that are taken never fall, and a cell that was expanded is not reached again by a cheaper path.
+// A step expands a cell, or skips one that has a cheaper path by now, or clears a few marks. A cell
+// is inserted with every cheaper path and expanded once, because the heuristic is consistent. A
+// user's heuristic is checked at every insertion: the estimate may not be below that of the cell
+// before. So the estimates of taken cells never fall.
 //
-// Slot: open = (what the queue keeps (2), level, below), more = (expanded, of search/walk.wgsl or the place that is expanded and its cost (2), -); cursor = the part
-// of its moves that comes next, or the next mark to clear.
-//
-// A driver that cuts loops (gpu/loops.wgsl) leaves rubbish in a list: that search is begun again, and the host makes fewer steps.
+// Slot: open = (state of the queue (2), level, below), more = (expanded, the expanded place and its
+// cost (2), -), later walk.wgsl's; cursor = the next part of its moves, or the next mark to clear.
+// If a driver cuts loops (gpu/loops.wgsl), a list holds arbitrary values: that search restarts, and
+// the host makes fewer steps.
 //
 // import: gpu/loops.wgsl
 // import: search/slots.wgsl
@@ -20,22 +19,22 @@
 // needs: GUESSED, IN_PARTS, cell_of, heuristic, look, looked, marks, next_part, queue_close
 // needs: queue_first, queue_open, queue_pop, queue_push, queue_size
 //
-// bounds: as in slots.wgsl. What a queue gives back is an item that was put in, whatever its order:
-// see the file of the queue.
+// bounds: as in slots.wgsl. A queue returns only items that were put in, in whatever order: see the
+// queue's file.
 
 override GROUP_SIZE: u32 = 32u;
 
-// Marks that a step clears: it takes about as long as another.
+// Marks that a step clears: about as long as an expansion.
 const CLEARED = 64u;
 
 var<private> slot: Slot;
 var<private> number: u32;
 var<private> base: u32;         // of its marks
 var<private> level: u32;        // the estimate of the cell expanded last
-var<private> below: u32;        // cells expanded with a lesser one
+var<private> below: u32;        // cells expanded with a lesser estimate
 var<private> expanded: u32;
 var<private> full: bool;
-var<private> broken: vec2<u32>; // the arc on which the heuristic is not consistent, or PLACE_NONE
+var<private> broken: vec2<u32>; // the arc on which the heuristic is inconsistent, or PLACE_NONE
 
 @compute @workgroup_size(GROUP_SIZE)
 fn search_by_threads(
@@ -80,7 +79,7 @@ fn search_by_threads(
     slots[number] = slot;
 }
 
-// Begins the search that the slot has.
+// Begins the slot's search.
 fn begin() {
     let ends = searches[slot.search];
     slot.start = ends.x;
@@ -108,7 +107,7 @@ fn begin() {
     }
 }
 
-// The search has to begin again, with marks of its own.
+// Restarts the search, with new marks.
 fn again() {
     atomicAdd(&control[CONTROL_CUT], 1u);
     slot.status = SLOT_CLEAR;
@@ -130,7 +129,7 @@ fn clear() {
     }
 }
 
-// Takes the next cell from the open list, and looks at its neighbours, or at the next of them.
+// Takes the next cell from the open list and reads its neighbours, or the next part of them.
 fn expand() {
     var at = slot.more.yz;
     if !IN_PARTS || slot.cursor == 0u {
@@ -147,7 +146,8 @@ fn expand() {
         at = vec2<u32>(item.y, item.x - heuristic(item.y, goal));
         let mark = marks[base + cell_of(at.x)];
         if mark != slot.epoch - at.y {
-            // It had a cheaper path since it was put there. A dearer one it cannot have: then the estimate was another one.
+            // It has a cheaper path by now. A lesser mark means that the heuristic returned another
+            // estimate.
             if GUESSED && mark < slot.epoch - at.y {
                 broken = at.xx;
                 end();
@@ -170,7 +170,8 @@ fn expand() {
         slot.dropped = 1u;
         better &= 0xffu;
     }
-    // Bound: 8. Those that run in lockstep are all busy as long as they have a neighbour left, in whatever direction.
+    // Bound: 8. Bits are taken in order, so that lockstep invocations are busy while they have
+    // neighbours.
     while better != 0u {
         let d = countTrailingZeros(better);
         better &= better - 1u;
@@ -178,11 +179,11 @@ fn expand() {
         let guess = heuristic(next.y, goal);
         if GUESSED {
             if guess >= COST_NONE - next.z {
-                // There is no way from there, or a path over it costs more than 32 bits hold.
+                // There is no path from there, or its cost exceeds 32 bits.
                 if guess != COST_NONE && marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
                 continue;
             }
-            // Of the cells that are taken, none has a lesser estimate than the one before.
+            // Estimates of taken cells never fall.
             if next.z + guess < level {
                 broken = vec2<u32>(at.x, next.y);
                 break;
@@ -199,9 +200,9 @@ fn expand() {
     if full || broken.x != PLACE_NONE { end(); }
 }
 
-// The search is over.
+// Ends the search.
 fn end() {
-    // In loops that were cut nothing is known.
+    // If loops were cut, the result is unreliable.
     if loops_cut(work.slots) {
         again();
         return;

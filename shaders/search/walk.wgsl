@@ -1,14 +1,17 @@
-// The paths of searches that are over: from the goal back to the start, one invocation for each slot.
+// The paths of finished searches: from the goal back to the start, one invocation per slot.
 //
 //   marks   as the search left them
-//   paths   the cells of paths as places, each path from start to goal and in one piece, in the order in which they found room
+//   paths   the places of paths, each contiguous from start to goal, in the order of allocation
 //
-// The cell before another on the path is the first, in an order that the space has, whose cost and that of the move make the other's cost. All
-// cells that a cheapest path could have are marked with their costs, so that the path is the same whatever marked them.
+// The predecessor on the path is the first cell, in an order of the space, whose cost plus that of
+// the move is the cell's cost. All cells that a cheapest path could have are marked with their
+// costs, so the path does not depend on the search's order.
 //
-// A path is walked twice: to count its cells, and, once there is room for so many, to write them. A dispatch is so many moves of each slot.
+// A path is walked twice: to count its cells, and, after they are allocated, to write them. A
+// dispatch is at most work.steps moves of each slot.
 //
-// Slot: cursor = the place that was reached, more = (-, cells so far, the first in `paths`, the part of the moves to `cursor` that is looked at next).
+// Slot: cursor = the current place, more = (-, cells so far, the first in `paths`, the next part of
+// the moves to `cursor`).
 //
 // import: gpu/loops.wgsl
 // import: search/slots.wgsl
@@ -16,7 +19,7 @@
 // needs: place_before
 //
 // bounds: as in slots.wgsl. `paths` is written from `path_first` on: `path_cells` words, which were
-// compared with `path_room`, and counted down as they were counted up.
+// compared with `path_room`, counted down as they were counted up.
 
 override GROUP_SIZE: u32 = 32u;
 
@@ -53,10 +56,10 @@ fn walk(
             slot.status = SLOT_FREE;
             break;
         }
-        // All are counted.
+        // All cells are counted.
         let cells = slot.more.y + 1u;
         if loops_cut(work.slots) { break; }
-        // Looked at first, so that the sum stays within 32 bits however often a path finds no room.
+        // The load comes first, so that the sum fits 32 bits however often a path does not fit.
         var first = atomicLoad(&control[CONTROL_PATHS]);
         if first < work.path_room { first = atomicAdd(&control[CONTROL_PATHS], cells); }
         if first >= work.path_room || cells > work.path_room - first {
@@ -74,7 +77,7 @@ fn walk(
         slot.more.y = cells - 1u;
         slot.cursor = slot.goal;
     }
-    // Only the last of these moves is in doubt, but it is simpler to make all of them again.
+    // Only the last of these moves is unreliable, but it is simpler to repeat them all.
     if loops_cut(work.slots) {
         atomicAdd(&control[CONTROL_CUT], 1u);
         if slot.status == SLOT_WRITE && before.status == SLOT_HOLD { atomicSub(&control[CONTROL_WRITING], 1u); }

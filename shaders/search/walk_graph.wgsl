@@ -1,6 +1,7 @@
-// How paths go on graphs, for search/walk.wgsl.
+// Predecessors of paths on graphs, for search/walk.wgsl.
 //
-//   arcs_to   as `arcs` of search/graph.wgsl, with all arcs turned round: (from, weight) by the vertex that they lead to, in the order of `from`
+//   arcs_to   as `arcs` of search/graph.wgsl, with all arcs reversed: (from, weight) by the vertex
+//             that they lead to, in the order of `from`
 //
 // import: search/slots.wgsl
 // provides: place_before
@@ -10,7 +11,8 @@
 
 @group(0) @binding(1) var<storage> arcs_to: array<u32>;
 
-// The vertex from which the path comes to this one, that of the least number, and 0; or, if it is not among the eight of this part, any, and the next part.
+// The least-numbered predecessor of this vertex, and 0; if it is not among this part's eight arcs,
+// any vertex and the next part.
 fn place_before(base: u32, place: u32, part: u32) -> vec2<u32> {
     let mark = marks[base + place];
     let end = arcs_to[place + 1u];
@@ -20,11 +22,11 @@ fn place_before(base: u32, place: u32, part: u32) -> vec2<u32> {
         let word = work.cells + 1u + 2u * arc;
         let origin = arcs_to[word];
         let of_origin = marks[base + origin];
-        // A mark is the epoch less the cost: the one before is greater by the weight, which is above 0. Marks of earlier searches are all less, and
-        // nothing wraps: marks are not beyond 32 bits.
+        // A mark is the epoch less the cost: the predecessor's is greater by the weight, which is
+        // above 0. Marks of earlier searches are less. Marks fit 32 bits, so no difference wraps.
         if of_origin > mark && of_origin - mark == arcs_to[word + 1u] { return vec2<u32>(origin, 0u); }
     }
-    // There always is one.
+    // There is always one.
     let next = first + 8u;
     if next < end { return vec2<u32>(place, next); }
     return vec2<u32>(place, 0u);

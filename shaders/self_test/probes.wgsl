@@ -1,5 +1,6 @@
-// What `self_test` asks a device: functions of the library and parts of WGSL that all kernels rest on, one kernel for each. One invocation serves a case, or plays
-// its part in what a workgroup does together; src/self_test.rs knows the answers.
+// The kernels of `self_test`, one each for functions of the library and parts of WGSL that all
+// kernels depend on. One invocation serves a case, or its part of a workgroup's; src/self_test.rs
+// has the answers.
 //
 // import: random/philox.wgsl
 // import: random/distributions.wgsl
@@ -33,8 +34,9 @@ fn exponentials(@builtin(global_invocation_id) id: vec3<u32>) {
     self_test_output[id.x * 2u + 1u] = unit.y;
 }
 
-// Every invocation adds, joins and compares at the same words: sum, minimum, maximum, bits, a sum by comparing and exchanging (which may fail, and is tried a
-// few times; the second word counts what it did).
+// All invocations update the same words: sum, minimum, maximum, bits, and a sum by
+// compare-exchange, which may fail, is tried ROUNDS times, and counts its successes in the second
+// word.
 @compute @workgroup_size(GROUP)
 fn atomics(@builtin(global_invocation_id) id: vec3<u32>) {
     atomicAdd(&self_test_atomics[0], id.x);
@@ -52,7 +54,8 @@ fn atomics(@builtin(global_invocation_id) id: vec3<u32>) {
 
 var<workgroup> self_test_words: array<u32, GROUP>;
 
-// Each round, an invocation takes what the one opposite left in the round before. Out: one word each.
+// Each round, an invocation reads what the opposite one wrote in the round before. Out: one word
+// each.
 @compute @workgroup_size(GROUP)
 fn barriers(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var word = id.x;
@@ -65,7 +68,8 @@ fn barriers(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocat
     self_test_output[id.x] = word;
 }
 
-// in: iterations, bound; out: whether the driver ended the loop early, and its iterations. (Drivers on the processor do, after 65,535.)
+// in: iterations, bound; out: whether the driver ended the loop early, and its iterations.
+// (Software adapters end it after 65,535.)
 @compute @workgroup_size(1)
 fn loops() {
     var made = 0u;

@@ -1,6 +1,8 @@
-// A tally: count, sum, sum of squares, smallest and largest of 64-bit observations, exactly. The Rust twin is `statistics::Tally`.
+// A tally: count, sum, sum of squares, smallest and largest of 64-bit observations, exactly. The
+// reference implementation is `statistics::Tally`.
 //
-// A zeroed Tally is empty and counts every observation. All is by value, because WGSL takes no pointers to fields:
+// A zeroed Tally is empty and counts every observation. Values are passed by value, because WGSL
+// has no pointers to fields:
 //
 //     (*state).wait = tally_add((*state).wait, event.time, wait);
 //
@@ -14,9 +16,9 @@
 struct Tally {
     // Of the observations. It always fits.
     sum: vec4<u32>,
-    // Sum of their squares; all ones where it does not fit.
+    // Sum of their squares; all ones if it does not fit.
     squares: vec4<u32>,
-    // Smallest and largest; 0 where count is 0.
+    // Smallest and largest; 0 if count is 0.
     minimum: vec2<u32>,
     maximum: vec2<u32>,
     count: vec2<u32>,
@@ -24,7 +26,7 @@ struct Tally {
     since: vec2<u32>,
 }
 
-// An empty tally that begins at `time`, in ticks: what is observed before does not count.
+// An empty tally that begins at `time`, in ticks: earlier observations do not count.
 @must_use
 fn tally_since(time: vec2<u32>) -> Tally {
     var tally = Tally();
@@ -32,7 +34,7 @@ fn tally_since(time: vec2<u32>) -> Tally {
     return tally;
 }
 
-// The tally with the observation `value`, made at `time` (in ticks).
+// The tally with the observation `value` at `time` (in ticks).
 @must_use
 fn tally_add(tally: Tally, time: vec2<u32>, value: vec2<u32>) -> Tally {
     if time_less(time, tally.since) {

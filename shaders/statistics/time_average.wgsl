@@ -1,13 +1,14 @@
-// The average of a level over time: a queue's length, the number of busy servers. Area under the level, smallest and largest level,
-// exactly. The Rust twin is `statistics::TimeAverage`.
+// The average of a level over time, such as a queue's length or the number of busy servers. Area
+// under the level, smallest and largest level, exactly. The reference implementation is
+// `statistics::TimeAverage`.
 //
-// A level counts once it has lasted: from its change to the next call, and only if that is a tick or more. So a zeroed TimeAverage is
-// the level 0 from time 0 on, of which nothing has counted yet, and a level that comes and goes within an instant leaves no trace.
+// A level counts from its change to the next call, if that is a tick or more. So a zeroed
+// TimeAverage is the level 0 from time 0 on, and a level that lasts less than a tick has no effect.
 //
-// Times must not go back. A call for a time before the last one makes `area` all ones, and it stays so: there is no average then. So does
-// a change that takes the level below 0 or beyond a word.
+// A call with a time before the last one, or a change that takes the level below 0 or beyond a
+// word, makes `area` all ones for ever: there is no average then.
 //
-// All is by value, because WGSL takes no pointers to fields:
+// Values are passed by value, because WGSL has no pointers to fields:
 //
 //     (*state).busy = time_average_add((*state).busy, event.time, -1);
 //
@@ -20,15 +21,15 @@
 
 // 48 bytes, aligned to 16. Numbers of 64 and 128 bits, low word first.
 struct TimeAverage {
-    // Level times ticks, from `since` to `changed`; all ones where a call was wrong. It always fits.
+    // Level times ticks, from `since` to `changed`; all ones after an invalid call. It always fits.
     area: vec4<u32>,
-    // In ticks: where the average begins.
+    // In ticks: the beginning of the average.
     since: vec2<u32>,
-    // In ticks: up to where the level is known. What counts has a length once this is after `since`.
+    // In ticks: the level is known up to here. The average has a length if this is after `since`.
     changed: vec2<u32>,
     // From `changed` on.
     level: u32,
-    // Smallest and largest level that counted; no meaning while `changed` is not after `since`.
+    // Smallest and largest level that counted; undefined unless `changed` is after `since`.
     minimum: u32,
     maximum: u32,
     unused: u32,
@@ -36,8 +37,8 @@ struct TimeAverage {
 
 const TIME_AVERAGE_WRONG = vec4<u32>(0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu);
 
-// An average that begins at `time` (in ticks), of a level that is `level` until it is changed. It may be changed before `time`: what it
-// is until then does not count.
+// An average that begins at `time` (in ticks), with `level` until it is changed. Changes before
+// `time` are allowed and do not count.
 @must_use
 fn time_average_since(time: vec2<u32>, level: u32) -> TimeAverage {
     var average = TimeAverage();
@@ -56,7 +57,7 @@ fn time_average_set(average: TimeAverage, time: vec2<u32>, level: u32) -> TimeAv
         return next;
     }
     next.changed = time;
-    // Whether the level so far would be the first one that counts.
+    // Whether the previous level is the first one that counts.
     let first = !time_less(average.since, average.changed);
     let begin = select(average.changed, average.since, first);
     if time_less(begin, time) {
@@ -70,19 +71,19 @@ fn time_average_set(average: TimeAverage, time: vec2<u32>, level: u32) -> TimeAv
     return next;
 }
 
-// The level is higher by `change` from `time` (in ticks) on; it stays within 0 .. 2^32 - 1.
+// The level changes by `change` at `time` (in ticks); it stays within 0 .. 2^32 - 1.
 @must_use
 fn time_average_add(average: TimeAverage, time: vec2<u32>, change: i32) -> TimeAverage {
     let level = average.level + bitcast<u32>(change);
     let down = change < 0;
-    // The sum of words goes round where it is on the other side of the level.
+    // If the sum of words wraps, it is on the other side of the level.
     let wrong = (level < average.level) != down;
     var next = time_average_set(average, time, select(level, select(0xffffffffu, 0u, down), wrong));
     if wrong { next.area = TIME_AVERAGE_WRONG; }
     return next;
 }
 
-// The average up to `time` (in ticks), the level as it is: for the end of a run.
+// The average up to `time` (in ticks) with the level unchanged: for the end of a run.
 @must_use
 fn time_average_at(average: TimeAverage, time: vec2<u32>) -> TimeAverage {
     return time_average_set(average, time, average.level);

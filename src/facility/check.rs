@@ -1,5 +1,5 @@
-//! Looks a description through, and what of it goes together. Names and numbers are looked up in
-//! `names.rs`; who comes where, and whether stations can serve them, is in `traffic.rs`.
+//! Validates a description, field by field and in combination. `names.rs` resolves names and
+//! numbers; `traffic.rs` checks which classes reach which nodes and whether stations are stable.
 
 use super::distribution::whole;
 use super::names::{Names, setting};
@@ -10,8 +10,7 @@ use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::time::{Resolution, Ticks};
 
-/// The most servers of a station that looks at all of them: when somebody comes who may interrupt,
-/// or when it breaks down.
+/// Most servers of a station that scans all of its servers: one with preemption or breakdowns.
 const MOST_ROWS: u32 = 32;
 
 /// The nodes of a network, in the order of their LPs.
@@ -45,7 +44,8 @@ pub(super) fn check(
     let outside = arrive(&mut nodes, classes)?;
     leave(&nodes, &outside, classes)?;
     together(&nodes)?;
-    // Before rates are found, and loads: what cannot be drawn would be told as too much of them.
+    // Before rates and loads are computed: a time that cannot be drawn would be reported as
+    // overload.
     drawn(&nodes, network, scale)?;
     match traffic(&mut nodes, &outside) {
         Err(_) if allow_unstable => {}
@@ -57,7 +57,7 @@ pub(super) fn check(
     Ok(nodes)
 }
 
-/// What errors call the times of runs: by their names in descriptions and studies, too.
+/// The names of the times of runs in errors, with their names in descriptions and studies.
 pub(super) const UNTIL: &str = "end of runs (`until`)";
 const WARM_UP: &str = "warm-up (`warm_up`)";
 
@@ -65,7 +65,7 @@ pub(super) fn ticks(resolution: Resolution, what: &'static str, units: f64) -> R
     resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
 }
 
-/// The end of runs and that of their warm-up, if there is anything to observe between them.
+/// The end of runs and of their warm-up, if anything remains to observe between them.
 pub(super) fn observed(
     resolution: Resolution,
     until: f64,
@@ -76,7 +76,7 @@ pub(super) fn observed(
     if begin < end { Ok((end, begin)) } else { Err(FacilityError::WarmUp { until, warm_up }) }
 }
 
-/// That names can be told from what results call by words of their own, and shown.
+/// Checks that names differ from the words that results use, and that they can be displayed.
 fn named(network: &Network) -> Result<(), FacilityError> {
     let refused = |what, name: &str, reason| Err(FacilityError::Name { what, name: name.to_owned(), reason });
     let nodes = network.names().map(|name| ("a node", name));
@@ -85,14 +85,14 @@ fn named(network: &Network) -> Result<(), FacilityError> {
     for (what, name) in whole.into_iter().chain(classes).chain(nodes) {
         match (what, name) {
             ("a class", "all") => {
-                return refused(what, name, "results call all classes together so; choose another name");
+                return refused(what, name, "results use this name for all classes; choose another");
             }
             ("a node", "(network)") => {
-                return refused(what, name, "results call all nodes together so; choose another name");
+                return refused(what, name, "results use this name for all nodes; choose another");
             }
             _ => {}
         }
-        // XML has no place for them, nor for the last two characters of its first plane.
+        // XML allows neither control characters nor the last two code points of the first plane.
         if name.contains(|letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}')) {
             let reason =
                 "it has a control character, which would change a terminal and spoil SVG files; leave it out";
@@ -102,7 +102,7 @@ fn named(network: &Network) -> Result<(), FacilityError> {
     Ok(())
 }
 
-/// That all times that anybody spends can be drawn, and that calendars are of whole ticks.
+/// Checks that all times can be drawn, and that calendars consist of whole ticks.
 fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), FacilityError> {
     let law_at = |scale, node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| match law
         .map_or(Ok(()), |law| law.words(scale).map(drop))
@@ -112,7 +112,7 @@ fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), Faci
     };
     let law =
         |node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| law_at(scale, node, law, what);
-    law(&network.name, network.travel.as_ref(), &|| "time of travel of all ways".to_owned())?;
+    law(&network.name, network.travel.as_ref(), &|| "travel time of all routes".to_owned())?;
     for node in nodes {
         let name = &*node.name;
         // The clock of shared servers has no room for a time beyond the end of runs.
@@ -143,7 +143,7 @@ fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), Faci
     Ok(())
 }
 
-/// What a node has that does not go together, or not with those that its ways lead to.
+/// Checks combinations of settings of a node, and of a node with the targets of its routes.
 fn together(nodes: &[Node]) -> Result<(), FacilityError> {
     use Discipline::{Polling, Preemptive, Random, Sharing};
     for node in nodes {
@@ -154,14 +154,14 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             for other in routes.map(|route| &nodes[route.node]) {
                 if !matches!(other.kind, Kind::Station { .. }) {
                     return refused(
-                        "a shortest line among nodes that have none",
-                        "only stations and delays tell how many are there",
+                        "a shortest line among nodes without lines",
+                        "only stations and delays report their number of customers",
                     );
                 }
                 if other.blocks {
                     return refused(
                         "a shortest line among stations that block",
-                        "those who wait elsewhere for room there are in no line",
+                        "customers that wait elsewhere for room there are in no line",
                     );
                 }
             }
@@ -174,14 +174,14 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         {
             return refused(
                 "a time of travel to a station that blocks",
-                "who is on his way has left his server, and cannot wait there for room; leave it out, and let the way lead to a delay before that station",
+                "a travelling customer has left its server and cannot wait there for room; remove the time, and lead the route to a delay before that station",
             );
         }
         let mut all = node.pairs.iter().flat_map(Pair::all_routes);
         if matches!(node.kind, Kind::Router | Kind::Fork) && all.any(|route| nodes[route.node].blocks) {
             return refused(
                 "a router or fork before a station that blocks",
-                "who is refused has no server to wait at; send him there from a station or a delay",
+                "a refused customer has no server to wait at; send it there from a station or a delay",
             );
         }
         let Kind::Station { servers, discipline, .. } = node.kind else { continue };
@@ -189,29 +189,28 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         let rows = discipline == Preemptive || node.breakdown.is_some();
         if rows && servers.is_some_and(|servers| servers > MOST_ROWS) {
             return refused(
-                "so many servers",
-                "where services are interrupted all servers are looked at, and at most 32",
+                "more than 32 servers",
+                "a station that interrupts services scans all its servers, at most 32",
             );
         }
         if discipline == Polling && servers != Some(1) {
-            return refused("polling by several servers", "each would go its own way; make it one server");
+            return refused("polling by several servers", "each server polls alone; use one server");
         }
         if discipline == Random && !patient {
-            let reason =
-                "a line in random order moves its customers, and does not find those again who leave it";
+            let reason = "a line in random order moves its customers and cannot find one that leaves it";
             return refused("patience in a random order", reason);
         }
         if discipline == Random && node.blocks {
             return refused(
                 "blocking in a random order",
-                "a line in random order leaves no room for those who wait elsewhere",
+                "a line in random order has no room for customers that wait elsewhere",
             );
         }
         if discipline == Sharing {
             if !patient {
                 return refused(
                     "patience with shared servers",
-                    "everybody is served at once, and nobody waits",
+                    "all customers are served at the same time, and none waits",
                 );
             }
             if !node.calendar.is_empty() || node.breakdown.is_some() {
@@ -223,37 +222,37 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             if node.blocks {
                 return refused(
                     "blocking at shared servers",
-                    "everybody is served at once; give it a capacity with loss",
+                    "all customers are served at the same time; give it a capacity with loss",
                 );
             }
             if servers.is_some_and(|servers| servers > 0xffff) {
-                return refused("so many shared servers", "shares are fractions of 16 bits");
+                return refused("too many shared servers", "shares are fractions of 16 bits");
             }
         }
         if discipline == Preemptive && (node.breakdown.is_some() || !node.calendar.is_empty()) {
             return refused(
                 "a schedule or breakdowns of a preemptive station",
-                "a service that was interrupted twice would have to remember both",
+                "a service that is interrupted twice would have to store both interruptions",
             );
         }
         if holds && (rows || discipline == Sharing) {
             return refused(
-                "a way to a station that blocks",
-                "from preemptive, shared or breaking servers nobody can wait in service",
+                "a route to a station that blocks",
+                "customers cannot wait in service at preemptive, shared or breaking servers",
             );
         }
         if node.blocks && !node.balking.is_empty() {
             return refused(
                 "balking at a station that blocks",
-                "who waits elsewhere for room there has joined already",
+                "a customer that waits elsewhere for room there has joined already",
             );
         }
     }
-    // Routers take no time, nor does parting: a way round through nothing else would never end.
-    // (Who has been joined took the time that his siblings took.)
+    // Routers and forks take no time, so a cycle of only these would never end. A join takes time:
+    // that of its forked tasks.
     let instant = |node: &usize| matches!(nodes[*node].kind, Kind::Router | Kind::Fork);
     let mut left: Vec<usize> = (0..nodes.len()).filter(instant).collect();
-    // As often as one is taken away that leads to no other.
+    // Removes nodes without routes to the rest, until none can be removed.
     while let Some(place) = left.iter().position(|&node| {
         let fork = nodes[node].kind == Kind::Fork;
         let routes = nodes[node].pairs.iter().flat_map(|pair| if fork { &pair.tasks } else { &pair.routes });
@@ -265,8 +264,8 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         None => Ok(()),
         Some(&node) => Err(unsupported(
             &nodes[node].name,
-            "a way round through routers and forks only",
-            "it takes no time, so that nothing bounds how often somebody goes round at one time, and a run in which he always does would never end; let one of its ways take some",
+            "a cycle of routers and forks only",
+            "it takes no time, so a customer could circle without end; give one of its routes a travel time",
         )),
     }
 }

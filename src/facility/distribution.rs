@@ -1,4 +1,4 @@
-//! Distributions of times as a description names them.
+//! Distributions of times, as descriptions name them.
 
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma;
@@ -9,25 +9,25 @@ use crate::random::{Stream, lognormal_spread, probability, weibull_power};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
 
-/// What kernels know of a kind of distributions, whatever its numbers.
+/// What kernels need of a kind of distribution, independent of its parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// The first word of its laws: the place in [`KINDS`].
+    /// The first word of its records: its index in [`KINDS`].
     pub(super) number: u32,
-    /// Words that are drawn for one time, at most 3. 0 also where `wgsl` draws them itself.
+    /// Words drawn for one time, at most 3; 0 if `wgsl` itself draws them.
     pub(super) draws: u32,
-    /// A time in WGSL, of `words` (the last that was drawn comes first), `number`, `a`, `b` and
+    /// A time in WGSL, computed from `words` (the last drawn comes first), `number`, `a`, `b` and
     /// `c`. Rows with the same text share one call.
     pub(super) wgsl: &'static str,
     /// The same time in Rust.
     pub(super) time: fn(&mut Stream, &Law) -> Ticks,
-    /// No time is shorter. Zero also for laws that begin nearly there.
+    /// A lower bound of all times; zero also for distributions that begin near zero.
     pub(super) least: fn(&Law) -> Ticks,
-    /// One of the kind.
+    /// A distribution of this kind.
     pub(super) example: Distribution,
 }
 
-/// The numbers of a distribution as kernels read them.
+/// The parameters of a distribution as kernels read them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Law {
     pub(super) number: u32,
@@ -37,15 +37,15 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// The place of its kind in [`KINDS`], and the law.
+    /// The index of its kind in [`KINDS`], and its parameters.
     pub(super) fn of(words: &[u32]) -> (usize, Self) {
         let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
         (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
     }
 }
 
-/// Makes [`Distribution`] and [`KINDS`] of rows: a variant, its kind, and what follows from its
-/// numbers.
+/// Defines [`Distribution`] and [`KINDS`] by rows: a variant, its kind, and the quantities that
+/// follow from its parameters.
 macro_rules! distributions {
     ($($(#[$doc:meta])* $name:ident $fields:tt: {
         kind: $kind:expr,
@@ -57,14 +57,14 @@ macro_rules! distributions {
     })*) => {
         /// A distribution of times, in the network's unit of time.
         ///
-        /// In a file, one of its names with its numbers: `{ exponential = 1.5 }`, `{ uniform =
+        /// In a file, one of its names with its parameters: `{ exponential = 1.5 }`, `{ uniform =
         /// [1.0, 2.0] }`, `{ erlang = { stages = 3, mean = 2.0 } }`.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase", deny_unknown_fields)]
         #[non_exhaustive]
         pub enum Distribution { $($(#[$doc])* $name $fields,)* }
 
-        /// All kinds, by their numbers.
+        /// All kinds, in the order of their numbers.
         pub(super) const KINDS: &[Kind] = &[$($kind),*];
 
         impl Distribution {
@@ -84,7 +84,7 @@ macro_rules! distributions {
                 match *self { $($numbers => $variance,)* }
             }
 
-            /// The times that have to be many ticks long, so that what is drawn is right.
+            /// The times that have to be many ticks long for draws to be accurate.
             #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
             pub(super) fn scales(&self) -> [Option<f64>; 2] {
                 match *self { $($numbers => $scales,)* }
@@ -105,7 +105,7 @@ const fn first(law: &Law) -> Ticks {
     law.a
 }
 
-/// An exponential time of one of two means; `exponential` has the first alone.
+/// An exponential time with one of two means; `exponential` has only the first.
 const EXPONENTIAL: &str =
     "exponential_of(words.x, select(b, a, (kind == 1u) | (words.y < number) | (number == SURE)))";
 
@@ -126,7 +126,7 @@ distributions! {
         scales: [Some(value), None],
         law: |to| Ok(Law { a: whole(value, to.scale)?, ..Law::default() }),
     }
-    /// Exponential, of this mean.
+    /// Exponential, with this mean.
     Exponential(f64): {
         kind: Kind {
             number: 1,
@@ -160,23 +160,23 @@ distributions! {
             let (a, b) = (to.time(low)?, to.positive(high)?);
             if a >= b {
                 return Err(format!(
-                    "it is uniform between {low} and {high}; the second has to be the later"
+                    "it is uniform between {low} and {high}; the second has to be greater"
                 ));
             }
             to.drawn(high - low)?;
             Ok(Law { a, b, ..Law::default() })
         },
     }
-    /// The sum of `stages` exponential times of one mean; `mean` is that of the sum.
+    /// The sum of `stages` exponential times with the same mean; `mean` is the mean of the sum.
     Erlang {
-        /// Stages, 1 to 100.
+        /// Number of stages, 1 to 100.
         stages: u32,
-        /// Mean of their sum.
+        /// Mean of the sum.
         mean: f64,
     }: {
         kind: Kind {
             number: 3,
-            // It draws one for each stage.
+            // `draw_erlang` draws one word for each stage.
             draws: 0,
             wgsl: "draw_erlang(number, a)",
             time: |stream, law| stream.erlang(law.number, law.a),
@@ -194,13 +194,13 @@ distributions! {
             Ok(Law { number: stages, a: to.drawn(mean / f64::from(stages))?, ..Law::default() })
         },
     }
-    /// Exponential, with either of two means.
+    /// Exponential, with one of two means.
     Hyperexponential {
-        /// Of the first mean.
+        /// Probability of the first mean.
         probability: f64,
-        /// One mean.
+        /// First mean.
         first: f64,
-        /// The other.
+        /// Second mean.
         second: f64,
     }: {
         kind: Kind {
@@ -223,7 +223,7 @@ distributions! {
             Ok(Law { number, a: to.drawn(first)?, b: to.drawn(second)?, ..Law::default() })
         },
     }
-    /// Triangular: the least, the most frequent and the greatest time.
+    /// Triangular: the minimum, the mode and the maximum.
     Triangular([f64; 3]): {
         kind: Kind {
             number: 5,
@@ -250,11 +250,11 @@ distributions! {
             Ok(Law { a, b, c, ..Law::default() })
         },
     }
-    /// Normal, cut at zero: what would be negative is zero.
+    /// Normal, with negative values set to zero.
     Normal {
-        /// Mean, before the cut.
+        /// Mean, before negative values are set to zero.
         mean: f64,
-        /// Standard deviation, before the cut.
+        /// Standard deviation, before negative values are set to zero.
         deviation: f64,
     }: {
         kind: Kind {
@@ -327,10 +327,10 @@ distributions! {
     }
 }
 
-/// The most stages of an Erlang distribution: each is a draw.
+/// Most stages of an Erlang distribution: each is a draw.
 const MOST_STAGES: u32 = 100;
 
-/// Mean and variance of a normal variate, zero where it would be negative.
+/// Mean and variance of a normal variate with negative values set to zero.
 fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
     if deviation <= 0.0 {
         return [mean.max(0.0), 0.0];
@@ -343,16 +343,16 @@ fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
     [first, second - first * first]
 }
 
-/// Ticks that times that are drawn last on average at the least, as they are rounded down to whole
-/// ones: half a tick in a thousandth.
+/// Least mean of drawn times, in ticks: times are rounded down to whole ticks, so the mean is off
+/// by half a tick, a thousandth of this.
 const LEAST_MEAN: u64 = 500;
 
-/// A time that is not zero, in whole ticks, if they say what was meant; or why not.
+/// A positive time in whole ticks, if that is accurate enough; otherwise the reason why not.
 pub(super) fn whole(units: f64, scale: TimeScale) -> Result<Ticks, String> {
     scale.never(units).map_or_else(|| reached(units, scale.resolution), Ok)
 }
 
-/// The same of a time that runs reach.
+/// The same for a time that runs reach.
 fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
     match resolution.ticks(units).map_err(|error| no_time(&error))? {
         Ticks::ZERO => {
@@ -373,13 +373,13 @@ impl Distribution {
     }
 }
 
-/// Makes times of a description into ticks, and checks them.
+/// Converts times of a description into ticks and checks them.
 struct Coder {
     scale: TimeScale,
 }
 
 impl Coder {
-    /// (Says what the argument of a row's closure is.)
+    /// Calls a row's closure; it exists to fix the type of the closure's argument.
     fn law(&self, law: impl FnOnce(&Self) -> Result<Law, String>) -> Result<Law, String> {
         law(self)
     }
@@ -389,16 +389,16 @@ impl Coder {
         self.scale.resolution.ticks(units).map_err(|error| no_time(&error))
     }
 
-    /// A time that is not zero.
+    /// A positive time.
     fn positive(&self, units: f64) -> Result<Ticks, String> {
         reached(units, self.scale.resolution)
     }
 
-    /// A mean of what is drawn.
+    /// The mean of drawn times.
     fn drawn(&self, units: f64) -> Result<Ticks, String> {
         match self.positive(units)? {
             ticks if ticks.get() < LEAST_MEAN => Err(format!(
-                "{units} is a mean of {} ticks, and what is drawn is rounded down to whole ones; choose more ticks per unit, so that it is {LEAST_MEAN} or more",
+                "{units} is a mean of {} ticks, and times are rounded down to whole ticks; choose more ticks per unit, so that the mean is {LEAST_MEAN} ticks or more",
                 ticks.get()
             )),
             ticks => Ok(ticks),
@@ -412,14 +412,15 @@ impl Distribution {
         KINDS.iter().map(|kind| kind.example)
     }
 
-    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or
-    /// nearly.
+    /// A lower bound of all times drawn by `words`; zero for distributions that begin at or near
+    /// zero.
     pub(super) fn least(words: &[u32; 8]) -> Ticks {
         let (kind, law) = Law::of(words);
         (KINDS[kind].least)(&law)
     }
 
-    /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
+    /// The distribution as kernels read it, 8 words: kind, a number, three times; or why it is
+    /// invalid.
     pub(super) fn words(&self, scale: TimeScale) -> Result<[u32; 8], String> {
         let Law { number, a, b, c } = self.law(&Coder { scale })?;
         let [a, b, c] = [a, b, c].map(Ticks::to_words);

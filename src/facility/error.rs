@@ -1,23 +1,23 @@
-//! What can be wrong with a network, or go wrong with its runs.
+//! Errors of networks and of their runs.
 
 use crate::ErrorKind;
 use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
-use crate::text::number;
+use crate::text::{number, suggested};
 use crate::time::TimeError;
 
-/// An error of the `facility` module. Those of a description come before anything is run; correct
-/// it and call again. What a run gave that ended in one of the others is lost.
+/// An error of the `facility` module. Errors of a description occur before any run; correct it and
+/// call again. A run that ends with one of the other errors has no results.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FacilityError {
-    /// A description that is not TOML, or has a field that no network has.
-    #[error("the description cannot be read: {0}")]
+    /// A description that is not TOML, or has an unknown field.
+    #[error("the description cannot be read: {}", suggested(&.0.to_string()))]
     Toml(Box<toml::de::Error>),
-    /// A description that is not JSON, or has a field that no network has.
-    #[error("the description cannot be read: {0}")]
+    /// A description that is not JSON, or has an unknown field.
+    #[error("the description cannot be read: {}", suggested(&.0.to_string()))]
     Json(serde_json::Error),
-    /// A network without a node where anybody is served.
+    /// A network without a station and without a delay.
     #[error("the network has no station and no delay; add one")]
     Empty,
     /// A name that two nodes have.
@@ -26,22 +26,22 @@ pub enum FacilityError {
         /// The name.
         name: String,
     },
-    /// A name that would make results ambiguous, or harm where they are shown.
+    /// A name that would make results ambiguous, or that cannot be displayed safely.
     #[error("{what} cannot be called `{}`: {reason}", name.escape_debug())]
     Name {
-        /// What has it.
+        /// What has the name.
         what: &'static str,
         /// The name.
         name: String,
-        /// Why not, and what would do.
+        /// Why it is refused, and what to do.
         reason: &'static str,
     },
-    /// No classes, too many, or two of one name.
+    /// No classes, too many, or two with the same name.
     #[error("the network has the classes {classes}; {remedy}")]
     Classes {
         /// Their names.
         classes: String,
-        /// What would do.
+        /// What to do.
         remedy: String,
     },
     /// A class that the network does not have.
@@ -51,23 +51,23 @@ pub enum FacilityError {
         node: String,
         /// The name.
         class: String,
-        /// The classes.
+        /// The classes of the network.
         known: String,
     },
-    /// A way to a node that does not exist, or to a source.
+    /// A route to a node that does not exist, or to a source.
     #[error("`{node}` sends customers to `{to}`, {problem}")]
     Link {
         /// The node.
         node: String,
-        /// Where the way leads.
+        /// The target of the route.
         to: String,
-        /// What is wrong with that.
+        /// What is wrong with it.
         problem: String,
     },
-    /// Probabilities that are none, or do not add up to 1.
+    /// Invalid probabilities, or probabilities that do not add up to 1.
     #[error(
-        "the ways of `{class}` from `{node}` have probabilities that add up to {}; \
-         make it 1, or leave one of them out, which then has the rest",
+        "the routes of `{class}` from `{node}` have probabilities that add up to {}; \
+         make the sum 1, or omit one of them, which then gets the rest",
         number(*sum)
     )]
     Probabilities {
@@ -78,9 +78,9 @@ pub enum FacilityError {
         /// Their sum.
         sum: f64,
     },
-    /// A class that comes to a node and has no way on.
+    /// A class that reaches a node from which it has no route.
     #[error(
-        "`{class}` customers come to `{node}` and have no way on; add a link, to a sink if they leave the network there"
+        "`{class}` customers reach `{node}` and have no route from there; add a link, to a sink if they leave the network there"
     )]
     NoWay {
         /// The node.
@@ -88,9 +88,9 @@ pub enum FacilityError {
         /// The class.
         class: String,
     },
-    /// Customers that come in and can never leave.
+    /// Customers that enter and can never leave.
     #[error(
-        "`{class}` customers who come to `{node}` can reach no sink, so that more and more of them would be there; add a way out"
+        "`{class}` customers that reach `{node}` can reach no sink, so their number grows without end; add a route to a sink"
     )]
     NoWayOut {
         /// The node.
@@ -98,23 +98,23 @@ pub enum FacilityError {
         /// The class.
         class: String,
     },
-    /// A node to which nobody ever comes.
-    #[error("nobody ever comes to `{node}`; add a link to it, or remove it")]
+    /// A node that no customer reaches.
+    #[error("no customer reaches `{node}`; add a link to it, or remove it")]
     Unreachable {
         /// The node.
         node: String,
     },
-    /// A class of which there is nobody.
+    /// A class without customers.
     #[error(
-        "there is no `{class}` customer: no source, no population and no link makes one. Add one of them, or remove the class"
+        "there is no `{class}` customer: no source, no population and no link creates one. Add one of them, or remove the class"
     )]
     NoCustomers {
         /// The class.
         class: String,
     },
-    /// A class that comes to a node, and no time is said for it.
+    /// A class that reaches a node without a time for it.
     #[error(
-        "`{class}` customers come to `{node}`, which has no {what} for them; add `{what}`, or one for this class"
+        "`{class}` customers reach `{node}`, which has no {what} for them; add `{what}`, or one for this class"
     )]
     NoTime {
         /// The node.
@@ -124,18 +124,18 @@ pub enum FacilityError {
         /// `service` or `time`.
         what: &'static str,
     },
-    /// Siblings that a fork makes, and that do not all come back to it.
+    /// Tasks of a fork that do not all return to it.
     #[error(
-        "siblings that the fork `{fork}` makes {what} `{node}`, and it would wait for them for ever; {remedy}"
+        "tasks of the fork `{fork}` {what} `{node}`, and the fork would wait for them for ever; {remedy}"
     )]
-    Siblings {
+    Tasks {
         /// The fork.
         fork: String,
-        /// Where they are lost.
+        /// The node where they are lost.
         node: String,
-        /// How.
+        /// How they are lost.
         what: &'static str,
-        /// What would do.
+        /// What to do.
         remedy: &'static str,
     },
     /// A distribution that cannot be drawn from.
@@ -153,48 +153,48 @@ pub enum FacilityError {
     Setting {
         /// The node, or the network.
         node: String,
-        /// Which setting.
+        /// The setting.
         what: &'static str,
         /// Its value.
         value: String,
-        /// What would do.
+        /// What to do.
         remedy: String,
     },
-    /// What the module does not support.
+    /// A combination that the module does not support.
     #[error("`{node}`: {what} cannot be simulated yet: {reason}")]
     Unsupported {
         /// The node.
         node: String,
-        /// What.
+        /// The combination.
         what: &'static str,
-        /// Why not.
+        /// Why it is not supported.
         reason: &'static str,
     },
-    /// An open network in which more customers come to a station than it serves.
+    /// An open network in which a station receives more work than it can serve.
     #[error(
-        "`{node}` has to serve {load:.3} times what its servers can: its line, or that of who waits for room there, grows without end. (What is lost on the way to it is not counted.) Add servers, or \
+        "`{node}` has to serve {load:.3} times the work that its servers can (customers lost on the way are not subtracted), so its line, or the line for room there, grows without end. Add servers, or \
          allow unstable networks"
     )]
     Unstable {
-        /// The station, or all of which a shortest line is chosen.
+        /// The station, or all stations of a shortest-line choice.
         node: String,
-        /// Offered load over the servers.
+        /// Offered load divided by the number of servers.
         load: f64,
     },
-    /// Two nodes, or classes at nodes, with the same hash of their names: they would draw the same
+    /// Two nodes, or classes at nodes, whose names have the same hash: they would draw the same
     /// random numbers.
     #[error(
-        "the random streams of `{first}` and `{second}` have the same 64-bit name: rename one of the two nodes"
+        "the random streams of `{first}` and `{second}` have the same 64-bit name; rename one of the two nodes"
     )]
     SameStreams {
-        /// A node.
+        /// One node.
         first: String,
-        /// The other.
+        /// The other node.
         second: String,
     },
-    /// A network too large for the check of its stability.
+    /// A network too large for the stability check.
     #[error(
-        "whether the network is stable is not known: it has {pairs} pairs of a node and a class that customers come to from outside, and up to {most} are checked. \
+        "the stability of the network is unknown: it has {pairs} pairs of a node and a class that customers reach from outside, and at most {most} are checked. \
          Allow unstable networks to run it"
     )]
     Unchecked {
@@ -203,27 +203,27 @@ pub enum FacilityError {
         /// The most that are checked.
         most: usize,
     },
-    /// A time that is none.
-    #[error("the {what} is no time: {}", no_time(source))]
+    /// An invalid time.
+    #[error("the {what} is not a valid time: {}", no_time(source))]
     Time {
-        /// Which.
+        /// Which time.
         what: &'static str,
-        /// Why not.
+        /// Why it is invalid.
         source: TimeError,
     },
     /// The run is not longer than its warm-up.
     #[error(
-        "a run until {until} has nothing to observe after a warm-up until {warm_up}; let it end (`until`) later, or the warm-up (`warm_up`) earlier"
+        "a run until {until} has nothing to observe after a warm-up until {warm_up}; set `until` later, or `warm_up` earlier"
     )]
     WarmUp {
         /// The end of runs.
         until: f64,
-        /// Where statistics begin.
+        /// The end of the warm-up, when statistics begin.
         warm_up: f64,
     },
-    /// A run whose beginning shows in its second half.
+    /// A run whose initial transient is visible in its second half.
     #[error(
-        "at `{node}` the number of customers still settles in the second half of runs until {until}; make them longer, or say the warm-up"
+        "at `{node}` the number of customers still settles in the second half of runs until {until}; make them longer, or set the warm-up"
     )]
     NotSettled {
         /// The station.
@@ -231,7 +231,7 @@ pub enum FacilityError {
         /// The end of runs.
         until: f64,
     },
-    /// More customers wait at a station than there may be.
+    /// More customers wait at a station than its line has room for.
     #[error(
         "in replication {replication} more than {room} customers wait at `{node}`: it may be unstable. Give it a capacity, or allow more to wait"
     )]
@@ -240,7 +240,7 @@ pub enum FacilityError {
         node: String,
         /// The most that may wait.
         room: u32,
-        /// The run.
+        /// The replication.
         replication: u32,
     },
     /// A run that failed.
@@ -248,62 +248,62 @@ pub enum FacilityError {
     Fault {
         /// The node.
         node: String,
-        /// The run.
+        /// The replication.
         replication: u32,
-        /// Why.
+        /// The fault.
         fault: Fault,
     },
-    /// Stations that wait for each other for ever, or one for itself.
+    /// Stations that wait for each other for ever, or one that waits for itself.
     #[error(
-        "in replication {replication} nothing goes on any more at {nodes}: all servers there are kept for ever, by customers who wait for room there themselves. Give them more \
+        "replication {replication} is in deadlock at {nodes}: all servers there are held by customers that wait for room there themselves. Give them more \
          room, or let customers be lost there"
     )]
     Deadlock {
         /// Their names.
         nodes: String,
-        /// The run.
+        /// The replication.
         replication: u32,
     },
-    /// Little's law does not hold in a run: a bug of the library's, or of the device's.
+    /// Little's law does not hold in a run: a bug of the library or of the device.
     #[error(
-        "in replication {replication} Little's law does not hold for `{class}` customers at `{node}`: the times that they were there add up to {times} ticks (modulo 2^64), and \
-         the area under their number is {area}. The results mean nothing: please report it"
+        "in replication {replication} Little's law does not hold for `{class}` customers at `{node}`: their sojourn times add up to {times} ticks (modulo 2^64), and \
+         the area under their number is {area}. The results are wrong: please report it"
     )]
     Little {
         /// The node.
         node: String,
         /// The class.
         class: String,
-        /// The run.
+        /// The replication.
         replication: u32,
-        /// The sum of the times, modulo 2^64.
+        /// The sum of the sojourn times, modulo 2^64.
         times: u64,
-        /// The area.
+        /// The area under the number of customers.
         area: u128,
     },
-    /// Customers were lost on a way: a bug of the library's, or of the device's.
+    /// Customers were lost on a route: a bug of the library or of the device.
     #[error(
-        "in replication {replication} {sent} customers left for another node, and {came} came to one. The results mean nothing: please report it"
+        "in replication {replication} {sent} customers left for another node, and {came} arrived at one. The results are wrong: please report it"
     )]
     Flow {
-        /// The run.
+        /// The replication.
         replication: u32,
-        /// Who left for another node.
+        /// Customers that left for another node.
         sent: u64,
-        /// Who came to one.
+        /// Customers that arrived at a node.
         came: u64,
     },
-    /// The engine.
+    /// The engine failed.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// A study that was saved.
+    /// A saved study is invalid.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The statistics.
+    /// The statistics failed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// A picture that could not be drawn.
-    #[error("the picture cannot be drawn: {message}")]
+    /// A plot that could not be drawn.
+    #[error("the plot cannot be drawn: {message}")]
     Plot {
         /// Why not.
         message: String,
@@ -360,8 +360,8 @@ fn checkpoint_kind(error: &CheckpointError) -> ErrorKind {
     }
 }
 
-/// Why a number is no time, for who writes it into a description: [`TimeError`] speaks to who
-/// writes a program.
+/// Why a number is not a valid time, for the author of a description: the text of [`TimeError`]
+/// addresses programmers.
 pub(super) fn no_time(error: &TimeError) -> String {
     match error {
         TimeError::NotFinite { units } => format!("{units} is not a finite number; choose one that is"),

@@ -1,5 +1,5 @@
-//! Closed networks by a global future event list, as Park and Fishwick simulate them: the network
-//! and what a run gives. `simulation.rs` makes runs on a device, and `twin.rs` is what they mean.
+//! Closed networks with a global future event list (Park and Fishwick): networks and results.
+//! `simulation.rs` runs them on a device; `reference.rs` is the reference implementation.
 
 mod reference;
 mod simulation;
@@ -16,28 +16,28 @@ use crate::time::Ticks;
 use super::nodes::{Kind, Node};
 use super::{Discipline, Distribution, Facility};
 
-/// Why a network was not made, or did not run on.
+/// Why a network was not built, or its run stopped.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FelError {
     /// The device failed, or refused a buffer or a kernel. The run is lost.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A value that no network has. Nothing was made.
+    /// An invalid setting. Nothing was built.
     #[error("{what}: {remedy}")]
     Setting {
-        /// Which, and its value.
+        /// The setting and its value.
         what: String,
         /// What to do.
         remedy: &'static str,
     },
-    /// Time does not advance: with this interval, services are rounded to nothing again and again.
-    /// The run cannot go on.
+    /// Time does not advance: with this interval, services are rounded to zero again and again. The
+    /// run cannot continue.
     #[error(
-        "time stands still at tick {time}: with intervals of {interval} ticks, services last no interval again and again; choose a shorter one"
+        "time does not advance at tick {time}: with intervals of {interval} ticks, services are rounded to zero again and again; choose a shorter interval"
     )]
     Stuck {
-        /// Where, in ticks.
+        /// The time, in ticks.
         time: u64,
         /// The interval, in ticks.
         interval: u32,
@@ -61,31 +61,31 @@ fn refuse<T>(what: String, remedy: &'static str) -> Result<T, FelError> {
     Err(FelError::Setting { what, remedy })
 }
 
-/// A closed network of service facilities (Park and Fishwick, section 5.3): each has one server and
-/// a queue, first come first served, serves tokens for exponential times, and sends each to one of
-/// some facilities, all with the same probability, in no time.
+/// A closed network of service facilities (Park and Fishwick, section 5.3). Each has one server and
+/// a FIFO queue, serves tokens for exponential times, and sends each to one of its targets, all
+/// with the same probability, in no time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FelNetwork {
-    /// Mean times of service in ticks, but for the tick that each lasts longer.
+    /// Mean service times in ticks, without the extra tick of each service.
     means: Vec<u32>,
-    /// By facility, those that it sends to.
+    /// By facility, its targets.
     targets: Vec<Vec<u32>>,
-    /// By facility, those that send to it, each once.
+    /// By facility, the facilities that send to it, each once.
     sources: Vec<Vec<u32>>,
-    /// Tokens at each at first.
+    /// By facility, its initial tokens.
     tokens: Vec<u32>,
 }
 
 impl FelNetwork {
-    /// Facilities that send to one may be no more: an invocation looks at all of them.
+    /// Most facilities that send to one facility: one invocation reads all of them.
     pub const MOST_SOURCES: usize = 64;
 
-    /// The longest mean time of service, in ticks: a service must fit a word.
+    /// The longest mean service time, in ticks: a service must fit a word.
     pub const MOST_MEAN: Ticks = Ticks::new(1 << 27);
 
-    /// For each facility its mean time of service, the facilities that it sends to, and the tokens
-    /// that it has at first. A service lasts a tick longer than an exponential time of that mean,
-    /// rounded down. A facility that is among the targets twice is twice as probable.
+    /// Takes for each facility its mean service time, its targets, and its initial tokens. A
+    /// service lasts one tick more than an exponential time with that mean, rounded down. A target
+    /// listed twice is twice as probable.
     ///
     /// # Errors
     /// [`FelError::Setting`], naming the facility and the value.
@@ -115,7 +115,7 @@ impl FelNetwork {
             if to.is_empty() || to.len() > 1 << 16 {
                 return refuse(
                     format!("facility {facility} sends to {} facilities", to.len()),
-                    "tokens never leave a closed network: name from 1 to 65,536 targets",
+                    "tokens never leave a closed network; name from 1 to 65,536 targets",
                 );
             }
             for &target in to {
@@ -133,14 +133,14 @@ impl FelNetwork {
         if let Some(facility) = sources.iter().position(|sources| sources.len() > Self::MOST_SOURCES) {
             return refuse(
                 format!("{} facilities send to facility {facility}", sources[facility].len()),
-                "the event list takes at most 64: describe the network to the conservative engine",
+                "the event list takes at most 64; run the network with the conservative engine",
             );
         }
         Ok(Self { means, targets, sources, tokens })
     }
 
     /// The paper's model (section 6): a torus of facilities, each of which sends to its four
-    /// neighbours, all with the same mean time of service. Tokens are spread evenly at first.
+    /// neighbours, all with the same mean service time. Tokens are spread evenly at first.
     ///
     /// # Errors
     /// [`FelError::Setting`], naming the value.
@@ -164,26 +164,26 @@ impl FelNetwork {
         Self::new((0..count).map(facility))
     }
 
-    /// The network that a description is, if it is a closed one of stations with one server each,
-    /// first come first served, without bounds and patience, one class of customers, exponential
-    /// services, and ways whose probabilities are multiples of 1/n for an n up to 64.
+    /// Converts a closed network of single-server FIFO stations without capacities and patience,
+    /// with one class of customers, exponential services, and routes whose probabilities are
+    /// multiples of 1/n for an n up to 64.
     ///
     /// # Errors
-    /// [`FelError::Setting`], with the node and what the event list does not know of.
+    /// [`FelError::Setting`], with the node and what the event list does not support.
     pub fn of(facility: &Facility) -> Result<Self, FelError> {
-        const REMEDY: &str = "the event list takes stations of one server each, first come first served, with exponential services, for one class of customers: run it without an interval";
+        const REMEDY: &str = "the event list takes single-server FIFO stations with exponential services and one class of customers; run the network without an interval";
         let node = |node: &Node| {
             let lacks = |what: &str| refuse(format!("`{}` {what}", node.name), REMEDY);
             let fifo = Kind::Station { servers: Some(1), capacity: None, discipline: Discipline::Fifo };
             let [pair] = &node.pairs[..] else { return lacks("serves several classes") };
             if node.kind != fifo {
-                return lacks("is no such station");
+                return lacks("is not such a station");
             }
             if pair.routes.iter().any(|route| route.travel.is_some()) {
-                return lacks("sends customers along ways that take time");
+                return lacks("has routes with travel times");
             }
             if pair.patience.is_some() || !node.plain() || node.choice != super::nodes::Choice::Chance {
-                return lacks("has customers who lose patience, or go on in turn");
+                return lacks("has customers that lose patience, or cyclic routes");
             }
             let Some(Distribution::Exponential(mean)) = pair.service else {
                 return lacks("has services that are not exponential");
@@ -193,31 +193,31 @@ impl FelNetwork {
                 times(*n).all(|times| times > 0.5 && (times - times.round()).abs() < 1e-9 * f64::from(*n))
             };
             let Some(n) = (1..=64).find(whole) else {
-                return lacks("has ways whose probabilities are no multiples of 1/64 or a larger part");
+                return lacks("has routes with probabilities that are not multiples of 1/n, n to 64");
             };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64")]
             let often = times(n).map(|times| times.round() as usize);
             let targets = pair.routes.iter().zip(often).flat_map(|(route, often)| {
                 std::iter::repeat_n(u32::try_from(route.node).expect("an LP"), often)
             });
-            let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has services of no length") };
+            let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has no valid service time") };
             Ok((Ticks::new(mean.get().saturating_sub(1)), targets.collect(), pair.population))
         };
         Self::new(facility.nodes.iter().map(node).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// How many they are.
+    /// The number of facilities.
     pub fn len(&self) -> usize {
         self.means.len()
     }
 
-    /// No network is empty.
+    /// Always false: no network is empty.
     pub fn is_empty(&self) -> bool {
         self.means.is_empty()
     }
 
-    /// Draws the service with a number (from 1 on) at a facility: for how long, and where the token
-    /// goes then. The same in the engine of `pdes` for an LP's event of that number.
+    /// Draws the service with a number (from 1) at a facility: its length and the next facility of
+    /// the token. The engine of `pdes` draws the same for an LP's event with that number.
     fn draw(&self, seed: u64, facility: u32, number: u64) -> (u64, u32) {
         let mut stream = Stream::new(seed, facility, number);
         let service = stream.exponential(Ticks::new(self.means[facility as usize].into())).get() + 1;
@@ -227,8 +227,8 @@ impl FelNetwork {
     }
 }
 
-/// A time in whole intervals: the nearest one, and the later of two, `service` after `now`, which
-/// is one.
+/// The whole interval nearest to `service` after `now`, the later of two; `now` is a whole
+/// interval.
 fn rounded(now: u64, service: u64, interval: u32) -> u64 {
     match u64::from(interval) {
         0 => now + service,
@@ -236,23 +236,23 @@ fn rounded(now: u64, service: u64, interval: u32) -> u64 {
     }
 }
 
-/// What a facility did.
+/// The output of one facility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FelRow {
     /// Services begun.
     pub began: u64,
     /// Time of service, up to the end of the run.
     pub busy: Ticks,
-    /// Time that those waited whose services have begun, in all.
+    /// Total waiting time of tokens whose services have begun.
     pub waited: Ticks,
-    /// When the token in service departs, in whole intervals, if there is one.
+    /// When the token in service departs, in whole intervals; `None` if none is in service.
     pub departs: Option<Ticks>,
 }
 
-/// What a run gave.
+/// The output of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FelResults {
-    /// Up to when.
+    /// The end of the run.
     pub time: Ticks,
     /// By facility.
     pub facilities: Vec<FelRow>,
@@ -264,7 +264,7 @@ impl FelResults {
         self.facilities.iter().map(|row| row.began - u64::from(row.departs.is_some())).sum()
     }
 
-    /// The share of time for which a facility serves, on average over all.
+    /// The share of time for which a facility serves, averaged over all facilities.
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn utilisation(&self) -> f64 {
         let busy: f64 = self.facilities.iter().map(|row| row.busy.get() as f64).sum();
@@ -285,7 +285,7 @@ impl FelResults {
     }
 }
 
-/// Time of service up to `now`, of what was counted when services began.
+/// Busy time up to `now`, of services that are counted in full when they begin.
 fn busy_until(busy: u64, departs: Option<Ticks>, now: Ticks) -> Ticks {
     let ahead = departs.map_or(0, |departs| departs.get().saturating_sub(now.get()));
     Ticks::new(busy.saturating_sub(ahead))

@@ -1,4 +1,4 @@
-//! One long run: where it settles, and intervals from batches.
+//! One long run: its warm-up (MSER-5), and confidence intervals from batch means.
 
 use std::ops::ControlFlow;
 
@@ -24,20 +24,20 @@ use super::{
     Facility, FacilityError, FacilityOutput, LongRun, Report, SavedStudy, Study, StudyAutosave, theory,
 };
 
-/// Parts of a run whose averages MSER-5 looks at.
+/// Parts of a run whose averages MSER-5 examines.
 const PARTS: usize = 500;
 
-/// What a long run told.
+/// The output of a long run.
 struct LongResults {
     /// By the ends of batches and nodes.
     reported: Vec<Vec<FacilityOutput>>,
     events: u64,
     fingerprint: Fingerprint,
-    /// Whether it was saved at its end, where it was to be.
+    /// Whether the checkpoint at the end was written, if one was requested.
     written: Result<(), CheckpointError>,
 }
 
-/// A run, wherever it is made.
+/// A run on either backend.
 pub(super) enum Run<'m> {
     Cpu(Box<CpuSimulation<'m, Facility>>),
     Gpu(Box<Simulation<Facility>>),
@@ -169,7 +169,7 @@ impl Facility {
         if let Some(saved) = from {
             saved.check(&facility, &study, [until, warm_up], batches)?;
             facility =
-                facility.with_room(u32::try_from(saved.numbers().room).expect("it was looked through"));
+                facility.with_room(u32::try_from(saved.numbers().room).expect("checked when it was read"));
         }
         let LongResults { reported, events, fingerprint, written } = loop {
             let kept = StudyAutosave { from, ..keep };
@@ -177,7 +177,7 @@ impl Facility {
                 Ok(reported) => break reported,
                 Err(FacilityError::Simulation(error)) => {
                     facility = facility.with_more_room(error, study.room, 0)?;
-                    // Memory of another size: from the start.
+                    // Memory of another size: start again.
                     from = None;
                 }
                 Err(error) => return Err(error),
@@ -199,7 +199,7 @@ impl Facility {
             let what = facility.reported_of(&column);
             if observed < batches {
                 warnings.push(format!(
-                    "{what} is not told: in {} of {batches} batches there was nothing to observe; make the run longer, or the batches fewer",
+                    "{what} is not reported: {} of {batches} batches have no observations; make the run longer, or use fewer batches",
                     batches - observed
                 ));
                 column.parts.forget();
@@ -242,7 +242,7 @@ impl Facility {
         })
     }
 
-    /// What each node tells at these times of one run.
+    /// The output of each node at each of the times `ends` of one run.
     async fn reported_at<V: Verdict>(
         &self,
         ends: &[Ticks],
@@ -286,7 +286,7 @@ impl Facility {
                 let ended = progress.stop != Some(Stop::Watcher);
                 if ended {
                     reported.push(run.outputs(end).await?);
-                    // Short parts end before anybody is told.
+                    // Short parts end before `watch` is called.
                     stopped |= reported.len() < ends.len() && watch(&progress).flow().is_break();
                 }
                 if keep.to.is_some() && (stopped || !ended) {
@@ -310,7 +310,7 @@ impl Facility {
         Ok(LongResults { reported, events, fingerprint: run.fingerprint().await?, written })
     }
 
-    /// The same with more room for those who wait, if it was too little, and there may be more.
+    /// The same with more room for waiting customers, if the room was too small and can grow.
     pub(super) fn with_more_room(
         self,
         error: SimulationError,
@@ -331,16 +331,15 @@ impl Facility {
 }
 
 impl Facility {
-    /// The stations, delays among them.
+    /// The stations, delays included.
     pub(super) fn stations(&self) -> Vec<usize> {
         let station = |node: &usize| matches!(self.nodes[*node].kind, Kind::Station { .. });
         (0..self.nodes.len()).filter(station).collect()
     }
 
-    /// Makes a replication on the host, with statistics from the beginning: the average numbers of
-    /// customers at `nodes` in each of its parts. `look` is told of the LPs' memory at the end of
-    /// each part. Takes more room where it is needed, for good: then the run is made again, and
-    /// `look` told from the first part on.
+    /// Runs a replication on the host with statistics from time zero: average customers at `nodes`
+    /// by part. Calls `look` with the LPs' memory after each part. If the room is too small, it
+    /// grows for good and the run starts again.
     pub(super) fn parts(
         &mut self,
         seed: u64,
@@ -390,7 +389,7 @@ impl Facility {
     }
 }
 
-/// The end of so many of the parts that lie between two times.
+/// The end of part number `part` of `parts` equal parts between two times.
 fn part_end(from: Ticks, to: Ticks, part: u64, parts: u64) -> Ticks {
     let span = u128::from(to.get() - from.get()) * u128::from(part) / u128::from(parts);
     Ticks::new(from.get() + u64::try_from(span).expect("no more than the span"))

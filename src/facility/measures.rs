@@ -1,4 +1,4 @@
-//! What is measured of a network's runs, and how it is made of what they tell.
+//! The measures of a network's runs, and how they follow from the output of its nodes.
 
 use std::fmt;
 
@@ -10,118 +10,88 @@ use crate::time::Ticks;
 use super::distribution::whole;
 use super::nodes::{Kind, Node, Pair};
 use super::scale::TimeScale;
-use super::sums::{Observed, real};
+use super::sums::{Observed, Sum, real};
 use super::theory;
 use super::{Discipline, Facility};
 
-/// The quantiles of a histogram that are reported, in percent.
+/// The reported quantiles of a histogram, in percent.
 pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 
-/// What is measured of a class of customers at a node. Times are in the network's unit.
+/// A measure of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Measure {
-    /// Customers served in a unit of time; of a source, sent; of a sink, arrived.
+    /// Customers served per unit of time; at a source, sent; at a sink, arrived.
     Throughput,
-    /// The share of its servers that holds a customer (of this class), on average: one that is
-    /// served, whose service waits for a repair, or that waits until another node has room.
-    /// [`Measure::Busy`] is the share that serves.
+    /// The average share of servers that hold a customer of this class: in service, waiting for a
+    /// repair, or waiting for room at another node. [`Measure::Busy`] is the share that serves.
     Utilisation,
-    /// Customers who are there, on average; at a fork, those whose siblings have not all come back.
-    /// In the whole network, who was parted counts once.
+    /// Average number of customers present; at a fork, those whose tasks have not all come back. In
+    /// the whole network, a forked customer counts once.
     Number,
-    /// Customers who are on their way from one node to another, on average: of the whole network,
-    /// where ways take time. Each sibling of who was parted counts, unlike in [`Measure::Number`].
+    /// Average number of customers on their way from one node to another: of the whole network, if
+    /// routes take time. Each task of a forked customer counts, unlike in [`Measure::Number`].
     Travelling,
-    /// Customers who wait, on average.
+    /// Average number of customers that wait.
     Queue,
     /// Mean time from arrival to the beginning of service.
     Wait,
-    /// The standard deviation of these times, of all replications together.
+    /// Standard deviation of these times, over all replications together.
     WaitDeviation,
-    /// Mean time from arrival to departure, of those who are served; at a sink, from where they
-    /// entered the network; at a fork, until the last sibling came back.
+    /// Mean time from arrival to departure, of served customers; at a sink, from their entry into
+    /// the network; at a fork, until the last task came back.
     Sojourn,
-    /// The standard deviation of these times, of all replications together.
+    /// Standard deviation of these times, over all replications together.
     SojournDeviation,
-    /// The share of those who arrive that finds no room.
+    /// The share of arriving customers that find no room.
     Loss,
-    /// The share of those who arrive whose patience ends.
+    /// The share of arriving customers whose patience ends.
     Reneged,
-    /// The share of those who arrive that leaves at once.
+    /// The share of arriving customers that balk.
     Balked,
-    /// The share of the servers that waits until another node has room, on average.
+    /// The average share of servers that wait until another node has room.
     Blocked,
-    /// The share of the servers that is down, on average, whether they hold a customer or not.
-    /// [`Measure::Busy`], [`Measure::Blocked`], this and the share that is idle add up to 1.
+    /// The average share of servers that are down, whether they hold a customer or not.
+    /// [`Measure::Busy`], [`Measure::Blocked`], this and the idle share add up to 1.
     Down,
-    /// The share of the servers that serves, on average: [`Measure::Utilisation`] of all classes
-    /// without customers that wait for a repair, or for room at another node. Where a station has
-    /// breakdowns, or customers that are blocked.
+    /// The average share of servers that serve: [`Measure::Utilisation`] of all classes without
+    /// customers that wait for a repair or for room at another node. Only for stations with
+    /// breakdowns or blocked customers.
     Busy,
-    /// Siblings who came back to their fork and wait there for the others, on average.
-    Siblings,
-    /// The share of time in which nobody is there.
+    /// Average number of forked tasks that wait at their fork for the others.
+    Tasks,
+    /// The share of time in which no customer is present.
     Empty,
-    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is
-    /// known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which
-    /// is 1/64 of the shortest mean of a service at most, or a tick. In the first bin, from 0 to
-    /// one unit, it is told as 0, since most of those did not wait; in the others, waits are spread
-    /// evenly. None where it lies in the last bin, from 2^32 units less 1/32 of them on, which has
-    /// no end.
+    /// The quantile of waits for a percentage: 50, 90, 95 or 99. Its error is at most one bin: 1/16
+    /// of the quantile, or one unit of the histogram if that is longer (at most 1/64 of the
+    /// shortest mean service, or a tick).
+    ///
+    /// In the first bin, from 0 to one unit, it is 0, since most of these customers did not wait;
+    /// in other bins, waits are taken as evenly spread. `None` if it lies in the last bin, which
+    /// has no upper end and begins at 2^32 units less 1/32 of them.
     WaitQuantile(u8),
-    /// The same of the times from arrival to departure, spread evenly in the first bin, too.
+    /// The same for the times from arrival to departure, taken as evenly spread in the first bin
+    /// too.
     SojournQuantile(u8),
 }
 
 impl Measure {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Utilisation => "utilisation",
-            Self::Number => "number",
-            Self::Travelling => "travelling",
-            Self::Queue => "queue",
-            Self::Wait => "wait",
-            Self::WaitDeviation => "wait_deviation",
-            Self::Sojourn => "sojourn",
-            Self::SojournDeviation => "sojourn_deviation",
-            Self::Loss => "loss",
-            Self::Reneged => "reneged",
-            Self::Balked => "balked",
-            Self::Blocked => "blocked",
-            Self::Down => "down",
-            Self::Busy => "busy",
-            Self::Siblings => "siblings",
-            Self::Empty => "empty",
-            Self::WaitQuantile(50) => "wait_50",
-            Self::WaitQuantile(90) => "wait_90",
-            Self::WaitQuantile(95) => "wait_95",
-            Self::WaitQuantile(_) => "wait_99",
-            Self::SojournQuantile(50) => "sojourn_50",
-            Self::SojournQuantile(90) => "sojourn_90",
-            Self::SojournQuantile(95) => "sojourn_95",
-            Self::SojournQuantile(_) => "sojourn_99",
-        }
+        self.row().name
     }
 
-    /// Whether it has to be precise, where a precision is asked for.
+    /// All measures. Which of them a node has depends on its kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        MEASURES.iter().map(|row| row.measure)
+    }
+
+    /// Whether it has to reach the requested precision.
     pub(super) fn decides(self) -> bool {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
     }
 
-    /// How it is made of what replications saw. What is divided by the time of observation has one
-    /// divisor in all of them.
-    fn estimator(self) -> Estimator {
-        match self {
-            Self::Wait | Self::Sojourn | Self::Loss | Self::Reneged | Self::Balked => Estimator::Ratio,
-            Self::WaitDeviation | Self::SojournDeviation => Estimator::Deviation,
-            _ => Estimator::Mean,
-        }
-    }
-
-    /// Of a quantile, of how many percent it is, and whether of sojourns (0) or waits (1).
+    /// For a quantile: its percentage, and whether it is of sojourns (0) or waits (1).
     pub(super) fn quantile(self) -> Option<(u32, usize)> {
         match self {
             Self::SojournQuantile(percent) => Some((percent.into(), 0)),
@@ -130,9 +100,143 @@ impl Measure {
         }
     }
 
-    /// Whether it is of times that are pooled in ticks.
-    fn in_ticks(self) -> bool {
-        matches!(self, Self::Wait | Self::Sojourn | Self::WaitDeviation | Self::SojournDeviation)
+    fn row(self) -> &'static Row {
+        let is_reported = |percent: u8| QUANTILES.contains(&percent.into());
+        match self {
+            Self::WaitQuantile(percent) if !is_reported(percent) => return Self::WaitQuantile(99).row(),
+            Self::SojournQuantile(percent) if !is_reported(percent) => {
+                return Self::SojournQuantile(99).row();
+            }
+            _ => {}
+        }
+        MEASURES.iter().find(|row| row.measure == self).expect("MEASURES has a row for each measure")
+    }
+}
+
+/// A measure: its name, how replications are combined, and what a run adds.
+struct Row {
+    measure: Measure,
+    name: &'static str,
+    estimator: Estimator,
+    /// Whether its times are pooled in ticks.
+    in_ticks: bool,
+    part: fn(&At<'_>) -> Part,
+}
+
+const fn row(measure: Measure, name: &'static str, estimator: Estimator, part: fn(&At<'_>) -> Part) -> Row {
+    let in_ticks = matches!(
+        measure,
+        Measure::Wait | Measure::Sojourn | Measure::WaitDeviation | Measure::SojournDeviation
+    );
+    Row { measure, name, estimator, in_ticks, part }
+}
+
+/// A quantile has no part: it follows from histograms (`quantiles.rs`).
+const fn quantile(measure: Measure, name: &'static str) -> Row {
+    row(measure, name, Estimator::Mean, |_| unreachable!("quantiles follow from histograms"))
+}
+
+/// All measures. Measures divided by the time of observation have the same divisor in all
+/// replications, so their estimator is a mean.
+static MEASURES: [Row; 25] = {
+    use Estimator::{Deviation, Mean, Ratio};
+    use Measure::*;
+    [
+        row(Throughput, "throughput", Mean, |at| Part::value(real(at.sum().served.into()) / at.span())),
+        row(Utilisation, "utilisation", Mean, |at| {
+            let busy = if at.is_shared() { at.seen.servers(at.node()) } else { at.sum().busy.0 };
+            Part::value(at.average(busy) / at.servers())
+        }),
+        row(Number, "number", Mean, |at| {
+            let present =
+                if at.column.node.is_some() { at.sum().present.0 } else { at.facility.customers(at.seen) };
+            Part::value(at.average(present))
+        }),
+        row(Travelling, "travelling", Mean, |at| Part::value(at.average(at.seen.travelling()))),
+        row(Queue, "queue", Mean, |at| {
+            Part::value(at.average(at.sum().present.0.saturating_sub(at.sum().busy.0)))
+        }),
+        row(Wait, "wait", Ratio, |at| at.sum().wait.mean()),
+        row(WaitDeviation, "wait_deviation", Deviation, |at| at.sum().wait.moments()),
+        row(Sojourn, "sojourn", Ratio, |at| at.sum().sojourn.mean()),
+        row(SojournDeviation, "sojourn_deviation", Deviation, |at| at.sum().sojourn.moments()),
+        row(Loss, "loss", Ratio, |at| at.share(at.sum().lost)),
+        row(Reneged, "reneged", Ratio, |at| at.share(at.sum().reneged)),
+        row(Balked, "balked", Ratio, |at| at.share(at.sum().balked)),
+        row(Blocked, "blocked", Mean, |at| {
+            Part::value(at.average(at.seen.servers(at.node())) / at.servers())
+        }),
+        row(Down, "down", Mean, |at| Part::value(at.average(at.seen.servers(at.node())) / at.servers())),
+        row(Busy, "busy", Mean, |at| {
+            // No station has both.
+            let breaks = at.facility.nodes[at.node()].breakdown.is_some();
+            let others = if breaks { at.seen.interrupted(at.node()) } else { at.seen.servers(at.node()) };
+            Part::value(at.average(at.sum().busy.0.saturating_sub(others)) / at.servers())
+        }),
+        row(Tasks, "tasks", Mean, |at| Part::value(at.average(at.seen.servers(at.node())))),
+        row(Empty, "empty", Mean, |at| Part::value(real(at.seen.length(at.node(), 0).into()) / at.seen.span)),
+        quantile(WaitQuantile(50), "wait_50"),
+        quantile(WaitQuantile(90), "wait_90"),
+        quantile(WaitQuantile(95), "wait_95"),
+        quantile(WaitQuantile(99), "wait_99"),
+        quantile(SojournQuantile(50), "sojourn_50"),
+        quantile(SojournQuantile(90), "sojourn_90"),
+        quantile(SojournQuantile(95), "sojourn_95"),
+        quantile(SojournQuantile(99), "sojourn_99"),
+    ]
+};
+
+/// A column in a run, or in a part of one.
+struct At<'s> {
+    facility: &'s Facility,
+    column: &'s Measured,
+    seen: &'s Observed<'s>,
+}
+
+impl At<'_> {
+    fn node(&self) -> usize {
+        self.column.node.expect("it is of a node")
+    }
+
+    fn sum(&self) -> Sum {
+        self.seen.sum(self.node(), self.column.class)
+    }
+
+    fn ticks(&self) -> f64 {
+        f64::from(self.facility.resolution.ticks_per_unit())
+    }
+
+    /// The time of observation, in units.
+    fn span(&self) -> f64 {
+        self.seen.span / self.ticks()
+    }
+
+    /// The average over time of a number, from the area below it in ticks.
+    fn average(&self, area: u128) -> f64 {
+        real(area) / self.ticks() / self.span()
+    }
+
+    /// A share of the customers that arrive.
+    fn share(&self, part: u64) -> Part {
+        Part::ratio(real(part.into()), real(self.sum().arrivals.into()))
+    }
+
+    fn is_shared(&self) -> bool {
+        let kind = self.facility.nodes[self.node()].kind;
+        matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. })
+    }
+
+    /// The number of servers of the station. Without servers it is NaN, since there are no shares.
+    fn servers(&self) -> f64 {
+        let node = &self.facility.nodes[self.node()];
+        match node.kind {
+            Kind::Station { servers: Some(_), .. } if !node.calendar.is_empty() => {
+                let servers = self.facility.servers_between(node, self.seen.from, self.seen.to);
+                if servers > 0.0 { servers } else { f64::NAN }
+            }
+            Kind::Station { servers: Some(servers), .. } => f64::from(servers),
+            _ => f64::NAN,
+        }
     }
 }
 
@@ -149,7 +253,7 @@ impl fmt::Display for Measure {
 }
 
 /// A column of results: a measure of a class (or of all) at a node (or in the whole network), with
-/// what each replication adds to it. Quantiles have no such parts, but histograms (`quantiles.rs`).
+/// the part that each replication adds. Quantiles have histograms instead (`quantiles.rs`).
 pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
@@ -158,20 +262,21 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Without a replication.
+    /// A column without replications.
     fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
-        let unit = if measure.in_ticks() { ticks } else { 1.0 };
-        Self { node, class, measure, parts: Pooled::new(measure.estimator()).in_units(unit) }
+        let row = measure.row();
+        let unit = if row.in_ticks { ticks } else { 1.0 };
+        Self { node, class, measure, parts: Pooled::new(row.estimator).in_units(unit) }
     }
 }
 
-/// The parts of which quantiles are told.
+/// The measures of the reported quantiles.
 fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
     QUANTILES.into_iter().map(move |percent| of(u8::try_from(percent).expect("below 100")))
 }
 
 impl Facility {
-    /// What is measured.
+    /// The columns of results.
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
         let mut columns = Vec::new();
@@ -218,7 +323,7 @@ impl Facility {
             for class in all.into_iter().chain(come.into_iter().map(Some)) {
                 columns.extend(measures.iter().map(|&measure| new(Some(number), class, measure)));
             }
-            // What is of no class.
+            // Measures that do not depend on a class.
             if shared {
                 columns.push(new(Some(number), None, Utilisation));
             }
@@ -229,7 +334,7 @@ impl Facility {
             };
             columns.extend(states.iter().map(|&measure| new(Some(number), None, measure)));
             if node.kind == Kind::Fork {
-                columns.push(new(Some(number), None, Siblings));
+                columns.push(new(Some(number), None, Tasks));
             }
             if self.details() && matches!(node.kind, Kind::Station { .. }) {
                 columns.push(new(Some(number), None, Empty));
@@ -242,7 +347,7 @@ impl Facility {
         columns
     }
 
-    /// Whether any way takes time.
+    /// Whether any route takes time.
     pub(super) fn takes_time(&self) -> bool {
         let mut routes = self.nodes.iter().flat_map(|node| &node.pairs).flat_map(Pair::all_routes);
         routes.any(|route| route.travel.is_some())
@@ -253,77 +358,14 @@ impl Facility {
         self.params().details != 0
     }
 
-    /// What a run, or a part of one, adds to a column.
+    /// The part that a run, or an interval of one, adds to a column.
     pub(super) fn part(&self, column: &Measured, seen: &Observed<'_>) -> Part {
-        let sum = || seen.sum(column.node.expect("it is of a node"), column.class);
-        let share = |part: u64, all: u64| Part::ratio(real(part.into()), real(all.into()));
-        match column.measure {
-            Measure::Wait => sum().wait.mean(),
-            Measure::Sojourn => sum().sojourn.mean(),
-            Measure::WaitDeviation => sum().wait.moments(),
-            Measure::SojournDeviation => sum().sojourn.moments(),
-            Measure::Loss => share(sum().lost, sum().arrivals),
-            Measure::Reneged => share(sum().reneged, sum().arrivals),
-            Measure::Balked => share(sum().balked, sum().arrivals),
-            _ => Part::value(self.value(column, seen)),
-        }
+        (column.measure.row().part)(&At { facility: self, column, seen })
     }
 
-    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there
-    /// was nothing to observe.
-    fn value(&self, column: &Measured, seen: &Observed<'_>) -> f64 {
-        let ticks = f64::from(self.resolution.ticks_per_unit());
-        let span = seen.span / ticks;
-        let Some(number) = column.node else {
-            let area =
-                if column.measure == Measure::Travelling { seen.travelling() } else { self.customers(seen) };
-            return real(area) / ticks / span;
-        };
-        let sum = seen.sum(number, column.class);
-        let kind = self.nodes[number].kind;
-        let servers = || match kind {
-            Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
-                let servers = self.servers_between(&self.nodes[number], seen.from, seen.to);
-                // Of no servers there is no share, though somebody may still be served to the end.
-                if servers > 0.0 { servers } else { f64::NAN }
-            }
-            Kind::Station { servers: Some(servers), .. } => f64::from(servers),
-            _ => f64::NAN,
-        };
-        match column.measure {
-            Measure::Throughput => real(sum.served.into()) / span,
-            Measure::Utilisation if matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. }) => {
-                real(seen.servers(number)) / ticks / span / servers()
-            }
-            Measure::Utilisation => real(sum.busy.0) / ticks / span / servers(),
-            Measure::Siblings => real(seen.servers(number)) / ticks / span,
-            Measure::Blocked | Measure::Down => real(seen.servers(number)) / ticks / span / servers(),
-            Measure::Busy => {
-                // No station has both.
-                let breaks = self.nodes[number].breakdown.is_some();
-                let others = if breaks { seen.interrupted(number) } else { seen.servers(number) };
-                real(sum.busy.0.saturating_sub(others)) / ticks / span / servers()
-            }
-            Measure::Number => real(sum.present.0) / ticks / span,
-            Measure::Travelling => unreachable!("it is of the whole network"),
-            Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
-            Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
-            Measure::Wait
-            | Measure::WaitDeviation
-            | Measure::Sojourn
-            | Measure::SojournDeviation
-            | Measure::Loss
-            | Measure::Reneged
-            | Measure::Balked => unreachable!("it has a divisor of its own"),
-            Measure::WaitQuantile(_) | Measure::SojournQuantile(_) => {
-                unreachable!("it is of histograms")
-            }
-        }
-    }
-
-    /// The area under the number of customers in the network. Those that were parted count once, at
-    /// their outermost fork: whoever is at a fork is not there himself but by his siblings, at
-    /// stations or at forks or on their way, but for those that came back.
+    /// The area under the number of customers in the network. A forked customer counts once, at its
+    /// outermost fork: its tasks are counted at stations, at forks and on their way, except those
+    /// that came back.
     fn customers(&self, seen: &Observed<'_>) -> u128 {
         let (mut all, mut tasks) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
@@ -338,8 +380,8 @@ impl Facility {
         all.saturating_sub(tasks)
     }
 
-    /// Whether a column is a share of servers, and a schedule gives the station none between two
-    /// times.
+    /// Whether a column is a share of servers, and the schedule gives the station no server between
+    /// two times.
     pub(super) fn unserved(&self, column: &Measured, from: Ticks, to: Ticks) -> bool {
         use Measure::{Blocked, Busy, Down, Utilisation};
         let share = matches!(column.measure, Utilisation | Blocked | Down | Busy);
@@ -349,7 +391,7 @@ impl Facility {
                 .is_some_and(|node| !node.calendar.is_empty() && self.servers_between(node, from, to) <= 0.0)
     }
 
-    /// What a column is of, for people.
+    /// What a column measures, in words.
     pub(super) fn reported_of(&self, column: &Measured) -> String {
         let node = column.node.map_or("(network)", |node| &self.nodes[node].name);
         let class = column.class.filter(|_| self.network.classes.len() > 1);
@@ -357,19 +399,19 @@ impl Facility {
         format!("{}{class} at `{node}`", column.measure)
     }
 
-    /// The ticks of a piece of a calendar.
+    /// The length of a piece of a calendar in ticks.
     fn piece(&self, lasts: f64) -> u128 {
         let scale = TimeScale::new(self.resolution, self.network.until);
         whole(lasts, scale).map_or(0, |ticks| ticks.get().into())
     }
 
-    /// How many servers a calendar gives a station on average between two times, in ticks.
+    /// The average number of servers that a calendar gives a station between two times, in ticks.
     fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
         let pieces: Vec<(u128, f64)> =
             node.calendar.iter().map(|&(lasts, servers)| (self.piece(lasts), servers)).collect();
         let round: u128 = pieces.iter().map(|piece| piece.0).sum();
         let whole: f64 = pieces.iter().map(|&(lasts, servers)| real(lasts) * servers).sum();
-        // From the beginning until a time.
+        // From time zero to `time`.
         let until = |time: Ticks| {
             let (rounds, mut rest) = (u128::from(time.get()) / round, u128::from(time.get()) % round);
             let mut area = real(rounds) * whole;
@@ -384,7 +426,7 @@ impl Facility {
 
     pub(super) fn theory(&self, column: &Measured, known: &theory::KnownFormula) -> Option<f64> {
         let Some(node) = column.node else {
-            // (Siblings are parts of customers.)
+            // Forked tasks are parts of customers.
             if self.nodes.iter().any(|node| node.kind == Kind::Fork) {
                 return None;
             }
@@ -408,7 +450,7 @@ impl Facility {
     }
 }
 
-/// Whether a source sends anybody to a node.
+/// Whether a source sends customers to a node.
 fn sends(source: &Node, node: usize) -> bool {
     let routes = source.pairs.iter().flat_map(|pair| &pair.routes);
     matches!(source.kind, Kind::Source { .. }) && routes.into_iter().any(|route| route.node == node)

@@ -1,10 +1,10 @@
-//! Queueing networks, described and not programmed.
+//! Queueing networks, described as data instead of programmed.
 //!
-//! A [`Network`] is data: sources, stations, delays, forks and sinks by name, made in Rust or read
-//! from TOML or JSON. [`Network::compile`] checks it and makes a [`Facility`] of it, a model of
-//! [`pdes`](crate::pdes) with an LP for each node; [`Facility::study`] makes replications of it on
-//! the CPU or on a GPU, with the same bits, and gives a [`Report`]: every measure with its
-//! confidence interval, beside what theory says where it is exact.
+//! A [`Network`] is data: sources, stations, delays, forks and sinks by name, built in Rust or read
+//! from TOML or JSON. [`Network::compile`] checks it and returns a [`Facility`], a model of
+//! [`pdes`](crate::pdes) with an LP for each node. [`Facility::study`] runs replications on the CPU
+//! or on a GPU, with the same bits, and returns a [`Report`]: every measure with its confidence
+//! interval, next to the theoretical value if one is exact.
 //!
 //! ```
 //! use eventhorizon::facility::{Distribution, Measure, Network, Source, Station, Study};
@@ -43,91 +43,95 @@
 //! # Ok::<(), eventhorizon::facility::FacilityError>(())
 //! ```
 //!
-//! # What there is
+//! # Nodes
 //!
-//! | node | what it has |
+//! | node | features |
 //! | --- | --- |
-//! | [`Source`] | a distribution of times between arrivals, a class, batches, a rate that changes in the course of time |
+//! | [`Source`] | a distribution of times between arrivals, a class, batches, a rate that changes over time |
 //! | [`Station`] | servers, whose number may follow a schedule; services by class; a capacity, beyond which customers are lost, or wait where they are and keep their server there ([`WhenFull`]); first come first served, last come first served, random order, priorities with and without preemption, polling, processor sharing ([`Discipline`]); patience, whose end makes customers leave the network; balking; breakdowns |
-//! | [`Delay`] | a time that customers spend there; nobody waits |
-//! | [`Router`] | where ways part, which takes no time |
-//! | [`Fork`] | where customers are parted into siblings, and joined when all of them have come back |
-//! | [`Sink`] | the end of the way, and the time in the network |
+//! | [`Delay`] | a time that customers spend there without waiting |
+//! | [`Router`] | a choice of routes, which takes no time |
+//! | [`Fork`] | divides customers into tasks, and joins them when all tasks have come back |
+//! | [`Sink`] | customers leave the network, and their time in it is recorded |
 //!
-//! Customers go on by probabilities, in turn, or to the shortest of several lines, and may change
+//! Routing is probabilistic, cyclic, or to the shortest of several lines, and customers may change
 //! their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the beginning:
-//! [`Station::population`]), or both. All times are of a [`Distribution`].
+//! [`Station::population`]), or both. All times follow a [`Distribution`].
 //!
-//! A way may take a time ([`Link::taking`], [`Network::with_travel`]). What is not there is
-//! refused, and never approximated: more than [`MAX_CLASSES`] classes, and what does not go
-//! together, such as patience in a line in random order, or breakdowns of shared servers: the error
-//! names the node, and why.
+//! A route may take time ([`Link::taking`], [`Network::with_travel`]). Unsupported features are
+//! refused, never approximated: more than [`MAX_CLASSES`] classes, and combinations such as
+//! patience in a line in random order, or breakdowns of shared servers. The error names the node
+//! and the reason.
 //!
-//! # What it means
+//! # Semantics
 //!
-//! Times are whole ticks ([`Network::ticks_per_unit`]), of which a unit of time has as many as make
-//! the times of the description exact ([`Facility::rounding`] names what is rounded); each time
-//! that is drawn is rounded once. Ways from node to node take no time by default. Where all
-//! from one node to another take some, never less than a known one, and nobody chooses the shortest
-//! line, that is the model's lookahead, and the windows of large networks are as long; else there
-//! is none, and what happens at one time has an order by rounds (see
-//! [`pdes::Model`](crate::pdes::Model)). At a node, changes of the number of servers come first,
-//! then departures, arrivals, and ends of patience; arrivals at one time in one round are in the
-//! order of their classes, those along ways that take time after others, then of the nodes that
-//! they come from, and then of when they entered the network.
+//! Times are whole ticks ([`Network::ticks_per_unit`]). By default a unit of time has as many ticks
+//! as make the times of the description exact ([`Facility::rounding`] lists rounded ones); each
+//! drawn time is rounded once.
 //!
-//! * *Blocking.* Who is served goes to the next node, and his server stays his until that node
-//!   takes him in: two rounds later if it has room, and else when somebody leaves there, in the
-//!   order in which they came. Both are at the same time, so no tick is lost. But for these two
-//!   rounds he counts at his old station, too, even if the next has room: who comes there at that
-//!   very time may find it full, and is lost where customers are. Stations that wait for each other
-//!   for ever are found at the end of a run ([`FacilityError::Deadlock`]).
-//! * *The shortest line.* A node that sends customers to the shortest of several lines knows what
-//!   each told by the end of the last round, and whom it sent there since; of equal ones it takes
-//!   the first. So what others do in the same round does not count, and all else does.
-//! * *Travel.* Who goes along a way that takes time is at no node meanwhile; he is counted in the
-//!   network ([`Measure::Number`], [`Measure::Travelling`]), and his time on the way is part of
-//!   that which a sink tells. A way to a station that blocks takes none, whatever the network says
-//!   of all: who is on his way has no server to wait at. Who sends to the shortest line counts
-//!   those whom it sent there, on their way or not.
-//! * *Shared servers* give everybody the same part, in units of 2^-16 ticks of service, rounded
-//!   down at each arrival and departure; who has got all his service leaves at the next whole tick.
-//!   (`shaders/facility/network/sharing.wgsl`)
-//! * *Fork and join.* Who comes to a fork stays there, and his siblings go on at once; a sibling
-//!   that comes back is told from who is to be parted, and joined with those of the same customer,
-//!   by what it carries in the place of the time when he entered the network. Of those of a class
-//!   that arrive at a node at one time, siblings that come right from a fork are the first (along
-//!   ways that take time, of those who came along such).
-//! * *A rate that changes*: customers come at the highest rate, and each stays away with the
-//!   probability that is too much (thinning), which is exact for Poisson processes.
-//! * *A breakdown* stops all servers at once; services go on after the repair, and count as busy
+//! Routes take no time by default. If all routes between nodes take times with a positive lower
+//! bound, and no node chooses the shortest line, the least bound is the model's lookahead, and the
+//! windows of large networks have at least this length. Otherwise the lookahead is zero, and events
+//! of one time are ordered by rounds (see [`pdes::Model`](crate::pdes::Model)).
+//!
+//! Events at a node at one time have this order: changes of the number of servers, departures,
+//! arrivals, ends of patience. Arrivals at one time in one round are ordered by class, then those
+//! along timed routes after others, then by the node of origin, and then by the time of entry into
+//! the network.
+//!
+//! * *Blocking.* A served customer goes to the next node and holds its server until that node
+//!   accepts it: two rounds later if there is room, otherwise when a customer leaves there, in the
+//!   order of arrival. Both happen at the same time, so no tick is lost. During these two rounds it
+//!   counts at its old station even if the next has room: a customer that arrives there at this
+//!   very time may find it full, and is lost if customers are lost there. Stations that wait for
+//!   each other for ever are found at the end of a run ([`FacilityError::Deadlock`]).
+//! * *The shortest line.* A node that sends customers to the shortest of several lines knows their
+//!   lengths at the end of the last round, and the customers that it sent there since. It takes the
+//!   first of equal ones. Other events of the same round do not count.
+//! * *Travel.* A customer on a timed route is at no node. It counts in the network
+//!   ([`Measure::Number`], [`Measure::Travelling`]), and its travel time is part of the time that a
+//!   sink reports. A route to a station that blocks takes no time, even if the network has a
+//!   default, because a travelling customer has no server to wait at. A node that chooses the
+//!   shortest line counts the customers that it sent there, on their way or not.
+//! * *Shared servers* give every customer the same share, in units of 2^-16 ticks of service,
+//!   rounded down at each arrival and departure. A customer whose service is complete leaves at the
+//!   next whole tick. (`shaders/facility/network/sharing.wgsl`)
+//! * *Fork and join.* A customer that arrives at a fork stays there, and its forked tasks leave at
+//!   once. A forked task carries its fork instead of its time of entry into the network; this
+//!   separates it from customers that are to be forked, and joins it with the tasks of the same
+//!   customer. Of the arrivals of a class at a node at one time, tasks directly from a fork are
+//!   first (among arrivals along timed routes, those that came along one).
+//! * *A variable rate*: customers are generated at the highest rate, and each is dropped with the
+//!   probability of the excess (thinning), which is exact for Poisson processes.
+//! * *A breakdown* stops all servers at once; services continue after the repair, and count as busy
 //!   meanwhile.
 //!
-//! Quantiles are of histograms with 16 bins for each power of two: from 16 units on, a bin is at
+//! Quantiles come from histograms with 16 bins for each power of two. From 16 units on, a bin is at
 //! most 1/16 as wide as the times in it; below, it is one unit: at most 1/64 of the shortest mean
-//! of a service, or a tick. Times are spread evenly within, but that waits in the first bin are
-//! told as 0, and a quantile in the last, which has no end, is not told. They are of the histograms
-//! of all replications together, and told where [`Study::details`] says so, since they take memory.
+//! service, or a tick. Times are taken as evenly spread within a bin, except that waits in the
+//! first bin are reported as 0. A quantile in the last bin, which has no upper end, is not
+//! reported. Histograms of all replications are merged; [`Study::details`] switches them on, since
+//! they take memory.
 //!
-//! A measure counts from the warm-up on: arrivals, departures and losses that happen then, and
-//! times of those who depart (or, of waits, whose service begins) then.
+//! Statistics begin at the end of the warm-up: they count arrivals, departures and losses after it,
+//! and times of customers that depart (for waits, whose service begins) after it.
 //!
-//! # How it works
+//! # Implementation
 //!
-//! `network.rs` is the description, `names.rs` makes nodes of it and `check.rs` looks them through
-//! (`places.rs`: who may be where, as whose sibling), `model.rs` compiles it into tables, and its
-//! folder has the twins of the kernel file that interprets them (`shaders/facility/network.wgsl`,
-//! whose head says what lies where in LP memory) and of its parts (`network/tables.wgsl` says it of
-//! the tables); `theory.rs` says what is known, `study.rs` makes replications and `long.rs` one
-//! long run, `sums.rs`, `measures.rs` and `quantiles.rs` what they mean, `report.rs` how it is
-//! told, `course.rs` what one run did in the course of time, `trace.rs` what single customers did,
-//! and `plot.rs` pictures.
+//! `network.rs` is the description, `names.rs` resolves it into nodes, and `check.rs` validates
+//! them (`places.rs`: which customers and forked tasks can be where). `model.rs` compiles it into
+//! tables; its folder has the reference implementations of the kernel file that interprets them
+//! (`shaders/facility/network.wgsl`, whose head describes LP memory) and of its parts
+//! (`network/tables.wgsl` describes the tables). `theory.rs` has exact results. `study.rs` runs
+//! replications and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
+//! them, and `report.rs` prints results. `timeline.rs` is one run over time, `trace.rs` follows
+//! single customers, and `plot/` draws plots.
 //!
-//! # Another way
+//! # A second method
 //!
-//! [`FelSimulation`] simulates closed networks as Park and Fishwick do: by one event list without
-//! order for all facilities, with time intervals that make it faster and wrong by as much as
-//! [`FelReference`] says. It stands alone, for comparison (`fel.rs` and its folder).
+//! [`FelSimulation`] simulates closed networks as Park and Fishwick do: with one unordered event
+//! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
+//! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
 mod check;
 mod distribution;
@@ -179,16 +183,11 @@ pub use trace::{Follow, Outcome, Visit, write_visits};
 
 pub use crate::Backend;
 
-/// The siblings that a customer may be parted into at a fork.
+/// Most tasks that a fork divides a customer into.
 pub const MAX_FORK_TASKS: usize = 64;
 
 shared! {
     "facility/network.wgsl":
-    /// The classes of customers that a network may have.
+    /// Most classes of customers of a network.
     pub const MAX_CLASSES: usize as CLASSES;
 }
-
-/// The guide's code compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide-networks.md")]
-struct Guide;

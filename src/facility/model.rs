@@ -1,5 +1,5 @@
-//! The model that a network is compiled to. The folder has what fills its tables, and the Rust
-//! twins of `shaders/facility/network.wgsl` and of the files that it imports.
+//! The model that a network is compiled to. The folder has the code that fills its tables, and the
+//! reference implementations of `shaders/facility/network.wgsl` and of the files that it imports.
 
 mod compile;
 mod laws;
@@ -26,7 +26,7 @@ pub(super) use records::{
     BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,
 };
 
-/// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
+/// Default room for waiting customers at a station: see [`Facility::with_room`].
 const ROOM: u32 = 128;
 
 /// The most that may wait at a station: events name slots by 16 bits.
@@ -34,7 +34,7 @@ pub(super) const MOST_ROOM: u32 = 1 << 16;
 
 shared! {
     "facility/network/records.wgsl":
-    /// Numbers of customers whose time is told; the last is that of more.
+    /// Numbers of customers whose time is recorded; the last stands for all larger ones.
     pub const LENGTHS: usize;
     const INTERRUPTED: u32;
 }
@@ -48,10 +48,9 @@ shared! {
     const SINK: u32;
     const ROUTER: u32;
     const FORK: u32;
-    /// The highest word of what siblings have in the place of the time when they entered the
-    /// network, less the fork's LP.
+    /// The high word that forked tasks carry instead of their time of entry, less the fork's LP.
     const SIBLING: u32;
-    /// Of an arrival that took time, with the LP where it began.
+    /// Marks an arrival along a timed route, with the LP where it began.
     const TRIP: u32;
     const LIFO: u32;
     const RANDOM: u32;
@@ -97,18 +96,20 @@ const NODE_WORDS: usize = 4 * NODE_ROWS;
 const PAIR_WORDS: usize = 4 * PAIR_ROWS;
 const ROUTE_WORDS: usize = 4 * WAY_ROWS;
 
-/// A network that was checked, as a model of the engine: an LP for each node, in the order of
-/// [`Network::names`]. Its lookahead is the shortest time of travel from a node to another, if all
-/// such ways take a time that is never shorter (a constant one, or uniform or triangular from one
-/// above zero on) and nobody chooses the shortest line; else it has none.
+/// A checked network, as a model of the engine: an LP for each node, in the order of
+/// [`Network::names`].
 ///
-/// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation),
-/// [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of replicas as any model does;
-/// [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before
-/// 2^47 ticks where a station shares its servers
-/// ([`Discipline::Sharing`](super::Discipline::Sharing)): their clock counts no further, and nobody
-/// says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL:
-/// `shaders/facility/network.wgsl`.
+/// Its lookahead is the shortest travel time between nodes, if all routes between nodes take a time
+/// with a positive lower bound (constant, or uniform or triangular from above zero) and no node
+/// chooses the shortest line; otherwise it is zero.
+///
+/// [`Network::compile`] creates it. It runs in [`Simulation`](crate::pdes::Simulation),
+/// [`CpuSimulation`](crate::pdes::CpuSimulation) and both replication engines as any model does;
+/// [`Facility::study`] runs it and evaluates the results. WGSL: `shaders/facility/network.wgsl`.
+///
+/// A station that shares its servers ([`Discipline::Sharing`](super::Discipline::Sharing)) has a
+/// clock that counts to 2^47 ticks. Runs of your own have to end before this time, which is not
+/// checked; studies, long runs and [`Facility::settles`] refuse later ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facility {
     pub(super) network: Network,
@@ -126,13 +127,13 @@ shared! {
     /// The WGSL `struct Params` of [`Facility`].
     #[derive(PartialEq, Eq)]
     pub struct FacilityParams as Params {
-        /// Where statistics begin.
+        /// When statistics begin.
         pub warm_up: Ticks,
         /// Classes of customers.
         pub classes: u32,
-        /// The first row of details: what distributions are told of; 0 for none.
+        /// The first row of details for distributions; 0 without details.
         pub details: u32,
-        /// The first row of what is known of lines elsewhere.
+        /// The first row of known lengths of lines elsewhere.
         pub known: u32,
         /// The first row of servers.
         pub servers: u32,
@@ -140,18 +141,18 @@ shared! {
         pub slots: u32,
         /// Rows of a slot.
         pub slot_rows: u32,
-        /// How many may wait at a station: there are as many slots, or more.
+        /// How many may wait at a station; there are at least as many slots.
         pub room: u32,
         /// The unit of histograms is 2 to this power, in ticks.
         pub bin_shift: u32,
-        /// The first row of what is noted of customers that are followed; 0 if nobody is.
+        /// The first row of notes on followed customers; 0 if none is followed.
         pub trace: u32,
-        /// Rows of that.
+        /// The number of these rows.
         pub trace_rows: u32,
-        /// Of each source, and of those that are at a node at the beginning, one in so many is
-        /// followed.
+        /// One customer in `every` is followed, of each source and of the initial customers of a
+        /// node.
         pub every: u32,
-        /// So many of them.
+        /// At most this many of them.
         pub most: u32,
         /// Zeros.
         pub unused: [u32; 2],
@@ -164,60 +165,59 @@ shared! {
         pub busy: u32,
         /// Customers that wait.
         pub waiting: u32,
-        /// Of who waited, or was served by a preemptive station, last.
+        /// Serial number of the last customer that waited, or that a preemptive station served.
         pub serial: u32,
-        /// Ways that were taken in turn.
+        /// Customers sent along cyclic routes.
         pub turn: u32,
-        /// The first slot that is free; where nobody leaves the line but the first, his slot.
+        /// The first free slot; if only the first customer leaves the line, its slot.
         pub free: u32,
-        /// Servers that there are now; of a source whose rate changes, the probability that who
-        /// comes stays, in units of 2^-32.
+        /// Current number of servers; at a source whose rate changes, the probability that an
+        /// arrival is kept, in units of 2^-32.
         pub open: u32,
-        /// The class that was served last, where classes are polled; where nobody leaves the line
-        /// but the first, how often its slots were doubled.
+        /// The class that was served last, if classes are polled; if only the first customer leaves
+        /// the line, how often its slots were doubled.
         pub polled: u32,
-        /// Whether the station is broken.
+        /// Whether the station is down.
         pub down: u32,
     }
 }
 
 shared! {
     "facility/network/records.wgsl":
-    /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct
+    /// Output of a class of customers at a node since the end of the warm-up: the WGSL `struct
     /// ClassOutput`. Times in ticks.
     #[derive(PartialEq, Eq, Default)]
     pub struct ClassOutput {
-        /// From arrival to departure, of those who were served; at a sink, from where they entered
-        /// the network. (Who is in the network from the beginning entered it at time zero.) Of a
-        /// source those who were sent into the network and of a router all are counted, and their
-        /// times are zero.
+        /// From arrival to departure, of served customers; at a sink, from entry into the network
+        /// (time zero for initial customers). Sources count customers sent into the network and
+        /// routers count all, with times of zero.
         pub sojourn: TimeSums,
-        /// From arrival to the beginning of service, of those whose service began.
+        /// From arrival to the beginning of service, of customers whose service began.
         pub wait: TimeSums,
-        /// Customers, in service and in line.
+        /// Customers in service and in line.
         pub present: Level,
         /// Customers in service.
         pub busy: Level,
-        /// Who arrived, the lost ones included.
+        /// Arrivals, lost ones included.
         pub arrivals: u64,
-        /// Who found no room.
+        /// Customers that found no room.
         pub lost: u64,
-        /// Whose patience ended.
+        /// Customers whose patience ended.
         pub reneged: u64,
-        /// Who did not join the line.
+        /// Customers that balked.
         pub balked: u64,
-        /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of
-        /// who came before, 0.
+        /// Sum over customers present of the time from the end of the warm-up to their arrival,
+        /// modulo 2^64; 0 for those that came before.
         pub came: u64,
-        /// What parts the sum of `sojourn` from the time that all who left were here after the
-        /// warm-up: the time that those served were here before, less the time after it of those
-        /// who left otherwise; modulo 2^64.
+        /// The sum of `sojourn` less the time after the warm-up of all customers that left: the
+        /// time that served ones spent here before its end, less the time after it of those that
+        /// left unserved; modulo 2^64.
         pub apart: u64,
-        /// Siblings who came back; at a fork, of the customers of this class.
+        /// Forked tasks that came back; at a fork, of the customers of this class.
         pub joined: u64,
-        /// Who went from here along a way that takes time.
+        /// Customers that left along a timed route.
         pub begun: u64,
-        /// Who came here along such a way.
+        /// Customers that arrived along a timed route.
         pub ended: u64,
         /// Zero.
         pub unused: u64,
@@ -225,29 +225,29 @@ shared! {
 }
 
 impl ClassOutput {
-    /// Who was served; at a source, who was sent into the network.
+    /// Customers served; at a source, customers sent into the network.
     pub fn served(&self) -> u64 {
         self.sojourn.count()
     }
 }
 
-/// The WGSL `struct Output` of [`Facility`]: what each class did at a node.
+/// The WGSL `struct Output` of [`Facility`]: the output of each class at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FacilityOutput {
     /// By class.
     pub classes: [ClassOutput; MAX_CLASSES],
-    /// How many went from here along ways that take time, less those who came here along such: of
-    /// all nodes together ([`Level::plus`]), those on their way.
+    /// Departures along timed routes less arrivals along them: summed over all nodes
+    /// ([`Level::plus`]), the customers on their way.
     pub trips: Level,
-    /// Servers that wait until another node has room; of a station that shares its servers, those
-    /// that work; of a fork, siblings that wait for others; of a station with breakdowns, servers
-    /// that are down.
+    /// Servers that wait until another node has room; at a station with shared servers, those that
+    /// work; at a fork, tasks that wait for others; at a station with breakdowns, servers that are
+    /// down.
     pub servers: Level,
     /// Customers whose service waits for a repair.
     pub interrupted: Level,
-    /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless
-    /// [`Facility::with_details`] says so.
+    /// Ticks with 0, 1, 2 … customers, and with more in the last; zeros without
+    /// [`Facility::with_details`].
     pub lengths: [u64; LENGTHS],
 }
 
@@ -257,8 +257,8 @@ fn word(length: usize) -> u32 {
 }
 
 impl Facility {
-    /// The same with so many rows for notes of customers that are followed, of whom these nodes and
-    /// classes have tags from such numbers on.
+    /// The same with `trace_rows` rows for notes on followed customers; `tags` has the first tag of
+    /// each node and class with followed customers.
     pub(super) fn following(
         mut self,
         [every, most, trace_rows]: [u32; 3],
@@ -279,9 +279,9 @@ impl Facility {
         self.laid_out(details)
     }
 
-    /// The same, and it counts what distributions are told of: quantiles of times, by histograms
-    /// with 16 bins for each power of two, and the time with each number of customers. That takes
-    /// 3.7 KB of memory for each class at each node.
+    /// The same with details for distributions: histograms of times with 16 bins for each power of
+    /// two, for quantiles, and the time with each number of customers. They take 3.7 KB of memory
+    /// for each class at each node.
     #[must_use]
     pub fn with_details(self) -> Self {
         self.laid_out(true)
@@ -297,7 +297,7 @@ impl Facility {
         self.resolution
     }
 
-    /// Warnings of times that are not whole ticks, and of means that are few; the first times of
+    /// Warnings of times that are not whole ticks, and of means of few ticks; the first times of
     /// each kind by name.
     pub fn rounding(&self) -> &[String] {
         &self.rounding
@@ -315,10 +315,10 @@ impl Facility {
         self
     }
 
-    /// The same with room for so many customers that wait at a station. More than that end a run
-    /// with [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull); what room there is shows
-    /// in no result. At first there is room for 128, or fewer if there can be no more
-    /// ([`Facility::study`] makes more as it is needed).
+    /// The same with room for `room` waiting customers at a station. More end a run with
+    /// [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull); the room does not change
+    /// results. The default is 128, or fewer if there can be no more; [`Facility::study`] increases
+    /// it as needed.
     #[must_use]
     pub fn with_room(mut self, room: u32) -> Self {
         self.params.room = room.min(MOST_ROOM);
@@ -331,7 +331,7 @@ impl Facility {
     }
 }
 
-/// A customer: what the events and rows of the WGSL hold.
+/// A customer, as WGSL events and rows store it.
 #[derive(Debug, Clone, Copy)]
 struct Customer {
     class: u32,
@@ -344,7 +344,7 @@ type Payload = [u32; 6];
 type NetworkContext<'c> = Context<'c, Payload>;
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> Payload {
-    // High words first: events of one time are in the order of their words.
+    // High words first: events of one time are ordered by their words.
     let ([a, b], [c, d]) = (who.entered.to_words(), who.arrived.to_words());
     [kind << 24 | place << 8 | who.class, serial, b, a, d, c]
 }
@@ -368,8 +368,7 @@ impl Model for Facility {
     type Payload = Payload;
     type Output = FacilityOutput;
 
-    /// That of the model, and not of the network: kernels are named so, and all networks have the
-    /// same.
+    /// The name of the model, not of the network: it names kernels, which all networks share.
     fn name(&self) -> &str {
         "queueing network"
     }
@@ -401,7 +400,7 @@ impl Model for Facility {
     }
 
     fn memory_rows(&self) -> u32 {
-        // Whole lines of memory, as blocks are.
+        // Whole memory lines, as for blocks.
         (self.params.slots + self.slots() * self.params.slot_rows).next_multiple_of(BLOCK)
     }
 

@@ -1,5 +1,4 @@
-//! From the words of a description to the nodes that are simulated: names become numbers, and
-//! numbers are looked at one by one.
+//! Resolves a description into nodes: names become numbers, and each number is checked.
 
 use std::collections::HashMap;
 
@@ -7,25 +6,24 @@ use super::network::{Network, WhenFull};
 use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
-/// The most lines that the shortest is chosen of.
+/// Most lines to choose the shortest from.
 const MOST_LINES: usize = 64;
 
 /// The most probabilities of balking.
 const MOST_BALKING: usize = 256;
 
-/// Customers of a class that are at a node at the beginning, at the most: its LP schedules an event
-/// for each at once.
+/// Most initial customers of a class at a node: its LP schedules an event for each at once.
 const MOST_POPULATION: u32 = 4096;
 
-/// Customers that come at once, at the most.
+/// Most customers in a batch.
 const MOST_BATCH: u32 = 256;
 
-/// Numbers of names.
+/// Resolves names to numbers.
 pub(super) struct Names<'n> {
     classes: &'n [String],
     nodes: HashMap<&'n str, usize>,
     sources: usize,
-    /// With the time of ways that do not say their own.
+    /// With the default travel time.
     network: &'n Network,
 }
 
@@ -47,22 +45,25 @@ impl<'n> Names<'n> {
         let refused =
             |problem: String| FacilityError::Link { node: from.to_owned(), to: to.to_owned(), problem };
         match self.nodes.get(to) {
-            None => Err(refused("and no node has this name; add it, or correct the name".to_owned())),
+            None => Err(refused(match crate::text::closest(to, self.nodes.keys().copied()) {
+                Some(meant) => format!("and no node has this name; did you mean `{meant}`?"),
+                None => "and no node has this name; add it, or correct the name".to_owned(),
+            })),
             Some(&number) if number < self.sources => {
-                Err(refused("which is a source: nobody can come there".to_owned()))
+                Err(refused("which is a source; customers cannot go there".to_owned()))
             }
             Some(&number) => Ok(number),
         }
     }
 
-    /// The time of a way that does not say its own: none to a station that blocks.
+    /// The travel time of a route without its own: none to a station that blocks.
     fn travel_to(&self, to: &str) -> Option<Distribution> {
         let blocks =
             self.network.stations.get(to).is_some_and(|station| station.when_full == WhenFull::Block);
         self.network.travel.filter(|_| !blocks)
     }
 
-    /// What is said of each class: all of them, but for those that are named.
+    /// A setting by class: `all`, except for classes in `named`.
     fn by_class<T: Copy>(
         &self,
         node: &str,
@@ -76,7 +77,7 @@ impl<'n> Names<'n> {
         Ok(by_class)
     }
 
-    /// The ways of each class.
+    /// The routes of each class.
     fn routes(&self, node: &str, route: &Route) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         let links = match route {
             Route::Links(links) => links,
@@ -121,7 +122,7 @@ impl<'n> Names<'n> {
         self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
     }
 
-    /// The links of each class: those that name it, or those that name none.
+    /// The links of each class: those that name it, otherwise those that name none.
     fn links_of<'l>(&self, node: &str, links: &'l [Link]) -> Result<Vec<Vec<&'l Link>>, FacilityError> {
         for class in links.iter().flat_map(|link| link.class.iter().chain(&link.becomes)) {
             self.class(node, class)?;
@@ -149,16 +150,16 @@ impl<'n> Names<'n> {
         })
     }
 
-    /// Where the siblings of each class go.
+    /// The routes of the tasks of each class.
     fn tasks(&self, node: &str, links: &[Link]) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         if let Some(probability) = links.iter().find_map(|link| link.probability) {
-            let remedy = "leave it out: a sibling goes along each".to_owned();
-            return Err(setting(node, "the probability of a sibling", probability, remedy));
+            let remedy = "remove it: a task takes each link".to_owned();
+            return Err(setting(node, "the probability of a task", probability, remedy));
         }
         let of = |(class, links): (usize, Vec<&Link>)| {
             if links.len() > MAX_FORK_TASKS {
-                let remedy = format!("a customer may be parted into {MAX_FORK_TASKS} at the most");
-                return Err(setting(node, "the number of siblings", links.len(), remedy));
+                let remedy = format!("a customer may have at most {MAX_FORK_TASKS} tasks");
+                return Err(setting(node, "the number of tasks", links.len(), remedy));
             }
             links.into_iter().map(|link| self.route(node, link, class, 1.0)).collect()
         };
@@ -168,7 +169,7 @@ impl<'n> Names<'n> {
     /// The nodes, in the order of their LPs.
     ///
     /// # Errors
-    /// Names that are not there, and numbers that no node may have.
+    /// Unknown names, and invalid numbers.
     pub(super) fn nodes(&self, network: &Network) -> Result<Vec<Node>, FacilityError> {
         let mut nodes = Vec::new();
         for (name, source) in &network.sources {
@@ -178,26 +179,26 @@ impl<'n> Names<'n> {
             }
             let kind = Kind::Source { interarrival: source.interarrival, class, batch: source.batch };
             let routes = self.routes(name, &source.to)?.into_iter().enumerate();
-            // Of a source, only its own class has ways.
+            // Only the source's own class has routes.
             let routes = routes.map(|(number, routes)| if number == class { routes } else { Vec::new() });
             let pairs = routes.map(|routes| Pair { routes, ..Pair::default() }).collect();
             let mut node = Node::new(name, kind, Some(&source.to), pairs);
             for piece in &source.rates {
                 if !(0.0..=1.0).contains(&piece.factor) {
-                    let remedy = "choose 0 to 1; `interarrival` is that of the highest rate".to_owned();
+                    let remedy = "choose 0 to 1; `interarrival` belongs to the highest rate".to_owned();
                     return Err(setting(name, "the factor of a rate", piece.factor, remedy));
                 }
                 node.calendar.push((piece.lasts, piece.factor));
             }
             if !node.calendar.is_empty() {
                 if !matches!(source.interarrival, Distribution::Exponential(_)) {
-                    let reason = "customers are left out of a Poisson process until the rate is right, and of no \
-                                  other process is that known to be right; make the time between arrivals exponential";
+                    let reason = "thinning to the current rate is exact only for Poisson processes; make the time \
+                                  between arrivals exponential";
                     return Err(unsupported(name, "a rate that changes", reason));
                 }
-                // (How long they last is looked at later, and may be anything yet.)
+                // The lengths of pieces are checked later.
                 if node.calendar.iter().all(|&(_, factor)| factor == 0.0) {
-                    let remedy = "let somebody come in one of the pieces".to_owned();
+                    let remedy = "choose a positive factor for one piece".to_owned();
                     return Err(setting(name, "the factor of all its rates", 0, remedy));
                 }
             }
@@ -207,17 +208,18 @@ impl<'n> Names<'n> {
             let scheduled = station.schedule.iter().map(|piece| piece.servers).max();
             let servers = scheduled.unwrap_or(station.servers);
             if servers == 0 {
-                let remedy = "choose at least 1, or make it a delay if it has one for everybody".to_owned();
+                let remedy = "choose at least 1, or use a delay if no customer waits".to_owned();
                 return Err(setting(name, "the number of servers", 0, remedy));
             }
             if scheduled.is_some() && station.servers != 1 {
-                let remedy = "leave it out: the schedule says how many there are".to_owned();
+                let remedy = "remove it: the schedule sets the number of servers".to_owned();
                 return Err(setting(name, "the number of servers", station.servers, remedy));
             }
             if let Some(capacity) = station.capacity
                 && capacity < servers
             {
-                let remedy = "count the customers in service, too: at least the number of servers".to_owned();
+                let remedy =
+                    "it includes customers in service: choose at least the number of servers".to_owned();
                 return Err(setting(name, "the capacity", capacity, remedy));
             }
             let service = self.by_class(name, station.service, &station.service_of)?;
@@ -228,7 +230,7 @@ impl<'n> Names<'n> {
             }
             if station.balking.len() > MOST_BALKING {
                 let remedy =
-                    format!("at most {MOST_BALKING}, of which the last holds for all greater numbers");
+                    format!("choose at most {MOST_BALKING}; the last applies to all greater numbers");
                 return Err(setting(
                     name,
                     "the number of probabilities of balking",
@@ -250,16 +252,15 @@ impl<'n> Names<'n> {
             if let Some(capacity) = station.capacity
                 && population > capacity
             {
-                let remedy =
-                    format!("it has room for {capacity}, and the others would be lost at the beginning");
+                let remedy = format!("it has room for {capacity}, and others would be lost at the beginning");
                 return Err(setting(name, "the population of all classes", population, remedy));
             }
             if population > 0 && !station.balking.is_empty() {
-                let remedy = "some of them would leave at the beginning; let them begin at another node, or \
-                              nobody balk";
+                let remedy = "some of them would leave at the beginning; place them at another node, or \
+                              remove `balking`";
                 return Err(setting(
                     name,
-                    "the population where customers balk",
+                    "the initial population with balking",
                     population,
                     remedy.to_owned(),
                 ));

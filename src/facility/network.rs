@@ -1,4 +1,4 @@
-//! A network as data: what a builder or a file says.
+//! A network as data, as a builder or a file describes it.
 
 use std::fmt;
 
@@ -9,42 +9,42 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::route::links;
 use super::{Distribution, FacilityError, Link, Route};
 
-/// A queueing network: sources, stations, delays, forks and sinks by name, and who goes where.
+/// A queueing network: sources, stations, delays, forks and sinks by name, and the routes between
+/// them.
 ///
 /// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all
-/// nodes differ; no class is called `all`, and no node `(network)`, as results call all of them;
-/// and no name has control characters.
+/// nodes differ. No class is named `all`, and no node `(network)`, because results use these names;
+/// no name has control characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// What it is, for people.
+    /// A description for readers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// The unit of time, for people: `minute`.
+    /// The unit of time, for readers: `minute`.
     #[serde(default = "unit")]
     pub unit: String,
-    /// Ticks in a unit of time: times are whole ticks. Chosen by the times of the description, if
-    /// it is not said ([`Resolution::for_times`](crate::time::Resolution::for_times)).
+    /// Ticks in a unit of time: times are whole ticks. Default: chosen from the times of the
+    /// description ([`Resolution::for_times`](crate::time::Resolution::for_times)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks_per_unit: Option<u32>,
-    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has
-    /// priorities, the first goes first.
+    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). At stations with
+    /// priorities, the first class has the highest.
     #[serde(default = "classes")]
     pub classes: Vec<String>,
-    /// How long a run should be, unless somebody says otherwise.
+    /// The default end of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// When statistics should begin, unless somebody says otherwise: before `until`, if both are
-    /// said.
+    /// The default end of the warm-up, when statistics begin: before `until`, if both are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
-    /// The time that ways take which do not say their own, those to and from routers and forks too,
-    /// but none to a station that blocks. None, unless it is said.
+    /// The default travel time of routes, also to and from routers and forks; a route to a station
+    /// that blocks has none. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel: Option<Distribution>,
-    /// Where customers come from.
+    /// Nodes where customers enter the network.
     #[serde(
         default,
         rename = "source",
@@ -52,7 +52,7 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub sources: IndexMap<String, Source>,
-    /// Where they are served.
+    /// Nodes with servers and lines.
     #[serde(
         default,
         rename = "station",
@@ -60,7 +60,7 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub stations: IndexMap<String, Station>,
-    /// Where they spend a time, and nobody waits for another.
+    /// Nodes where customers spend a time without waiting.
     #[serde(
         default,
         rename = "delay",
@@ -68,7 +68,7 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub delays: IndexMap<String, Delay>,
-    /// Where their way parts, which takes no time.
+    /// Nodes with a choice of routes, which take no time.
     #[serde(
         default,
         rename = "router",
@@ -76,7 +76,7 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub routers: IndexMap<String, Router>,
-    /// Where they are parted into siblings, and joined again.
+    /// Nodes where customers are forked into tasks, and joined.
     #[serde(
         default,
         rename = "fork",
@@ -84,7 +84,7 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub forks: IndexMap<String, Fork>,
-    /// Where they leave the network.
+    /// Nodes where customers leave the network.
     #[serde(
         default,
         rename = "sink",
@@ -109,49 +109,48 @@ fn one() -> u32 {
     1
 }
 
-/// Where customers come from.
+/// A node where customers enter the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The time between two arrivals, and before the first.
     pub interarrival: Distribution,
-    /// The class of those who come; the first, unless it is said.
+    /// The class of its customers. Default: the first class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How many come at once, at most 256.
+    /// Customers in each batch, at most 256.
     #[serde(default = "one")]
     pub batch: u32,
-    /// Shares of the rate of arrivals, one after the other, and then from the beginning again:
-    /// `interarrival`, which has to be exponential, is that of the highest. Always all of it,
-    /// unless it is said.
+    /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival`, which
+    /// has to be exponential, belongs to the highest rate. Default: always the full rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<Rate>,
-    /// Where they go.
+    /// The routes of its customers.
     pub to: Route,
 }
 
-/// A time in which a source has a share of its rate.
+/// A period in which a source has a share of its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// How long.
+    /// The length of the period.
     pub lasts: f64,
     /// The share of the rate, 0 to 1.
     pub factor: f64,
 }
 
-/// A time in which a station has so many servers.
+/// A period in which a station has a number of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shift {
-    /// How long.
+    /// The length of the period.
     pub lasts: f64,
-    /// How many.
+    /// The number of servers.
     pub servers: u32,
 }
 
-/// How a station breaks down, with all its servers, whether they are busy or not. Services go on
-/// after the repair where they stopped.
+/// Breakdowns of a station, with all its servers, busy or idle. Services continue after the repair
+/// where they stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Breakdown {
@@ -161,16 +160,16 @@ pub struct Breakdown {
     pub down: Distribution,
 }
 
-/// What becomes of who finds a station full.
+/// What happens to a customer that finds a station full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// He is lost.
+    /// It is lost.
     #[default]
     Lose,
-    /// He waits where he was served, and keeps his server there (blocking after service), until
-    /// there is room, in the order in which they came. Who comes from a source is lost.
+    /// It waits where it was served and keeps its server there (blocking after service) until there
+    /// is room, in the order of arrival. Customers from a source are lost.
     Block,
 }
 
@@ -178,143 +177,139 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Servers, and a line for those who wait.
+/// Servers with a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
     /// How many customers are served at once.
     #[serde(default = "one")]
     pub servers: u32,
-    /// The time of a service of all classes but those in `service_of`.
+    /// The service time of all classes except those in `service_of`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Distribution>,
-    /// The time of a service, by class.
+    /// The service time, by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub service_of: IndexMap<String, Distribution>,
-    /// The most customers, in service and in line; who finds so many is lost. No bound, unless it
-    /// is said.
+    /// The most customers, in service and in line; more are lost. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u32>,
-    /// What becomes of them, if it is not loss.
+    /// What happens to customers beyond the capacity. Default: they are lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_full: WhenFull,
-    /// The probabilities with which who comes leaves at once, if there are 0, 1, 2 … customers; the
-    /// last for all greater numbers. Nobody does, unless it is said.
+    /// The probabilities that an arriving customer balks, by the number of customers present: 0, 1,
+    /// 2 …; the last applies to all greater numbers. Default: no customer balks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub balking: Vec<f64>,
-    /// How many servers there are, one time after the other, and then from the beginning again; in
-    /// the place of `servers`. Who is in service when there are fewer is served to the end.
+    /// The number of servers, one period after the other, repeated for ever; replaces `servers`. If
+    /// the number falls, services that have begun are completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<Shift>,
-    /// How it breaks down, if it does.
+    /// Breakdowns, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Breakdown>,
-    /// Who is served next.
+    /// Which customer is served next.
     #[serde(default)]
     pub discipline: Discipline,
-    /// How long a customer waits before it leaves the network, of all classes but those in
-    /// `patience_of`; for ever, unless it is said. Who has been served once, and was interrupted,
-    /// waits for ever.
+    /// How long a customer waits before it leaves the network, for all classes except those in
+    /// `patience_of`. A preempted customer waits for ever. Default: customers wait for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Distribution>,
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub patience_of: IndexMap<String, Distribution>,
-    /// Customers of the first class that are here at the beginning: no more than there is room for,
-    /// and nobody where customers balk.
+    /// Initial customers of the first class: at most as many as there is room for, and none at a
+    /// station with balking.
     #[serde(default)]
     pub population: u32,
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub population_of: IndexMap<String, u32>,
-    /// Where customers go afterwards.
+    /// The routes of customers from here.
     pub to: Route,
 }
 
-/// Where customers spend a time, and nobody waits for another: a station with a server for
-/// everybody.
+/// A node where customers spend a time without waiting: a station with a server for each customer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
-    /// The time of all classes but those in `time_of`.
+    /// The time of all classes except those in `time_of`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Distribution>,
     /// The time, by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub time_of: IndexMap<String, Distribution>,
-    /// Customers of the first class that are here at the beginning.
+    /// Initial customers of the first class.
     #[serde(default)]
     pub population: u32,
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub population_of: IndexMap<String, u32>,
-    /// Where customers go afterwards.
+    /// The routes of customers from here.
     pub to: Route,
 }
 
-/// Where the way of customers parts. It takes no time.
+/// A choice of routes. It takes no time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Router {
-    /// Where customers go.
+    /// The routes of customers from here.
     pub to: Route,
 }
 
-/// Where customers are parted, and joined again. It takes no time.
+/// Divides customers into tasks, and joins them again. It takes no time.
 ///
-/// In the place of who comes a sibling goes along each of `siblings`, at once, and is served like
-/// any customer. Their ways lead back to this node: when all siblings of a customer are here again,
-/// he goes on along `to`, as the one that came, whatever became of their classes. So whoever comes
-/// is forked, and who comes back is joined.
+/// For an arriving customer, one task leaves at once along each link of `tasks`, and is served like
+/// any customer. Routes of tasks lead back to this node. When all tasks of a customer are back, the
+/// customer continues along `to`, with the class with which it arrived.
 ///
-/// Between the two nobody may be lost, and nobody leaves the network. Forks may lie between the
-/// fork and the join of another, but not overlap with it.
+/// Between fork and join, no task may be lost or leave the network. Forks may be nested, but must
+/// not overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// Where siblings go, one along each link, at most [`MAX_FORK_TASKS`](super::MAX_FORK_TASKS) of a
-    /// customer. Links that name a class take the place of those that name none. They have no
-    /// probability.
+    /// One link for each task, at most [`MAX_FORK_TASKS`](super::MAX_FORK_TASKS) of a customer,
+    /// without probabilities. Links that name a class replace, for this class, those that name
+    /// none.
     #[serde(deserialize_with = "links")]
     pub tasks: Vec<Link>,
-    /// Where customers go that have been joined.
+    /// The routes of joined customers.
     pub to: Route,
 }
 
-/// Where customers leave the network.
+/// A node where customers leave the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sink {}
 
-/// Who of those who wait is served next.
+/// Which waiting customer is served next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Discipline {
-    /// Who came first.
+    /// First come, first served.
     #[default]
     Fifo,
-    /// Who came last.
+    /// Last come, first served.
     Lifo,
-    /// Any of them.
+    /// Any of them, at random.
     Random,
-    /// Of the classes the first one that waits, and of that who came first. Services are not
+    /// Classes in their order, first come first served within a class. Services are not
     /// interrupted.
     Priority,
-    /// The same, and who arrives interrupts the service of a later class, which goes on later where
-    /// it stopped (preemptive resume).
+    /// The same, but an arriving customer preempts the service of a later class, which continues
+    /// later where it stopped (preemptive resume).
     Preemptive,
-    /// One server goes from class to class, in their order and round again, and serves each until
-    /// nobody of it waits (exhaustive polling); of a class, who came first. Going takes no time.
+    /// One server visits the classes in cyclic order, and serves each until no customer of it waits
+    /// (exhaustive polling), first come first served within a class. Changing takes no time.
     Polling,
-    /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a
-    /// customer (processor sharing). Shares are exact to 2^-16 of a tick for each arrival and
-    /// departure, and departures are at the next whole tick. (Their clock counts up to 2^47 ticks;
-    /// a [`Study`](super::Study) that goes on for longer is refused.)
+    /// All customers share the servers equally, with at most one server each (processor sharing).
+    /// Shares are exact to 2^-16 of a tick for each arrival and departure, and departures are at
+    /// the next whole tick. Their clock counts up to 2^47 ticks; a longer [`Study`](super::Study)
+    /// is refused.
     Sharing,
 }
 
-/// A table by name, in which no name comes twice.
+/// Reads a table by name, and refuses a name that occurs twice.
 fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<IndexMap<String, T>, D::Error> {
@@ -329,7 +324,7 @@ fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
             while let Some(name) = map.next_key::<String>()? {
                 if table.contains_key(&name) {
                     return Err(de::Error::custom(format!(
-                        "the name `{name}` comes twice; give one of them another"
+                        "the name `{name}` occurs twice; rename one of them"
                     )));
                 }
                 let value = map.next_value()?;
@@ -347,7 +342,7 @@ fn unmarked(text: &str) -> &str {
 }
 
 impl Network {
-    /// A network without nodes, with customers of one class.
+    /// A network without nodes, with one class of customers.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -384,42 +379,41 @@ impl Network {
         serde_json::from_str(unmarked(text)).map_err(FacilityError::Json)
     }
 
-    /// The same with these classes of customers.
+    /// Sets the classes of customers.
     #[must_use]
     pub fn with_classes(mut self, classes: &[&str]) -> Self {
         self.classes = classes.iter().map(|&class| class.to_owned()).collect();
         self
     }
 
-    /// The same, and all ways that do not say their own time take this one, but those to stations
-    /// that block.
+    /// Sets the travel time of all routes without their own, except routes to stations that block.
     #[must_use]
     pub fn with_travel(self, travel: Distribution) -> Self {
         Self { travel: Some(travel), ..self }
     }
 
-    /// The same with a source more.
+    /// Adds a source.
     #[must_use]
     pub fn source(mut self, name: &str, source: Source) -> Self {
         self.repeated.extend(self.sources.insert(name.to_owned(), source).map(|_| name.to_owned()));
         self
     }
 
-    /// The same with a station more.
+    /// Adds a station.
     #[must_use]
     pub fn station(mut self, name: &str, station: Station) -> Self {
         self.repeated.extend(self.stations.insert(name.to_owned(), station).map(|_| name.to_owned()));
         self
     }
 
-    /// The same with a delay more.
+    /// Adds a delay.
     #[must_use]
     pub fn delay(mut self, name: &str, delay: Delay) -> Self {
         self.repeated.extend(self.delays.insert(name.to_owned(), delay).map(|_| name.to_owned()));
         self
     }
 
-    /// The same with a router more.
+    /// Adds a router.
     #[must_use]
     pub fn router(mut self, name: &str, to: impl Into<Route>) -> Self {
         let router = Router { to: to.into() };
@@ -427,14 +421,14 @@ impl Network {
         self
     }
 
-    /// The same with a fork more, to which siblings come back to be joined.
+    /// Adds a fork, to which tasks come back to be joined.
     #[must_use]
     pub fn fork(mut self, name: &str, fork: Fork) -> Self {
         self.repeated.extend(self.forks.insert(name.to_owned(), fork).map(|_| name.to_owned()));
         self
     }
 
-    /// The same with a sink more.
+    /// Adds a sink.
     #[must_use]
     pub fn sink(mut self, name: &str) -> Self {
         self.repeated.extend(self.sinks.insert(name.to_owned(), Sink {}).map(|_| name.to_owned()));
@@ -464,19 +458,19 @@ impl Source {
         Self { interarrival, class: None, batch: 1, rates: Vec::new(), to: to.into() }
     }
 
-    /// Customers of another class.
+    /// Sets the class of customers.
     #[must_use]
     pub fn of(self, class: &str) -> Self {
         Self { class: Some(class.to_owned()), ..self }
     }
 
-    /// So many at once.
+    /// Sets the number of customers in each batch.
     #[must_use]
     pub fn in_batches(self, batch: u32) -> Self {
         Self { batch, ..self }
     }
 
-    /// With shares of the rate: how long each lasts, and how much it is.
+    /// Sets shares of the rate: the length of each period, and its share.
     #[must_use]
     pub fn with_rates(self, rates: &[(f64, f64)]) -> Self {
         Self { rates: rates.iter().map(|&(lasts, factor)| Rate { lasts, factor }).collect(), ..self }
@@ -484,7 +478,7 @@ impl Source {
 }
 
 impl Station {
-    /// One server, who serves customers in the order of their arrival, however many there are.
+    /// One server with an unbounded line, first come first served.
     pub fn new(service: Distribution, to: impl Into<Route>) -> Self {
         Self {
             servers: 1,
@@ -504,62 +498,62 @@ impl Station {
         }
     }
 
-    /// The same with so many servers.
+    /// Sets the number of servers.
     #[must_use]
     pub fn with_servers(self, servers: u32) -> Self {
         Self { servers, ..self }
     }
 
-    /// The same with another service of one class.
+    /// Sets the service of one class.
     #[must_use]
     pub fn with_service_of(mut self, class: &str, service: Distribution) -> Self {
         self.service_of.insert(class.to_owned(), service);
         self
     }
 
-    /// The same with room for so many customers, in service and in line.
+    /// Sets the capacity, which includes customers in service.
     #[must_use]
     pub fn with_capacity(self, capacity: u32) -> Self {
         Self { capacity: Some(capacity), ..self }
     }
 
-    /// The same, and who finds it full waits where he is, and keeps his server there.
+    /// A customer that finds it full waits where it is, and keeps its server there.
     #[must_use]
     pub fn blocking(self) -> Self {
         Self { when_full: WhenFull::Block, ..self }
     }
 
-    /// The same with probabilities to leave at once, by the number of customers.
+    /// Sets the probabilities of balking, by the number of customers present.
     #[must_use]
     pub fn with_balking(self, balking: &[f64]) -> Self {
         Self { balking: balking.to_owned(), ..self }
     }
 
-    /// The same with a number of servers that changes: how long each lasts, and how many there are.
+    /// Sets a schedule: the length of each period, and its number of servers.
     #[must_use]
     pub fn with_schedule(self, schedule: &[(f64, u32)]) -> Self {
         Self { schedule: schedule.iter().map(|&(lasts, servers)| Shift { lasts, servers }).collect(), ..self }
     }
 
-    /// The same with breakdowns.
+    /// Adds breakdowns.
     #[must_use]
     pub fn with_breakdowns(self, up: Distribution, down: Distribution) -> Self {
         Self { breakdown: Some(Breakdown { up, down }), ..self }
     }
 
-    /// The same with another discipline.
+    /// Sets the discipline.
     #[must_use]
     pub fn with_discipline(self, discipline: Discipline) -> Self {
         Self { discipline, ..self }
     }
 
-    /// The same for customers who do not wait for ever.
+    /// Sets the patience of all classes.
     #[must_use]
     pub fn with_patience(self, patience: Distribution) -> Self {
         Self { patience: Some(patience), ..self }
     }
 
-    /// The same with customers of the first class at the beginning.
+    /// Sets the initial customers of the first class.
     #[must_use]
     pub fn with_population(self, population: u32) -> Self {
         Self { population, ..self }
@@ -567,14 +561,14 @@ impl Station {
 }
 
 impl Fork {
-    /// A sibling to each of several nodes; customers that have been joined go `to`.
+    /// A task to each of several nodes; joined customers go `to`.
     pub fn new<L: Into<Link>>(tasks: impl IntoIterator<Item = L>, to: impl Into<Route>) -> Self {
         Self { tasks: tasks.into_iter().map(Into::into).collect(), to: to.into() }
     }
 }
 
 impl Delay {
-    /// A delay of all classes.
+    /// The same time for all classes.
     pub fn new(time: Distribution, to: impl Into<Route>) -> Self {
         Self {
             time: Some(time),
@@ -585,7 +579,7 @@ impl Delay {
         }
     }
 
-    /// The same with customers of the first class at the beginning.
+    /// Sets the initial customers of the first class.
     #[must_use]
     pub fn with_population(self, population: u32) -> Self {
         Self { population, ..self }

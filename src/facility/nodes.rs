@@ -1,8 +1,8 @@
-//! The nodes of a network that was looked through.
+//! The nodes of a checked network.
 
 use super::{Discipline, Distribution, FacilityError, Route};
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Source {
@@ -10,7 +10,7 @@ pub(super) enum Kind {
         class: usize,
         batch: u32,
     },
-    /// Of a delay, `servers` is none.
+    /// For a delay, `servers` is `None`.
     Station {
         servers: Option<u32>,
         capacity: Option<u32>,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Sink,
 }
 
-/// How one of several ways is chosen.
+/// How one of several routes is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Choice {
     #[default]
@@ -30,7 +30,7 @@ pub(super) enum Choice {
     Shortest,
 }
 
-/// A node of a network that was looked through.
+/// A node of a checked network.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub(super) name: String,
@@ -38,12 +38,11 @@ pub(super) struct Node {
     pub(super) choice: Choice,
     /// By class.
     pub(super) pairs: Vec<Pair>,
-    /// Whether who finds it full waits where he is.
+    /// Whether a customer that finds it full waits where it is.
     pub(super) blocks: bool,
-    /// The probabilities to leave at once, by the number found.
+    /// The probabilities of balking, by the number of customers found.
     pub(super) balking: Vec<f64>,
-    /// How long each piece lasts, and how many servers there are in it; of a source, the share of
-    /// its rate.
+    /// The length of each period and its number of servers; for a source, the share of its rate.
     pub(super) calendar: Vec<(f64, f64)>,
     /// The times between breakdowns, and of repairs.
     pub(super) breakdown: Option<(Distribution, Distribution)>,
@@ -61,7 +60,7 @@ impl Node {
         Self { name, kind, choice, pairs, blocks, balking, calendar, breakdown }
     }
 
-    /// Whether it is as formulas have it.
+    /// Whether it has none of the features that formulas do not cover.
     pub(super) fn plain(&self) -> bool {
         !self.blocks && self.balking.is_empty() && self.calendar.is_empty() && self.breakdown.is_none()
     }
@@ -76,7 +75,7 @@ impl Node {
         self.pairs.iter().map(|pair| pair.routes.len()).max().unwrap_or(0)
     }
 
-    /// Whether whoever comes of a class goes on from here, and nobody is lost.
+    /// Whether every arriving customer of a class continues from here, and none is lost.
     pub(super) fn keeps(&self, class: usize) -> bool {
         let loses = matches!(self.kind, Kind::Station { capacity: Some(_), .. }) && !self.blocks;
         !loses && self.pairs[class].patience.is_none() && !self.balks()
@@ -86,9 +85,9 @@ impl Node {
         self.balking.iter().any(|&leaves| leaves > 0.0)
     }
 
-    /// Whether customers of several classes are sent on in turn, one after the other whatever their
-    /// class, or to the shortest line. What comes of each class then depends on the order in which
-    /// they come, and the traffic equations, which share each class out evenly, do not say it.
+    /// Whether several classes share cyclic routes, or any class goes to the shortest line. Flows
+    /// of each class then depend on the order of arrivals, which the traffic equations, with fixed
+    /// shares, do not describe.
     pub(super) fn mixes(&self) -> bool {
         let mut coming = self.pairs.iter().filter(|pair| pair.comes && pair.routes.len() > 1);
         match self.choice {
@@ -98,14 +97,14 @@ impl Node {
         }
     }
 
-    /// The servers that there are on average.
+    /// The average number of available servers.
     pub(super) fn there(&self, servers: u32) -> f64 {
         let scheduled = if self.calendar.is_empty() { f64::from(servers) } else { self.average() };
         let works = self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()));
         scheduled * works
     }
 
-    /// Whether any of its ways leads to a node that blocks.
+    /// Whether any of its routes leads to a node that blocks.
     pub(super) fn holds(&self, nodes: &[Node]) -> bool {
         let routes = self.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.routes);
         routes.into_iter().any(|route| nodes[route.node].blocks)
@@ -119,17 +118,17 @@ pub(super) struct Pair {
     pub(super) patience: Option<Distribution>,
     pub(super) population: u32,
     pub(super) routes: Vec<ResolvedRoute>,
-    /// Of a fork: where siblings go, one along each.
+    /// The routes of tasks of a fork, one each.
     pub(super) tasks: Vec<ResolvedRoute>,
-    /// Whether customers of the class come here at all, and whether any of them came from a source.
+    /// Whether customers of the class come here at all, and whether any come from a source.
     pub(super) comes: bool,
     pub(super) from_outside: bool,
-    /// How many come from sources in a unit of time, if nobody is lost; NaN where it is not known.
+    /// Customers from sources per unit of time, if none is lost; NaN if it is unknown.
     pub(super) rate: f64,
 }
 
 impl Pair {
-    /// The ways of customers, and of siblings.
+    /// The routes of customers and of tasks.
     pub(super) fn all_routes(&self) -> impl Iterator<Item = &ResolvedRoute> {
         self.routes.iter().chain(&self.tasks)
     }
@@ -140,18 +139,18 @@ pub(super) struct ResolvedRoute {
     pub(super) probability: f64,
     pub(super) node: usize,
     pub(super) class: usize,
-    /// The time that it takes.
+    /// The travel time.
     pub(super) travel: Option<Distribution>,
 }
 
 impl ResolvedRoute {
-    /// The mean of that time.
+    /// The mean travel time.
     pub(super) fn mean_travel(&self) -> f64 {
         self.travel.map_or(0.0, |travel| travel.mean())
     }
 }
 
-/// The error of what a node cannot have.
+/// The error of an unsupported setting of a node.
 pub(super) fn unsupported(node: &str, what: &'static str, reason: &'static str) -> FacilityError {
     FacilityError::Unsupported { node: node.to_owned(), what, reason }
 }

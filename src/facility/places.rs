@@ -1,47 +1,47 @@
-//! Where customers may be: a class at a node, and of which forks they are siblings there. Who comes
-//! to a fork is joined if he is a sibling that it made, and parted if he is not, so the same class
-//! at the same node may go on in several ways.
+//! Where customers and tasks may be: a class at a node, with the chain of forks that created it. A
+//! fork joins its own tasks and forks all others, so the same class at the same node may continue
+//! along different routes.
 
 use super::FacilityError;
 use super::nodes::{Kind, Node, ResolvedRoute};
 
-/// Chains of forks, one within the other, that are told apart.
+/// Most distinct chains of nested forks.
 const MOST_CHAINS: usize = 256;
 
 /// A class of customers at a node.
 pub(super) struct ClassAtNode {
     pub(super) node: usize,
     pub(super) class: usize,
-    /// Its chain: 0 for customers, else for siblings.
+    /// Its chain: 0 for customers, otherwise of tasks.
     chain: usize,
     pub(super) steps: Vec<Step>,
 }
 
-/// Where they go from there.
+/// A step from there.
 pub(super) struct Step {
     pub(super) route: ResolvedRoute,
-    /// The place, or none if they are joined.
+    /// The next place; `None` if it is joined.
     pub(super) to: Option<usize>,
-    /// Whether a sibling goes along it.
+    /// Whether a task takes it.
     pub(super) task: bool,
 }
 
-/// All places that customers come to from some of them.
+/// All places that customers can reach from some initial ones.
 pub(super) struct ClassesAtNodes {
     pub(super) all: Vec<ClassAtNode>,
-    /// The fork that made the siblings of a chain, and the chain of who was forked. The first is of
-    /// customers, and has none.
+    /// By chain, the fork that created its tasks, and the chain of the forked customer. The first
+    /// entry stands for customers and has no fork.
     chains: Vec<(usize, usize)>,
-    /// Of each chain, by node and class: the place and 1, or 0.
+    /// By chain, node and class: the place plus 1, or 0.
     known: Vec<Vec<usize>>,
     classes: usize,
 }
 
 impl ClassesAtNodes {
-    /// Those to which customers come who are at the beginning at a node, as a class.
+    /// The places that customers reach from initial nodes and classes.
     ///
     /// # Errors
-    /// [`FacilityError::Siblings`], [`FacilityError::Unsupported`].
+    /// [`FacilityError::Tasks`], [`FacilityError::Unsupported`].
     pub(super) fn from(nodes: &[Node], begin: &[(usize, usize)]) -> Result<Self, FacilityError> {
         let classes = nodes.first().map_or(0, |node| node.pairs.len());
         let mut places =
@@ -73,11 +73,11 @@ impl ClassesAtNodes {
         Ok(places)
     }
 
-    /// The most siblings that a customer is at once.
+    /// The most tasks that a customer has at once.
     pub(super) fn tasks(&self, nodes: &[Node]) -> u32 {
         let made = |fork: usize| nodes[fork].pairs.iter().map(|pair| pair.tasks.len()).max().unwrap_or(0);
         let mut most = vec![1_u32; self.chains.len()];
-        // An outer chain comes before those within.
+        // An outer chain precedes its inner ones.
         for (chain, &(fork, outer)) in self.chains.iter().enumerate().skip(1) {
             most[chain] = most[outer].saturating_mul(u32::try_from(made(fork)).unwrap_or(u32::MAX));
         }
@@ -100,24 +100,24 @@ impl ClassesAtNodes {
         (!joined).then(|| self.find(nodes, route.node, route.class, chain))
     }
 
-    /// The chain of the siblings that a fork makes of those of another.
+    /// The chain of the tasks that a fork creates within another chain.
     fn within(&mut self, nodes: &[Node], fork: usize, outer: usize) -> Result<usize, FacilityError> {
         if let Some(chain) = self.chains.iter().position(|&known| known == (fork, outer)) {
             return Ok(chain);
         }
-        // (That it is not the last of them is known: its siblings would have been joined.)
+        // It is not the innermost fork of the chain, which would have joined its tasks.
         let mut chain = outer;
         while chain > 0 {
             if self.chains[chain].0 == fork {
-                return Err(self.lost(nodes, fork, outer, "are parted again at", "join them before"));
+                return Err(self.lost(nodes, fork, outer, "are forked again at", "join them before"));
             }
             chain = self.chains[chain].1;
         }
         if self.chains.len() > MOST_CHAINS {
             return Err(FacilityError::Unsupported {
                 node: nodes[fork].name.clone(),
-                what: "so many forks within each other",
-                reason: "each order of them is looked at, and up to 256",
+                what: "more than 256 chains of nested forks",
+                reason: "each chain is checked, and at most 256",
             });
         }
         self.chains.push((fork, outer));
@@ -134,10 +134,10 @@ impl ClassesAtNodes {
         remedy: &'static str,
     ) -> FacilityError {
         let fork = nodes[self.chains[chain].0].name.clone();
-        FacilityError::Siblings { fork, node: nodes[node].name.clone(), what, remedy }
+        FacilityError::Tasks { fork, node: nodes[node].name.clone(), what, remedy }
     }
 
-    /// Siblings do not leave the network: who was parted would wait for them for ever.
+    /// Checks that tasks do not leave the network: their fork would wait for them for ever.
     fn stays(&self, nodes: &[Node], place: usize) -> Result<(), FacilityError> {
         let ClassAtNode { node: number, class, chain, .. } = self.all[place];
         if chain == 0 {
@@ -146,19 +146,19 @@ impl ClassesAtNodes {
         let node = &nodes[number];
         let lost = |what, remedy| Err(self.lost(nodes, number, chain, what, remedy));
         match node.kind {
-            Kind::Sink => lost("leave the network at", "let all their ways lead back to the fork"),
+            Kind::Sink => lost("leave the network at", "lead all their routes back to the fork"),
             Kind::Station { capacity: Some(_), .. } if !node.blocks => {
                 lost("may find no room at", "give it no capacity, or `when_full = \"block\"`")
             }
             _ if node.pairs[class].patience.is_some() => {
-                lost("may lose patience at", "give their class there none")
+                lost("may lose patience at", "remove the patience of their class there")
             }
-            _ if node.balks() => lost("may balk at", "let nobody balk there"),
+            _ if node.balks() => lost("may balk at", "remove `balking` there"),
             _ => Ok(()),
         }
     }
 
-    /// Those that can leave: the network, or as siblings to be joined.
+    /// The places from which customers can leave the network, or tasks can reach their join.
     pub(super) fn leave(&self, nodes: &[Node]) -> Vec<bool> {
         let out = |place: &ClassAtNode| {
             let node = &nodes[place.node];
@@ -174,8 +174,8 @@ impl ClassesAtNodes {
                 }
             }
         }
-        // Whoever can go to one of them can leave, too: from each that is found, back along the
-        // ways to it, so that each way is looked at once.
+        // A place with a step to one of these can leave too. Follows the steps backwards from each
+        // place found, so that each is visited once.
         let mut found: Vec<usize> = (0..leaves.len()).filter(|&place| leaves[place]).collect();
         while let Some(place) = found.pop() {
             for &from in &comes[place] {
@@ -187,7 +187,7 @@ impl ClassesAtNodes {
         leaves
     }
 
-    /// That siblings come back.
+    /// Checks that tasks come back.
     fn come_back(&self, nodes: &[Node]) -> Result<(), FacilityError> {
         if self.chains.len() == 1 {
             return Ok(());
@@ -196,7 +196,7 @@ impl ClassesAtNodes {
         match self.all.iter().zip(leaves).find(|(place, leaves)| place.chain > 0 && !leaves) {
             None => Ok(()),
             Some((place, _)) => {
-                let (what, remedy) = ("find no way back from", "let all their ways lead back to the fork");
+                let (what, remedy) = ("find no way back from", "lead all their routes back to the fork");
                 Err(self.lost(nodes, place.node, place.chain, what, remedy))
             }
         }

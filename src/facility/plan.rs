@@ -1,11 +1,11 @@
-//! What is run of a network.
+//! The plan of a study.
 
 #[cfg(doc)]
 use super::Facility;
 use super::model::MOST_ROOM;
 use crate::statistics::Stopping;
 
-/// What is run of a network. Times are in its unit.
+/// The plan of a study: what is run. Times are in the network's unit.
 ///
 /// ```
 /// use eventhorizon::facility::Study;
@@ -19,26 +19,26 @@ use crate::statistics::Stopping;
 pub struct Study {
     /// Names the random streams.
     pub seed: u64,
-    /// Independent replications; where `stopping` is said, it says how many.
+    /// Independent replications; `stopping`, if set, replaces it.
     pub replications: u32,
-    /// The end of each.
+    /// The end of each replication.
     pub until: f64,
-    /// Where statistics begin.
+    /// The end of the warm-up, when statistics begin.
     pub warm_up: f64,
     /// The confidence level of intervals.
     pub level: f64,
     /// When there are enough replications: when all utilisations, numbers of customers and sojourn
-    /// times are as precise as it says.
+    /// times reach its precision.
     pub stopping: Option<Stopping>,
     /// The most that may wait at a station, at most 65,536.
     pub room: u32,
-    /// Whether distributions are told: quantiles of waits and sojourns, and the time with each
+    /// Whether to report distributions: quantiles of waits and sojourns, and the time with each
     /// number of customers ([`Facility::with_details`]).
     pub details: bool,
 }
 
 impl Study {
-    /// So many replications until a time, whose statistics begin at another, with intervals at the
+    /// A number of replications until a time, with statistics after a warm-up, and intervals at the
     /// level 0.95.
     pub fn new(replications: u32, until: f64, warm_up: f64) -> Self {
         Self {

@@ -1,11 +1,11 @@
 //! Quantiles of times, from the histograms of all replications together.
 //!
-//! Replication r is in group r mod 32, and a group has a histogram of each class at each node: sums
-//! of counts, so that it is no matter in how many parts a study is made. A quantile is that of all
-//! groups together. Its interval holds the times x which Student's t-test of the groups does not
-//! reject: in each group, the number of times below x less that share of all its times, which
-//! should be 0 on average. The test takes the skewness of these numbers into account, as the
-//! intervals of deviations do.
+//! Replication r is in group r mod 32, and a group has a histogram of each class at each node.
+//! Counts are summed, so results do not depend on the parts in which a study runs. A quantile is
+//! that of all groups together. Its interval contains the times x that Student's t-test of the
+//! groups does not reject: per group, the number of times below x less the quantile's share of all
+//! its times, which should be 0 on average. The test corrects for the skewness of these numbers, as
+//! the intervals of deviations do.
 
 use crate::pdes::Model as _;
 use crate::statistics::{student_t, unskewed_interval};
@@ -15,11 +15,10 @@ use super::model::{BINS, LAST_BIN, bin_edges};
 use super::sums::real;
 use super::{Facility, Row};
 
-/// Groups of replications: as many as make a t-test good, and few enough for memory.
+/// Groups of replications: enough for a t-test, and few enough for memory.
 const GROUPS: usize = 32;
 
-/// Groups in which times as long as a quantile should be seen: with fewer, intervals were too
-/// narrow.
+/// Groups that must have times as long as a quantile: with fewer, intervals are too narrow.
 const ENOUGH: usize = 10;
 
 /// Quantiles that a warning names; it counts the others.
@@ -28,14 +27,13 @@ const MOST_NAMED: usize = 4;
 /// The histograms of a study's replications, summed by group.
 pub(super) struct Histograms {
     classes: usize,
-    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last bin that has
-    /// any.
+    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last nonempty bin.
     counts: Vec<Vec<u64>>,
     replications: u64,
 }
 
 impl Histograms {
-    /// Without a replication; and without a histogram, where the model has no details.
+    /// Without replications; no histograms if the model has no details.
     pub(super) fn new(facility: &Facility) -> Self {
         let classes = facility.network.classes.len();
         let histograms = if facility.details() { facility.nodes.len() * classes * 2 } else { 0 };
@@ -51,19 +49,19 @@ impl Histograms {
         for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(BINS as usize)) {
             let used = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
             sums.resize(sums.len().max(used), 0);
-            // (A file that somebody made may say that they are full.)
+            // Counts from a manipulated file may be at their maximum.
             let add = |(sum, &count): (&mut u64, &u32)| *sum = sum.saturating_add(count.into());
             sums.iter_mut().zip(counts).for_each(add);
         }
     }
 
-    /// All that a file has to hold: of each histogram how many counts there are, and these.
+    /// The numbers that a file stores: per histogram its length, then its counts.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         let each = |counts: &'_ Vec<u64>| std::iter::once(counts.len() as u64).chain(counts.clone());
         self.counts.iter().flat_map(each)
     }
 
-    /// Takes what a file held of so many replications; none where it does not fit.
+    /// Restores `replications` replications from the numbers of a file; `None` if they do not fit.
     pub(super) fn restore(
         &mut self,
         replications: u64,
@@ -78,8 +76,8 @@ impl Histograms {
         (numbers.len() == 0).then_some(())
     }
 
-    /// How many times are below each bin, and at the end all, by group: of a class at a node, or of
-    /// all.
+    /// The number of times below each bin, and at the end all, by group: of a class at a node, or
+    /// of all classes.
     fn below(&self, node: usize, class: Option<usize>, which: usize) -> Vec<Vec<u128>> {
         let classes = class.map_or(0..self.classes, |class| class..class + 1);
         let group = |group: usize| {
@@ -101,17 +99,17 @@ impl Histograms {
     }
 }
 
-/// A quantile. Places are among bins: 3.5 is the middle of bin 3.
+/// A quantile. Positions are in bins: 3.5 is the middle of bin 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Estimate {
     place: f64,
-    /// The interval, where there is one; its upper end may be in the last bin.
+    /// The interval, if there is one; its upper end may be in the last bin.
     ends: Option<[f64; 2]>,
-    /// Whether times as long were seen in few groups.
+    /// Whether few groups have times as long as the quantile.
     few: bool,
 }
 
-/// The quantile of all groups; none where there was nothing to observe.
+/// The quantile of all groups; `None` if nothing was observed.
 fn estimate(groups: &[Vec<u128>], percent: u32, level: f64) -> Option<Estimate> {
     let all = BINS as usize;
     let total = |edge: usize| groups.iter().map(|below| below[edge]).sum::<u128>();
@@ -130,13 +128,13 @@ fn estimate(groups: &[Vec<u128>], percent: u32, level: f64) -> Option<Estimate> 
         return Some(Estimate { place, ends: None, few });
     }
     let student = student_t(freedom, level);
-    // The interval of what should be 0, in hundredths.
+    // The interval of the tested number, in hundredths.
     let share = f64::from(percent);
     let test = |edge: usize| {
         let residual = |below: &Vec<u128>| 100.0 * real(below[edge]) - share * real(below[all]);
         unskewed_interval(&groups.iter().map(residual).collect::<Vec<_>>(), student)
     };
-    // Between two edges, the ends of these intervals are taken to be on a line.
+    // Interpolates the ends of these intervals linearly between two edges.
     let crossing = |first: f64, second: f64| (first / (first - second)).clamp(0.0, 1.0);
     let (mut lower, mut last) = (0.0, test(bin + 1)[1]);
     for edge in (0..=bin).rev() {
@@ -164,7 +162,7 @@ fn number(bin: usize) -> f64 {
 }
 
 impl Facility {
-    /// Fills the rows of quantiles, which are those of `columns`. Returns warnings.
+    /// Fills the rows of quantiles, in the order of `columns`. Returns warnings.
     pub(super) fn fill_quantiles(
         &self,
         columns: &[Measured],
@@ -173,9 +171,9 @@ impl Facility {
         rows: &mut [Row],
     ) -> Vec<String> {
         let (mut warnings, mut few) = (Vec::new(), Vec::new());
-        // Replications with sojourns, and with waits: their means come before their quantiles.
+        // Replications with sojourns, and with waits: their means precede their quantiles.
         let mut observed = [0; 2];
-        // The last histogram that was looked at.
+        // The histogram read last.
         let (mut of, mut groups) = (None, Vec::new());
         for (column, row) in columns.iter().zip(rows) {
             let Some((percent, which)) = column.measure.quantile() else {
@@ -196,7 +194,7 @@ impl Facility {
             let time = |place| self.time_at(place, which == 1);
             let Some(mean) = time(found.place) else {
                 warnings.push(format!(
-                    "{} is not told: it is longer than its histogram reaches, 2^26 of the shortest mean service or more",
+                    "{} is not reported: it is beyond its histogram, 2^26 times the shortest mean service or more",
                     self.reported_of(column)
                 ));
                 continue;
@@ -215,8 +213,8 @@ impl Facility {
         warnings
     }
 
-    /// The time at a place among bins, in units: those in a bin are spread evenly, but that waits
-    /// in the first are none. The last bin has no end, and no times.
+    /// The time at a position among bins, in units: times are evenly spread within a bin, except
+    /// that waits in the first bin are 0. The last bin has no upper end, and no times.
     fn time_at(&self, place: f64, waits: bool) -> Option<f64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
         let bin = place as u32;
@@ -231,7 +229,7 @@ impl Facility {
         Some(ticks / f64::from(self.resolution.ticks_per_unit()))
     }
 
-    /// The width of the bin of a time, in units; none of the last bin, which has no end.
+    /// The width of the bin of a time, in units; `None` for the last bin, which has no upper end.
     fn bin_width(&self, time: f64) -> Option<f64> {
         let bin = self.bin_of(self.resolution.ticks(time).ok()?);
         let [from, to] = bin_edges(bin, self.params().bin_shift);
@@ -275,7 +273,7 @@ mod tests {
     /// The station's LP.
     const STATION: usize = 2;
 
-    /// What the LPs' memory holds of a replication with these waits at the station, by class.
+    /// The LPs' memory after a replication with these waits at the station, by class.
     fn rows(facility: &Facility, waits: &[Vec<u64>; 2]) -> Vec<[u32; 4]> {
         let mut counts = vec![0_u32; facility.nodes.len() * 4 * BINS as usize];
         for (class, waits) in waits.iter().enumerate() {
@@ -307,7 +305,7 @@ mod tests {
             let mut histograms = Histograms::new(&facility);
             runs.iter().for_each(|run| histograms.add(&rows(&facility, run)));
             let found = estimate(&histograms.below(STATION, class, 1), percent, 0.95);
-            // By group, in which bins they are.
+            // By group, the bins of its times.
             let of = |run: &[Vec<u64>; 2]| match class {
                 Some(class) => run[class].clone(),
                 None => run.concat(),
@@ -334,7 +332,7 @@ mod tests {
                 return Ok(());
             };
             prop_assert!(lower <= place && place <= upper);
-            // Edges next to the ends, within and without.
+            // Edges next to the ends, inside and outside.
             let student = student_t(observed as u64 - 1, 0.95);
             let interval = |edge: usize| {
                 let residual = |group: &Vec<usize>| {
@@ -381,7 +379,7 @@ mod tests {
     #[test]
     fn quantiles_of_which_there_are_few_are_named() {
         let facility = facility();
-        // Of 40 replications, 5 have waits beyond all others.
+        // 5 of 40 replications have waits beyond all others.
         let mut histograms = Histograms::new(&facility);
         for number in 0..40_u64 {
             let long = if number < 5 { vec![1 << 30; 30] } else { Vec::new() };
@@ -393,6 +391,6 @@ mod tests {
         let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6]).unwrap();
         assert!(warning.contains("wait_99 at `s`; wait_99 at `s`; and 2 more; make"), "{warning}");
         assert_eq!(too_narrow(Vec::new()), None);
-        assert!(estimate(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "nobody came");
+        assert!(estimate(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "no observations");
     }
 }

@@ -1,4 +1,4 @@
-//! What the runs of a network gave: rows of measures, as a table, CSV or JSON.
+//! Results of the runs of a network: rows of measures, as a table, CSV or JSON.
 
 use std::fmt;
 use std::io;
@@ -13,57 +13,72 @@ use super::{FacilityError, Measure};
 /// A measure of a class of customers at a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The node; `(network)` for all of them together.
+    /// The node; `(network)` for all nodes together.
     pub node: String,
-    /// The class; none for all together, which tables, CSV and JSON call `all`.
+    /// The class; `None` for all together, which tables, CSV and JSON call `all`.
     #[serde(serialize_with = "class")]
     pub class: Option<String>,
-    /// What was measured.
+    /// The measure.
     pub measure: Measure,
-    /// The estimate from all replications; none where there was nothing to observe in any. Means of
-    /// times, shares, deviations and quantiles are those of all that was observed, whatever the
-    /// replication.
+    /// The estimate from all replications; `None` if nothing was observed in any. Means of times,
+    /// shares, deviations and quantiles pool the observations of all replications.
     pub mean: Option<f64>,
     /// Half the width of its confidence interval.
     pub half_width: Option<f64>,
-    /// The lower end of that. The interval of a deviation, and any of batches, need not have the
-    /// estimate in its middle.
+    /// The lower end of the interval. Intervals of deviations, and intervals from batches, need not
+    /// be symmetric about the estimate.
     pub lower: Option<f64>,
     /// The upper end.
     pub upper: Option<f64>,
-    /// What theory says, where it is exact.
+    /// The exact theoretical value, if there is one.
     pub theory: Option<f64>,
-    /// Replications in which there was something to observe.
+    /// Replications with observations.
     pub observations: u64,
-    /// Of a quantile: the width of the bin of the histogram that the estimate lies in, in the
-    /// network's unit of time. The quantile is known to that; its interval is of the spread over
-    /// replications alone.
+    /// For a quantile: the width of the histogram bin of the estimate, in the network's unit of
+    /// time. It bounds the error of the histogram; the interval covers only the variation between
+    /// replications.
     pub resolution: Option<f64>,
 }
 
 impl Row {
-    /// The resolution as a share of the estimate, or where that is 0, in units.
+    /// The resolution as a share of the estimate, or in units if the estimate is 0.
     fn resolved(&self) -> Option<String> {
         let (width, mean) = (self.resolution?, self.mean?);
         Some(if mean > 0.0 { format!("to {:.1} %", 100.0 * width / mean) } else { format!("to {width:.6}") })
     }
 
-    /// The distances to both ends of an interval in whose middle the estimate is not.
+    /// The distances to both ends of an asymmetric interval.
     fn distances(&self) -> Option<String> {
         let (below, above) = (self.mean? - self.lower?, self.upper? - self.mean?);
-        ((above - below).abs() > 1e-6 * (above + below)).then(|| format!("-{below:.6} +{above:.6}"))
+        let decimals = self.decimals();
+        ((above - below).abs() > 1e-6 * (above + below))
+            .then(|| format!("-{below:.decimals$} +{above:.decimals$}"))
+    }
+
+    /// Decimal places that the interval supports: those of two significant digits of its half
+    /// width, 9 at most; 6 without an interval.
+    fn decimals(&self) -> usize {
+        let half = self.half_width.or_else(|| Some((self.upper? - self.lower?) / 2.0));
+        let Some(mut half) = half.filter(|&half| half > 0.0 && half.is_finite()) else { return 6 };
+        let mut decimals = 0;
+        while half < 9.5 && decimals < 9 {
+            half *= 10.0;
+            decimals += 1;
+        }
+        decimals
     }
 }
 
-/// What the runs of a network gave. [`Display`](fmt::Display) is the table for people.
+/// The results of the runs of a network. [`Display`](fmt::Display) prints the table, rounded to two
+/// significant digits of each interval; fields, CSV and JSON have all digits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// The network's name: `model` as serde data.
+    /// The network's name; `model` in serialised form.
     #[serde(rename = "model")]
     pub network: String,
     /// `cpu` or `gpu`.
     pub engine: &'static str,
-    /// How replications were mapped to the device; `processor` for none.
+    /// How replications were mapped to the device; `processor` on the CPU.
     pub mapping: String,
     /// The device.
     pub adapter: String,
@@ -73,45 +88,46 @@ pub struct Report {
     pub customers: u64,
     /// Events of all replications.
     pub events: u64,
-    /// 64 bits that two machines can compare: a commutative sum over the fingerprints of the
-    /// replications.
+    /// A commutative sum over the fingerprints of the replications: 64 bits to compare runs of two
+    /// machines.
     #[serde(serialize_with = "hexadecimal")]
     pub fingerprint: u64,
     /// Replications.
     pub replications: u32,
     /// The end of each, in the network's unit.
     pub until: f64,
-    /// Where statistics begin.
+    /// The end of the warm-up, when statistics begin.
     pub warm_up: f64,
     /// The confidence level.
     pub level: f64,
     /// The network's unit of time.
     pub unit: String,
-    /// Ticks in it: times are whole ticks.
+    /// Ticks in this unit: times are whole ticks.
     pub ticks_per_unit: u32,
-    /// Why no more replications were made, where a precision was requested.
-    /// As serde data a list: its [name](Decision::name), or empty.
+    /// Why replications stopped, if a precision was requested. Serialised as a list: its
+    /// [name](Decision::name), or empty.
     #[serde(serialize_with = "decision")]
     pub stopped: Option<Decision>,
-    /// What makes figures doubtful, in sentences.
+    /// Reasons to doubt the results, in sentences.
     pub warnings: Vec<String>,
-    /// Why the study could not be saved at its end, where it was to be.
+    /// Why the study could not be saved at its end, if that was requested.
     #[serde(skip)]
     pub unsaved: Option<String>,
     /// Every measure.
     pub results: Vec<Row>,
-    /// How many customers are at each station, as shares of time, where distributions are told.
+    /// The distribution of the number of customers at each station, as shares of time, if details
+    /// are on.
     pub lengths: Vec<Length>,
 }
 
-/// The share of time in which a number of customers is at a station.
+/// The share of time with a number of customers at a station.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Length {
     /// The station.
     pub node: String,
-    /// How many.
+    /// The number of customers.
     pub customers: usize,
-    /// Whether it is the share of so many or more.
+    /// Whether it is the share of this number or more.
     pub or_more: bool,
     /// The mean over the replications.
     pub mean: f64,
@@ -128,7 +144,7 @@ fn decision<S: serde::Serializer>(decision: &Option<Decision>, serializer: S) ->
     serializer.collect_seq(decision.iter().map(|decision| decision.name()))
 }
 
-/// What results call all classes together. No class has this name.
+/// The name of all classes together in results. No class has this name.
 const ALL: &str = "all";
 
 #[expect(clippy::ref_option, reason = "serde calls it so")]
@@ -137,8 +153,8 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 }
 
 impl Report {
-    /// The rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`, `half_width`,
-    /// `theory`, `observations`, `lower`, `upper`, `resolution`.
+    /// Writes the rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`,
+    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`.
     ///
     /// # Errors
     /// [`FacilityError::Write`].
@@ -175,7 +191,7 @@ impl Report {
         Ok(())
     }
 
-    /// What was measured of a class (or of all) at a node.
+    /// The row of a measure of a class (or of all) at a node.
     pub fn row(&self, node: &str, class: Option<&str>, measure: Measure) -> Option<&Row> {
         let found = |row: &&Row| row.node == node && row.class.as_deref() == class && row.measure == measure;
         self.results.iter().find(found)
@@ -200,7 +216,7 @@ impl fmt::Display for Report {
             self.ticks_per_unit,
             self.level
         )?;
-        // Where there are quantiles, to what their histograms resolve them.
+        // A column of histogram resolutions if there are quantiles.
         let resolution =
             if self.results.iter().any(|row| row.resolution.is_some()) { "  resolution" } else { "" };
         writeln!(
@@ -210,8 +226,10 @@ impl fmt::Display for Report {
         )?;
         let mut last = None;
         for row in &self.results {
-            let number =
-                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+            let decimals = row.decimals();
+            let number = |value: Option<f64>| {
+                value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+            };
             let here = (row.node.as_str(), row.class.as_deref());
             let (first, second) = match last == Some(here) {
                 true => ("", ""),

@@ -1,25 +1,25 @@
-//! How many ticks a unit of time has: as the description says, or so that its times are exact.
+//! Ticks in a unit of time: as described, or chosen to make times exact.
 
 use std::fmt::Write as _;
 
 use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
 use crate::time::Resolution;
 
-/// What the clock of shared servers leaves of 62 bits of ticks: it counts up to 2^47.
+/// The factor between 62 bits of ticks and the 2^47 of the clock of shared servers.
 const SHARED: f64 = (1 << 15) as f64;
 
 const MOST: f64 = 4_611_686_018_427_387_904.0;
 
-/// Ticks of a mean time, at the least.
+/// Least ticks of a mean time.
 const FINE: f64 = 65_536.0;
 
-/// The longest time, in units, that has no more ticks than that at any resolution: 2^62 / 2^32.
+/// The longest time, in units, that fits at any resolution: 2^62 / 2^32.
 const FITS: f64 = (1 << 30) as f64;
 
 /// The times that a warning names; it counts the others.
 const MOST_NAMED: usize = 4;
 
-/// A time of the description that is the same each time.
+/// A constant time of the description.
 struct Constant {
     what: String,
     units: f64,
@@ -29,7 +29,7 @@ struct Constant {
 #[derive(Default)]
 struct Times {
     constants: Vec<Constant>,
-    /// Means of what is drawn, with what they are of.
+    /// Means of drawn times, with their names.
     drawn: Vec<Constant>,
 }
 
@@ -51,7 +51,7 @@ impl Times {
                 link.travel.iter().for_each(|law| times.law(what, law));
             }
         };
-        network.travel.iter().for_each(|law| times.law(|| "the travel of all ways".to_owned(), law));
+        network.travel.iter().for_each(|law| times.law(|| "the travel of all routes".to_owned(), law));
         for (node, source) in &network.sources {
             times.law(|| format!("`{node}`: the time between arrivals"), &source.interarrival);
             for piece in &source.rates {
@@ -100,23 +100,23 @@ impl Times {
     }
 }
 
-/// The resolution of a network, and warnings that name what it rounds.
+/// The resolution of a network, and warnings that name rounded times.
 pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>), FacilityError> {
     let times = Times::of(network);
-    // A time that runs do not reach need not be exact, unless it fits anyway.
+    // A time that runs do not reach need not be exact, unless it fits at any resolution.
     let until = network.until.unwrap_or(f64::INFINITY);
     let matters = |units: f64| units.is_nan() || units <= until || units <= FITS;
     let resolution = match network.ticks_per_unit {
         Some(ticks) => Resolution::new(ticks)
             .map_err(|source| FacilityError::Time { what: "resolution (`ticks_per_unit`)", source })?,
         None => {
-            // The times of runs may be far shorter or longer than what happens in them.
+            // The times of runs may be far shorter or longer than the times of events in them.
             let ends = [network.until, network.warm_up].iter().flatten().count();
             let lasting = times.constants[..times.constants.len() - ends].iter().chain(&times.drawn);
             let shortest =
                 lasting.map(|time| time.units).filter(|&units| units > 0.0).fold(f64::INFINITY, f64::min);
             let constants = times.constants.iter().map(|constant| constant.units);
-            // The longest that fits where the shortest mean has enough ticks.
+            // The longest time that fits if the shortest mean has enough ticks.
             let may_fit = |&units: &f64| units * FINE <= MOST * shortest;
             let longest = constants.clone().filter(may_fit).fold(0.0, f64::max);
             let constants: Vec<f64> = constants.filter(|&units| matters(units)).collect();
@@ -135,8 +135,8 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
         Some(format!("{}, {} -> {}", constant.what, constant.units, resolution.units(ticks)))
     });
     let remedy = match network.ticks_per_unit {
-        Some(_) => "leave `ticks_per_unit` out, or choose one that divides them",
-        None => "no resolution makes all times exact: give them fewer digits",
+        Some(_) => "remove `ticks_per_unit`, or choose one that makes them whole",
+        None => "no resolution makes all times exact; give them fewer digits",
     };
     let mut warnings = Vec::new();
     if let Some(reported) = reported {
@@ -146,29 +146,29 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
     let reported = named(short, |drawn| Some(format!("{}, {}", drawn.what, drawn.units)));
     if let Some(reported) = reported {
         warnings.push(format!(
-            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {reported}; \
+            "drawn times have means of few ticks of 1/{per_unit}, and are half a tick too short: {reported}; \
              choose a smaller unit of time, \
-             or leave `ticks_per_unit` out"
+             or remove `ticks_per_unit`"
         ));
     }
     Ok((resolution, warnings))
 }
 
 impl Facility {
-    /// The warnings of a study that ends then.
+    /// The warnings of a study that ends at `until`.
     pub(super) fn rounding_until(&self, until: f64) -> Vec<String> {
         let mut warnings = self.rounding().to_vec();
         if self.network.until != Some(until) && !self.resolution.is_exact(until) {
             let per_unit = self.resolution.ticks_per_unit();
             warnings.push(format!(
-                "the end of runs, {until}, is rounded to ticks of 1/{per_unit}: let the network say `until`"
+                "the end of runs, {until}, is rounded to ticks of 1/{per_unit}; set `until` in the network"
             ));
         }
         warnings
     }
 }
 
-/// The first of these times in words, and how many others there are; none if there are none.
+/// Names the first of these times, and counts the others; `None` if there are no such times.
 fn named<'t>(
     times: impl Iterator<Item = &'t Constant>,
     words: impl Fn(&Constant) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Where customers go from a node, and how that is read.
+//! Routes of customers from a node, and how they are read.
 
 use std::fmt;
 
@@ -8,74 +8,74 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Distribution;
 
-/// Where customers go. In a file: a name or a [`Link`]; a list of them; or `{ in_turn = [...] }` or
+/// Routes from a node. In a file: a name or a [`Link`]; a list of them; or `{ in_turn = [...] }` or
 /// `{ shortest = [...] }` for a list of names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Route {
     /// Along one of several links.
     Links(Vec<Link>),
-    /// To each of several nodes in turn, whoever it is (round robin).
+    /// To each of several nodes in cyclic order, whatever the class (round robin).
     InTurn {
         /// Their names.
         in_turn: Vec<String>,
     },
-    /// To that of several stations where the fewest customers are, in service and in line; of equal
-    /// ones the first in the list. What is known of each of them is what it told by the end of the
-    /// last round at the present time, and who was sent there since.
+    /// To the station with the fewest customers, in service and in line; to the first in the list
+    /// of equal ones. The node knows the numbers at the end of the last round of the present time,
+    /// and the customers that it sent there since.
     Shortest {
         /// Their names.
         shortest: Vec<String>,
     },
 }
 
-/// A way to another node.
+/// A route to another node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Where it leads.
+    /// The target.
     pub node: String,
-    /// The probability that it is taken. One of a list may leave it out, and has what the others
-    /// leave.
+    /// The probability of the route. One link of a list may omit it, and gets the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The class that takes it. Links that name a class take the place of those that name none.
+    /// The class that takes it. Links that name a class replace, for this class, those that name
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The class that customers have from then on; their own, unless it is said.
+    /// The class of customers afterwards. Default: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<String>,
-    /// The time that it takes: who goes along it is at neither node meanwhile. None, unless it is
-    /// said here or for the whole network ([`Network::travel`](super::Network::travel)).
+    /// The travel time; a travelling customer is at neither node. Default: that of the network
+    /// ([`Network::travel`](super::Network::travel)), or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel: Option<Distribution>,
 }
 
 impl Link {
-    /// A link that is taken by all who take no other.
+    /// A link without probability: it gets all customers that take no other link.
     pub fn to(node: &str) -> Self {
         Self { node: node.to_owned(), probability: None, class: None, becomes: None, travel: None }
     }
 
-    /// The same with a probability.
+    /// Sets the probability.
     #[must_use]
     pub fn with(self, probability: f64) -> Self {
         Self { probability: Some(probability), ..self }
     }
 
-    /// The same for customers of one class.
+    /// Restricts the link to customers of one class.
     #[must_use]
     pub fn of(self, class: &str) -> Self {
         Self { class: Some(class.to_owned()), ..self }
     }
 
-    /// The same, and customers are of another class from then on.
+    /// Changes the class of customers.
     #[must_use]
     pub fn becoming(self, class: &str) -> Self {
         Self { becomes: Some(class.to_owned()), ..self }
     }
 
-    /// The same, and it takes a time.
+    /// Sets the travel time.
     #[must_use]
     pub fn taking(self, travel: Distribution) -> Self {
         Self { travel: Some(travel), ..self }
@@ -113,12 +113,12 @@ impl From<Vec<Link>> for Route {
 }
 
 impl Route {
-    /// To each of several nodes in turn.
+    /// To each of several nodes in cyclic order.
     pub fn in_turn(nodes: &[&str]) -> Self {
         Self::InTurn { in_turn: nodes.iter().map(|&node| node.to_owned()).collect() }
     }
 
-    /// To that of several stations where the fewest customers are.
+    /// To the one of several stations that has the fewest customers.
     pub fn shortest(nodes: &[&str]) -> Self {
         Self::Shortest { shortest: nodes.iter().map(|&node| node.to_owned()).collect() }
     }
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Route {
                     (None, Some(shortest), None) => Ok(Route::Shortest { shortest }),
                     (None, None, None) => Err(de::Error::missing_field("node`, `in_turn` or `shortest")),
                     _ => Err(de::Error::custom(
-                        "`in_turn`, `shortest` and `node` exclude each other: give one of them",
+                        "`in_turn`, `shortest` and `node` exclude each other; use one of them",
                     )),
                 }
             }

@@ -106,7 +106,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V> StudyRun<'_, W> {
         pollster::block_on(self.run_async())
     }
 
-    /// [`StudyRun::run`] without blocking, but for the CPU.
+    /// [`StudyRun::run`] without blocking, except on the CPU.
     ///
     /// # Errors
     /// As [`StudyRun::run`].
@@ -155,7 +155,7 @@ impl<V: Verdict, W: FnMut(&Progress) -> V> LongRun<'_, W> {
         pollster::block_on(self.run_async())
     }
 
-    /// [`LongRun::run`] without blocking, but for the CPU.
+    /// [`LongRun::run`] without blocking, except on the CPU.
     ///
     /// # Errors
     /// As [`LongRun::run`].

@@ -1,4 +1,4 @@
-//! Studies that are saved, and gone on with.
+//! Studies that are saved and resumed.
 
 use std::path::Path;
 
@@ -28,18 +28,17 @@ const HISTOGRAMS: usize = 6;
 #[repr(C)]
 pub(super) struct Numbers {
     pub(super) seed: u64,
-    /// Of the WGSL that makes the runs: its bytes without carriage returns, and their CRC-32.
+    /// Identify the WGSL of the runs: its length in bytes without carriage returns, and its CRC-32.
     pub(super) source: [u64; 2],
     /// Ticks.
     pub(super) until: u64,
     pub(super) warm_up: u64,
     pub(super) details: u64,
-    /// Of one long run; 0 for replications.
+    /// Batches of a long run; 0 for replications.
     pub(super) batches: u64,
-    /// For how many who wait there was room.
+    /// Room for waiting customers.
     pub(super) room: u64,
-    /// Replications that have ended, and how many were to be made before it is asked again whether
-    /// they are enough.
+    /// Completed replications, and the number to reach before the stopping rule is evaluated again.
     pub(super) done: u64,
     pub(super) end: u64,
     pub(super) customers: u64,
@@ -47,14 +46,14 @@ pub(super) struct Numbers {
     pub(super) fingerprint: u64,
 }
 
-/// A study of a network as far as it came: what the replications told that have ended; or one long
-/// run, and what it told at the ends of batches. It is the same, byte for byte, wherever it was
-/// made, and goes on anywhere ([`StudyAutosave::from`]), to the results and the fingerprint of a study that
-/// nobody interrupted.
+/// A partial study of a network: results of completed replications, or one long run with its
+/// outputs at the ends of batches. It is the same, byte for byte, on every machine, and can be
+/// resumed on any ([`StudyAutosave::from`]), with the results and the fingerprint of an
+/// uninterrupted study.
 ///
-/// Seed, times, details and batches are those of the study. Replications, the rule that stops them,
-/// the level of intervals and the most room may be others: a study that has ended goes on if it is
-/// asked for more. `docs/checkpoints.md` says what a file holds.
+/// Seed, times, details and batches are fixed. Replications, the stopping rule, the level of
+/// intervals and the most room may change: a completed study can be extended. `docs/checkpoints.md`
+/// describes the file.
 #[derive(Clone)]
 pub struct SavedStudy {
     file: Sections,
@@ -62,15 +61,15 @@ pub struct SavedStudy {
     run: Option<Checkpoint>,
 }
 
-/// Whether and where a study is saved, and what it goes on from.
+/// Whether and where a study is saved, and the saved study that it resumes.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct StudyAutosave<'a> {
-    /// Goes on with a study that was saved, instead of from the start.
+    /// The saved study to resume, instead of a new start.
     pub from: Option<&'a SavedStudy>,
-    /// Saves the study where it ends or is stopped, and at intervals between two replications or
-    /// two windows, as [`Checkpoint::save`] does. Replications are then made in parts that take
-    /// about as long as an interval.
+    /// Saves the study at its end, when it is stopped, and at intervals between two replications or
+    /// two windows, as [`Checkpoint::save`] does. Replications then run in parts that take about as
+    /// long as an interval.
     pub to: Option<Autosave<'a>>,
 }
 
@@ -89,7 +88,7 @@ impl<'a> StudyAutosave<'a> {
 }
 
 impl SavedStudy {
-    /// What replications told.
+    /// From the results of replications.
     pub(super) fn of_replications(
         facility: &Facility,
         numbers: Numbers,
@@ -109,7 +108,7 @@ impl SavedStudy {
         })
     }
 
-    /// A long run, and what its nodes told at the ends that it came to.
+    /// From a long run, and its nodes' outputs at the ends of completed batches.
     pub(super) fn of_run(
         facility: &Facility,
         numbers: Numbers,
@@ -139,11 +138,11 @@ impl SavedStudy {
         Ok(Self::from_bytes(file.end())?)
     }
 
-    /// A file's bytes, if they are those of a study.
+    /// Parses the bytes of a file.
     ///
     /// # Errors
-    /// [`CheckpointError`] where they are none, or damaged. Whatever they say, no more memory is
-    /// taken than they are long.
+    /// [`CheckpointError`] if they are not a saved study, or damaged. For any bytes, the memory
+    /// allocated is at most their length.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
         Self::of(Sections::of(bytes, &STUDY)?)
     }
@@ -169,7 +168,7 @@ impl SavedStudy {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`CheckpointError::Read`] where it cannot be read, else as [`SavedStudy::from_bytes`].
+    /// [`CheckpointError::Read`] if it cannot be read, otherwise as [`SavedStudy::from_bytes`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
         Self::of(Sections::load(path.as_ref(), &STUDY)?)
     }
@@ -192,17 +191,17 @@ impl SavedStudy {
         self.numbers.seed
     }
 
-    /// Replications that have ended: 0 of one long run.
+    /// Completed replications; 0 for a long run.
     pub fn replications(&self) -> u32 {
-        u32::try_from(self.numbers.done).expect("it was looked through")
+        u32::try_from(self.numbers.done).expect("checked when it was read")
     }
 
-    /// Events that were executed for it.
+    /// Events executed so far.
     pub fn events(&self) -> u64 {
         self.run.as_ref().map_or(self.numbers.events, |run| run.progress().events)
     }
 
-    /// How far a study is, and in what: events of one long run, or replications; 0 of none.
+    /// Progress of a study and its unit: events of a long run, or replications; 0 without a study.
     fn done(study: Option<&Self>) -> (u64, &'static str) {
         study.map_or((0, ""), |study| match study.run() {
             Some(_) => (study.events(), "event"),
@@ -218,7 +217,7 @@ impl SavedStudy {
         self.run.as_ref()
     }
 
-    /// Whether this study goes on from here.
+    /// Checks that this study can be resumed from here.
     pub(super) fn check(
         &self,
         facility: &Facility,
@@ -228,12 +227,12 @@ impl SavedStudy {
     ) -> Result<(), CheckpointError> {
         let other = |what: String| Err(CheckpointError::Study { what });
         if self.file.section(NETWORK) != text(facility).as_bytes() {
-            return other("of another network, or of this one before it was changed".to_owned());
+            return other("of another network, or of an earlier state of this network".to_owned());
         }
         let saved = self.numbers;
         if saved.source != source(facility) {
             return other(
-                "of another version of this library, whose networks may draw other numbers".to_owned(),
+                "of another version of this library, which may draw other random numbers".to_owned(),
             );
         }
         let number = |number: u64| number.to_string();
@@ -258,7 +257,7 @@ impl SavedStudy {
         Ok(())
     }
 
-    /// Gives the columns, shares and histograms of replications back.
+    /// Restores columns, shares and histograms of replications.
     pub(super) fn restore(
         &self,
         columns: &mut [Measured],
@@ -270,7 +269,7 @@ impl SavedStudy {
         let reals = |section: usize, each: usize| {
             let bytes = self.file.section(section);
             if !bytes.len().is_multiple_of(8) || each.checked_mul(done) != Some(bytes.len() / 8) {
-                return Err(wrong("it tells more or fewer measures than the network has"));
+                return Err(wrong("it has more or fewer measures than the network"));
             }
             Ok(bytes.chunks_exact(8).map(|bytes| f64::from_bits(number(bytes))))
         };
@@ -291,7 +290,7 @@ impl SavedStudy {
         restored.ok_or(wrong("its histograms are not those of the network"))
     }
 
-    /// What the nodes of a long run told, at the ends of batches that it came to.
+    /// The output of the nodes of a long run, at the ends of completed batches.
     pub(super) fn reported(
         &self,
         nodes: usize,
@@ -301,7 +300,7 @@ impl SavedStudy {
         let each = nodes * size_of::<FacilityOutput>();
         if !bytes.len().is_multiple_of(each) || bytes.len() / each > ends {
             return Err(CheckpointError::Inconsistent {
-                what: "it tells of more or fewer nodes than the network has",
+                what: "it has more or fewer nodes than the network",
             });
         }
         let rows =
@@ -316,13 +315,13 @@ impl std::fmt::Debug for SavedStudy {
     }
 }
 
-/// Which WGSL makes the runs of a network, but for what is told of them.
+/// Identifies the WGSL of a network's runs, without details.
 pub(super) fn source(facility: &Facility) -> [u64; 2] {
     Identity::of(&facility.clone().laid_out(false)).source()
 }
 
-/// Which network it is: its description in one form, with its ticks, and without the times of runs,
-/// which the study has.
+/// Identifies the network: its description in one form, with its ticks, and without the times of
+/// runs, which belong to the study.
 fn text(facility: &Facility) -> String {
     let mut network = facility.network().clone();
     network.ticks_per_unit = Some(facility.resolution().ticks_per_unit());
@@ -330,27 +329,27 @@ fn text(facility: &Facility) -> String {
     serde_json::to_string(&network).expect("a description can be written")
 }
 
-/// When a study is saved, and how many replications are made until then, or until somebody is told
-/// how far it is.
+/// When a study is saved, and how many replications run until then or until the next progress
+/// report.
 pub(super) struct SavePlan<'a> {
     to: Option<Autosave<'a>>,
     saved: Instant,
     /// Whether the last save failed.
     failing: bool,
-    /// What is done at the end of a part should be done so often.
+    /// The interval between the ends of two parts.
     pace: Duration,
     /// Replications of the next part.
     part: u32,
     most: u32,
 }
 
-/// Replications of the first part: few enough for any pace, and enough for a device; and on the
-/// host.
+/// Replications of the first part, on a device and on the host: few enough for any interval, and
+/// enough to fill it.
 const FIRST: u32 = 1024;
 const FIRST_ON_HOST: u32 = 32;
 
-/// How often the host tells how far it is. (A device does so by itself.)
-const TELL: Duration = Duration::from_millis(200);
+/// Interval of progress reports on the host; a device reports by itself.
+const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a> SavePlan<'a> {
     pub(super) fn new(
@@ -368,8 +367,9 @@ impl<'a> SavePlan<'a> {
                 CheckpointError::unless_ahead(saved, now, what)
             })?;
         }
-        let (print_report, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
-        let pace = to.map_or(print_report, |autosave| autosave.every.min(print_report));
+        let (report_every, first) =
+            if on_host { (REPORT_EVERY, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
+        let pace = to.map_or(report_every, |autosave| autosave.every.min(report_every));
         let part = if pace < Duration::MAX { most.min(first) } else { most };
         Ok(Self { to, saved: Instant::now(), failing: false, pace, part, most })
     }
@@ -378,7 +378,8 @@ impl<'a> SavePlan<'a> {
         self.part
     }
 
-    /// A part took so long: the next one should take half of the time that is to be kept, or less.
+    /// Adapts the next part to the time of the last one, so that parts take at most half an
+    /// interval.
     pub(super) fn took(&mut self, time: Duration) {
         if time > self.pace / 2 {
             self.part = (self.part / 2).max(1);
@@ -387,13 +388,13 @@ impl<'a> SavePlan<'a> {
         }
     }
 
-    /// Whether it is time.
+    /// Whether a save is due.
     pub(super) fn due(&self) -> bool {
         self.to.is_some_and(|autosave| self.saved.elapsed() >= autosave.every)
     }
 
-    /// Saves what a study has so far. Where the file cannot be written, it is tried again when the
-    /// next is due.
+    /// Saves the present state of a study. If the file cannot be written, the next attempt is made
+    /// when the next save is due.
     pub(super) fn save(
         &mut self,
         make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
@@ -409,7 +410,7 @@ impl<'a> SavePlan<'a> {
         Ok(())
     }
 
-    /// Saves a study that is at its end. The inner error says that the file could not be written.
+    /// Saves a study at its end. The inner error means that the file could not be written.
     pub(super) fn last(
         &mut self,
         make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
@@ -421,7 +422,7 @@ impl<'a> SavePlan<'a> {
     }
 }
 
-/// For each node and each number of customers, shares of replications.
+/// Empty shares of replications, for each node and each number of customers.
 pub(super) fn no_shares(details: bool, nodes: usize) -> Vec<Vec<Vec<f64>>> {
     vec![vec![Vec::new(); LENGTHS]; if details { nodes } else { 0 }]
 }

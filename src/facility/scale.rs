@@ -1,15 +1,15 @@
-//! How times of a description become ticks.
+//! Conversion of times of a description into ticks.
 
 use crate::time::{Resolution, Ticks, TimeError};
 
 /// The longest time of a description, in ticks, and the latest end of a run.
 pub(super) const LONGEST: u64 = 1 << 62;
 
-/// How times of a description become ticks.
+/// Converts times of a description into ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TimeScale {
     pub(super) resolution: Resolution,
-    /// The end of runs, in units, beyond which a time need not fit; infinite where it is not known.
+    /// The end of runs, in units; longer times need not fit into ticks. Infinite if it is unknown.
     until: f64,
 }
 
@@ -19,7 +19,7 @@ impl TimeScale {
         Self { resolution, until: until.filter(fits).unwrap_or(f64::INFINITY) }
     }
 
-    /// The ticks of a time that runs do not reach: it has too many, and is longer than they are.
+    /// The ticks of a time that does not fit into ticks, if it is longer than runs.
     pub(super) fn never(self, units: f64) -> Option<Ticks> {
         let too_many = matches!(self.resolution.ticks(units), Err(TimeError::BeyondHorizon { .. }));
         (too_many && units > self.until).then_some(Ticks::new(LONGEST))

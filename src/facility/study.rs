@@ -1,4 +1,4 @@
-//! Runs of a network, and what came out: every measure with its interval, beside what theory says.
+//! Runs a network and evaluates it: every measure with its interval, next to theory.
 
 use std::ops::{ControlFlow, Range};
 
@@ -32,19 +32,18 @@ use super::{
     StudyRun,
 };
 
-/// Bytes of results that are kept at once; they bound how many replications are on a device
-/// together.
+/// Bytes of results stored at once; they bound the number of replications on a device.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
 
-/// What a replication gave, by node.
+/// The output of a replication, by node.
 fn rows_of(ran: &RunResult<FacilityOutput>) -> &[FacilityOutput] {
     ran.outputs.as_ref().map_or(&[], |outputs| outputs.rows())
 }
 
-/// A run's model has room for so many times more that wait, where it had too little.
+/// Factor by which the room for waiting customers grows.
 pub(super) const MORE: u32 = 4;
 
-/// Where replications are made, with room for those who wait.
+/// Where replications run.
 enum Runner<'g> {
     Cpu(Box<CpuEngine<Facility>>),
     Gpu(&'g Gpu, Box<Engine<Facility>>),
@@ -88,7 +87,7 @@ impl Facility {
         StudyRun::new(self, study)
     }
 
-    /// End and warm-up of a study that may be made.
+    /// End and warm-up of a valid study.
     pub(super) fn times(&self, study: &Study) -> Result<(Ticks, Ticks), FacilityError> {
         let (end, begin) = observed(self.resolution, study.until, study.warm_up)?;
         self.check_end(study.until, end)?;
@@ -111,7 +110,7 @@ impl Facility {
         }
         let mut facility = self.for_study(study, warm_up);
         let mut columns = facility.columns();
-        // Of each node, by the number of customers.
+        // By node, by number of customers.
         let mut lengths = no_shares(study.details, facility.nodes.len());
         let mut histograms = Histograms::new(&facility);
         let mut now = Numbers {
@@ -126,7 +125,7 @@ impl Facility {
             saved.check(&facility, study, [until, warm_up], 0)?;
             saved.restore(&mut columns, &mut lengths, &mut histograms)?;
             now = saved.numbers();
-            let room = u32::try_from(now.room).expect("it was looked through");
+            let room = u32::try_from(now.room).expect("checked when it was read");
             facility = facility.with_room(room.min(study.room));
         }
         let mut maker = Runner::new(place, options, &facility);
@@ -134,14 +133,14 @@ impl Facility {
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
         let mut saving = SavePlan::new(keep, most, place.gpu().is_none(), own)?;
-        let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
+        let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
         let mut done = whole(now.done);
         let mut mapping = None;
         let stopped = 'parts: loop {
             let more = match &study.stopping {
                 None if done >= study.replications => break None,
                 None => study.replications - done,
-                // What was decided before it was saved.
+                // The number decided before the study was saved.
                 Some(_) if now.end > now.done => whole(now.end - now.done),
                 Some(stopping) => {
                     let deciding = columns.iter().filter(|column| {
@@ -180,7 +179,7 @@ impl Facility {
                     results => results?,
                 };
                 if facility.full(&results, range.start, study.room)? {
-                    // Who stopped it does not wait for these to be made again.
+                    // Stops without rerunning these replications.
                     match (flow, done) {
                         (ControlFlow::Break(()), 0) => return Err(SimulationError::Stopped.into()),
                         (ControlFlow::Break(()), _) => break 'parts Some(Decision::Stopped),
@@ -223,7 +222,7 @@ impl Facility {
                     now.fingerprint = now.fingerprint.wrapping_add(mix(KIND, [replication, low, high]));
                 }
                 mapping = Some(results.mapping);
-                // Of fewer replications, if they were stopped.
+                // Fewer replications if they were stopped.
                 done += u32::try_from(results.runs[0].len()).expect("a part of the range");
                 now.done = done.into();
                 if flow.is_break() || watch(done as usize, now.events).flow().is_break() {
@@ -243,7 +242,7 @@ impl Facility {
         let mut warnings = self.rounding_until(study.until);
         for column in columns.iter().filter(|column| facility.unserved(column, warm_up, until)) {
             let what = facility.reported_of(column);
-            warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
+            warnings.push(format!("{what} is not reported: its schedule has no servers after the warm-up"));
         }
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
@@ -288,8 +287,8 @@ impl Facility {
         if study.details { facility.with_details() } else { facility }
     }
 
-    /// That runs end while all clocks go on. Times that the description takes for longer than any
-    /// run are then later than [`LONGEST`], and a fork has a bit of each time to tell siblings by.
+    /// Checks that runs end before any clock does. Times of the description that exceed every run
+    /// are later than [`LONGEST`], and forks mark tasks by a bit of each time.
     pub(super) fn check_end(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
         if until.get() > LONGEST {
             let horizon = self.resolution.units(Ticks::new(LONGEST));
@@ -330,7 +329,8 @@ impl Facility {
         }
     }
 
-    /// How many customers are at each station, from shares of time by node, number and replication.
+    /// The distribution of the number of customers at each station, from shares of time by node,
+    /// number and replication.
     fn lengths(&self, shares: &[Vec<Vec<f64>>], level: f64) -> Result<Vec<Length>, FacilityError> {
         let mut lengths = Vec::new();
         for (node, shares) in self.nodes.iter().zip(shares) {
@@ -355,11 +355,9 @@ impl Facility {
         Ok(lengths)
     }
 
-    /// Whether stations wait for each other for ever at the end of a run: all servers of each are
-    /// kept by customers who wait for room at another of them, and nobody leaves the line there.
-    ///
-    /// What a run tells is how many servers wait; if there could be a circle of such, the run is
-    /// made again by the sequential engine, where one can see for whom.
+    /// Checks whether stations wait for each other for ever: all servers are held by customers that
+    /// wait for room at another of them, and no customer leaves the line there. Outputs only count
+    /// waiting servers, so a possible cycle is rerun by the sequential engine.
     pub(super) fn deadlock(
         &self,
         rows: &[FacilityOutput],
@@ -389,7 +387,7 @@ impl Facility {
             CpuSimulation::of_replica(self, seed, Replica { point: 0, number: replication })?;
         simulation.run(Until::time(until))?;
         let waits = self.waits_for(simulation.memory());
-        // Who gives up waiting in a line leaves room there, and the circle is undone.
+        // A customer whose patience ends leaves room there, which breaks the cycle.
         let impatient = self.impatient(simulation.memory());
         for ((stuck, node), impatient) in stuck.iter_mut().zip(&self.nodes).zip(impatient) {
             *stuck &= !(node.blocks && impatient);
@@ -405,7 +403,7 @@ impl Facility {
         Err(FacilityError::Deadlock { nodes: names.join(", "), replication })
     }
 
-    /// Whether a run found too little room for those who wait, and may have more. Any other fault
+    /// Whether a run had too little room for waiting customers, and may have more. Any other fault
     /// is an error.
     fn full(&self, results: &Results<FacilityOutput>, first: u32, room: u32) -> Result<bool, FacilityError> {
         let mut full = false;
@@ -423,7 +421,7 @@ impl Facility {
         Ok(full)
     }
 
-    /// That nobody was lost between nodes, and Little's law.
+    /// Checks that no customer was lost between nodes, and Little's law.
     pub(super) fn verify(
         &self,
         rows: &[FacilityOutput],
@@ -434,7 +432,7 @@ impl Facility {
         let age = until.get() - self.params_warm_up().get();
         for (node, row) in self.nodes.iter().zip(rows) {
             for (number, (class, reported)) in self.network.classes.iter().zip(&row.classes).enumerate() {
-                // Of who was parted, too, though he waits for siblings only.
+                // Also at forks, where customers wait only for their tasks.
                 if matches!(node.kind, Kind::Station { .. } | Kind::Fork) {
                     little(reported, age).map_err(|(times, area)| FacilityError::Little {
                         node: node.name.clone(),
@@ -444,7 +442,7 @@ impl Facility {
                         area,
                     })?;
                 }
-                // Who is on his way has been sent, and has not come.
+                // A travelling customer has been sent, and has not arrived.
                 came = came.wrapping_add(reported.begun).wrapping_sub(reported.ended);
                 match node.kind {
                     Kind::Source { .. } => sent = sent.wrapping_add(reported.served()),
@@ -477,22 +475,22 @@ pub(super) fn served(facility: &Facility, rows: &[FacilityOutput]) -> u64 {
     stations.flat_map(|(_, row)| &row.classes).map(ClassOutput::served).sum()
 }
 
-/// Takes away who does not stay, until all do. As often as there are some, at most.
+/// Removes nodes that do not stay, until all stay: at most one pass for each.
 fn shrink(stuck: &mut [bool], stays: impl Fn(&[bool], usize) -> bool) {
     while let Some(node) = (0..stuck.len()).find(|&node| stuck[node] && !stays(stuck, node)) {
         stuck[node] = false;
     }
 }
 
-/// The clock of shared servers counts so many bits of ticks, and 16 of their parts.
+/// The clock of shared servers has 47 bits of ticks, and 16 bits of fractions.
 const MOST_SHARED: u32 = 47;
 
-/// What tells fingerprints of this module from those of others: "faci".
+/// Separates fingerprints of this module from those of others: "faci".
 const KIND: u32 = 0x6661_6369;
 
-/// Little's law for the customers of a class at a station: the times that those who left were there
-/// after the warm-up, of which the sum of sojourns tells those who were served, and the ages of
-/// those present are the area under their number, modulo 2^64. Else both of them.
+/// Checks Little's law for the customers of a class at a station: the times after the warm-up of
+/// customers that left, plus the ages of those present, equal the area under their number, modulo
+/// 2^64. Otherwise returns both.
 fn little(reported: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
     let word = |sum: u128| sum as u64;
@@ -500,8 +498,8 @@ fn little(reported: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     let present = u128::from(reported.present.level()) * u128::from(age);
     let ages = word(present).wrapping_sub(reported.came);
     let times = word(reported.sojourn.sum()).wrapping_sub(reported.apart).wrapping_add(ages);
-    // Nobody is there for longer than statistics go on, there are no fewer than none, and no more
-    // of them are served than are there.
+    // Bounds: ages are at most the time of observation, numbers are not negative, and customers in
+    // service are at most those present.
     let possible = u128::from(reported.came) <= present
         && reported.present.level() <= u32::MAX / 2
         && reported.busy.level() <= reported.present.level();

@@ -1,4 +1,5 @@
-//! What was seen of a run of a network: sums of what its nodes told, of which measures are made.
+//! Observations of a run of a network: sums over the outputs of its nodes, from which measures are
+//! computed.
 
 use std::ops::{Add, Sub};
 
@@ -13,17 +14,17 @@ pub(super) fn real(sum: u128) -> f64 {
     sum as f64
 }
 
-/// What was seen of a run, or of a part of it.
+/// The observations of a run, or of an interval of it.
 pub(super) struct Observed<'r> {
-    /// What each node told at the end.
+    /// The output of each node at the end.
     pub(super) rows: &'r [FacilityOutput],
-    /// And at the beginning, if that is not where statistics begin.
+    /// The output at the beginning of the interval, if that is not the end of the warm-up.
     pub(super) before: Option<&'r [FacilityOutput]>,
-    /// Where statistics begin.
+    /// When statistics begin.
     warm_up: Ticks,
     pub(super) from: Ticks,
     pub(super) to: Ticks,
-    /// Ticks from one to the other.
+    /// Ticks from `from` to `to`.
     pub(super) span: f64,
 }
 
@@ -37,13 +38,13 @@ impl<'r> Observed<'r> {
         Self { rows, before, warm_up, from, to, span: real(u128::from(to.get() - from.get())) }
     }
 
-    /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one,
-    /// with how long statistics went on until then.
-    fn difference<T: Sub<Output = T>>(&self, print_report: impl Fn(&[FacilityOutput], u64) -> T) -> T {
+    /// The value at the end less the value at the beginning. `value_of` computes one from
+    /// outputs and the time since the warm-up.
+    fn difference<T: Sub<Output = T>>(&self, value_of: impl Fn(&[FacilityOutput], u64) -> T) -> T {
         let age = |time: Ticks| time.get() - self.warm_up.get();
-        let now = print_report(self.rows, age(self.to));
+        let now = value_of(self.rows, age(self.to));
         match self.before {
-            Some(before) => now - print_report(before, age(self.from)),
+            Some(before) => now - value_of(before, age(self.from)),
             None => now,
         }
     }
@@ -56,19 +57,19 @@ impl<'r> Observed<'r> {
         self.difference(|rows, age| Area(rows[node].servers.area(age))).0
     }
 
-    /// The area under the number of those whose service waits for a repair.
+    /// The area under the number of customers whose service waits for a repair.
     pub(super) fn interrupted(&self, node: usize) -> u128 {
         self.difference(|rows, age| Area(rows[node].interrupted.area(age))).0
     }
 
-    /// The area under the number of those who are on their way.
+    /// The area under the number of travelling customers.
     pub(super) fn travelling(&self) -> u128 {
         let all =
             |rows: &[FacilityOutput]| rows.iter().fold(Level::default(), |sum, row| sum.plus(&row.trips));
         self.difference(|rows, age| Area(all(rows).area(age))).0
     }
 
-    /// Ticks with so many customers.
+    /// Ticks with this number of customers.
     pub(super) fn length(&self, node: usize, customers: usize) -> u64 {
         let customers = customers.min(LENGTHS - 1);
         let before = self.before.map_or(0, |before| before[node].lengths[customers]);
@@ -80,7 +81,7 @@ impl<'r> Observed<'r> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Area(pub(super) u128);
 
-// It only grows; what a file says that somebody made may not.
+// It only grows in a valid run; in a manipulated file it may not.
 impl Sub for Area {
     type Output = Self;
     fn sub(self, before: Self) -> Self {
@@ -88,12 +89,12 @@ impl Sub for Area {
     }
 }
 
-/// Times that were observed.
+/// Observed times.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     pub(super) count: u64,
     pub(super) sum: u128,
-    /// None where it does not fit.
+    /// `None` if it does not fit.
     squares: Option<u128>,
 }
 
@@ -121,19 +122,19 @@ impl Add for Times {
 }
 
 impl Times {
-    /// What they add to their mean, in ticks.
+    /// The part that they add to a mean, in ticks.
     pub(super) fn mean(&self) -> Part {
         Part::ratio(real(self.sum), real(self.count.into()))
     }
 
-    /// What they add to their deviation, in ticks.
+    /// The part that they add to a deviation, in ticks.
     pub(super) fn moments(&self) -> Part {
         let (sum, count) = (real(self.sum), real(self.count.into()));
         if self.count == 0 {
             return Part { count, sum, squares: 0.0 };
         }
         let Some(squares) = self.squares else { return Part { count, sum, squares: f64::NAN } };
-        // n times the sum of squares less the square of the sum, exactly where it fits.
+        // n times the sum of squares less the square of the sum, exactly if it fits.
         let spread = squares.checked_mul(self.count.into()).zip(self.sum.checked_mul(self.sum));
         let spread = spread.map_or_else(
             || real(squares) * count - sum * sum,
@@ -143,7 +144,7 @@ impl Times {
     }
 }
 
-// Counts only grow; what a file says that somebody made may not.
+// Counts only grow in a valid run; in a manipulated file they may not.
 impl Sub for Times {
     type Output = Self;
     fn sub(self, before: Self) -> Self {
@@ -155,7 +156,7 @@ impl Sub for Times {
     }
 }
 
-/// What some classes did together.
+/// Sums over some classes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     pub(super) sojourn: Times,

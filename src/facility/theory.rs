@@ -1,5 +1,5 @@
-//! What queueing theory knows of a network: steady-state means, for those nodes for which they are
-//! exact.
+//! Exact results of queueing theory for a network: steady-state means at the nodes for which they
+//! hold.
 
 mod fork;
 mod mva;
@@ -13,23 +13,23 @@ use super::{Discipline, Distribution, Facility, Measure};
 pub(super) use visits::KnownFormula;
 use visits::{mean_travel, shared, visits};
 
-/// Nodes times the square of customers up to which a closed network with several servers at a node
-/// is computed.
+/// Most work of a closed network with several servers at a node: nodes times the square of
+/// customers.
 const MOST_WORK: f64 = 2e8;
 
-/// Room of a station up to which its states are looked at one by one.
+/// Most room of a station whose states are enumerated.
 const MOST_ROOM: u32 = 1 << 16;
 
-/// Servers up to which formulas are computed that look at each of them.
+/// Most servers for formulas that iterate over servers.
 const MOST_SERVERS: u32 = 1_000_000;
 
-/// A station as formulas see it: what comes, and how it is served.
+/// A station as formulas describe it: arrivals and service.
 struct Queue<'n> {
     number: usize,
     servers: Option<u32>,
     capacity: Option<u32>,
     discipline: Discipline,
-    /// The classes that come, with their rates.
+    /// The classes of its arrivals, with their rates.
     classes: Vec<(usize, &'n Pair, f64)>,
 }
 
@@ -37,13 +37,13 @@ impl<'n> Queue<'n> {
     fn new(number: usize, nodes: &'n [Node]) -> Option<Self> {
         let node = &nodes[number];
         let Kind::Station { servers, capacity, discipline } = node.kind else { return None };
-        // (Who waits for room elsewhere keeps his server.)
+        // A customer that waits for room elsewhere holds its server, so formulas do not apply.
         if !node.plain() || node.holds(nodes) {
             return None;
         }
         let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let classes: Vec<_> = comes.map(|(class, pair)| (class, pair, pair.rate)).collect();
-        // Those who are there from the beginning come from nowhere.
+        // Initial customers do not come from sources.
         let open =
             classes.iter().all(|(_, pair, rate)| pair.from_outside && pair.population == 0 && *rate > 0.0);
         open.then_some(Self { number, servers, capacity, discipline, classes })
@@ -62,13 +62,13 @@ impl<'n> Queue<'n> {
         self.classes.iter().all(|(_, pair, _)| pair.patience.is_none())
     }
 
-    /// Whether who is served next depends on nothing but the order of arrival.
+    /// Whether the discipline ignores classes and service times.
     fn blind(&self) -> bool {
         matches!(self.discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random)
     }
 }
 
-/// All that is known of a network.
+/// All exact results for a network.
 pub(super) fn known(facility: &Facility) -> KnownFormula {
     let nodes = &facility.nodes;
     let mut known = KnownFormula::new();
@@ -106,8 +106,8 @@ fn open(nodes: &[Node], known: &mut KnownFormula) {
     let stable = |queue: &Queue<'_>| {
         queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
     };
-    // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes
-    // goes on.
+    // No customer is lost, none is initially present, and no line grows without end: inflow equals
+    // outflow.
     let steady =
         nodes.iter().all(|node| !matches!(node.kind, Kind::Source { .. }) || node.calendar.is_empty());
     let conserved = steady
@@ -115,7 +115,7 @@ fn open(nodes: &[Node], known: &mut KnownFormula) {
         && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
-        // (BCMP: of one server that is shared, only means count.)
+        // BCMP: at a single shared server, only means matter.
         queue.servers.is_none()
             || queue.discipline == Discipline::Sharing && queue.servers == Some(1)
             || queue.blind() && queue.shared(|pair| pair.service).is_some()
@@ -129,7 +129,7 @@ fn open(nodes: &[Node], known: &mut KnownFormula) {
             rates(number, node, known);
         }
         let Some(queue) = &queues[number] else { continue };
-        // Or all who come are parts of Poisson processes from sources.
+        // Or all arrivals are parts of Poisson processes from sources.
         if jackson || fork::fed(nodes, &before, number, &poisson) {
             alone(queue, known);
         }
@@ -137,7 +137,7 @@ fn open(nodes: &[Node], known: &mut KnownFormula) {
     if conserved {
         fork::tasks(nodes, &before, known, &poisson);
     }
-    // Little's law for the whole: those in it over those who come.
+    // Little's law for the whole network: customers in it divided by the arrival rate.
     let sinks: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Sink).collect();
     if conserved
         && !forks
@@ -152,8 +152,7 @@ fn open(nodes: &[Node], known: &mut KnownFormula) {
     }
 }
 
-/// How many customers are on their way from one node to another, where it is known how many go
-/// along the ways that take time.
+/// The average number of travelling customers, if the flows along timed routes are known.
 pub(super) fn travelling(nodes: &[Node], known: &KnownFormula) -> Option<f64> {
     let mut all = 0.0;
     for (number, node) in nodes.iter().enumerate() {
@@ -167,11 +166,11 @@ pub(super) fn travelling(nodes: &[Node], known: &KnownFormula) -> Option<f64> {
     Some(all)
 }
 
-/// What comes to a node and goes on, where nobody is lost.
+/// Flows through a node that loses no customers.
 fn rates(number: usize, node: &Node, known: &mut KnownFormula) {
     let comes: Vec<_> = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes).collect();
     let all: f64 = comes.iter().map(|(_, pair)| pair.rate).sum();
-    // Equations that were too many to solve say nothing.
+    // The equations were too many to solve.
     if !all.is_finite() {
         return;
     }
@@ -189,7 +188,7 @@ fn rates(number: usize, node: &Node, known: &mut KnownFormula) {
     known.insert((number, None, Measure::Utilisation), busy);
 }
 
-/// A station to which Poisson processes come.
+/// A station with Poisson arrivals.
 fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
     let rate = queue.rate();
     let service = queue.shared(|pair| pair.service);
@@ -211,8 +210,8 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
         emit(None, Measure::Sojourn, all / rate);
         return;
     };
-    // Of each class, who waits so long and is lost with such a probability.
-    let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, rate of who are served, wait, service
+    // By class, its probability of loss and its mean wait.
+    let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, served rate, wait, service
     let blind = queue.blind() && queue.capacity.is_none() && queue.patient();
     let parts: Option<Vec<Mg1Class>> = queue
         .classes
@@ -246,7 +245,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
         (Some(service), None, Discipline::Fifo) if patience.is_some() => {
             let Some(patience) = patience else { return };
             let Ok(theory) = ErlangA::new(rate, 1.0 / service, 1.0 / patience, servers) else { return };
-            // Who leaves was present, too: numbers are not those of who are served alone.
+            // Customers that leave were present too, so numbers include them.
             for class in
                 queue.classes.iter().map(|&(class, _, part)| (Some(class), part / rate)).chain([(None, 1.0)])
             {
@@ -265,7 +264,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
             let Some(wait) = mg1.and_then(|queue| queue.time_in_queue()) else { return };
             by_class.extend(queue.classes.iter().map(|&(class, pair, rate)| (class, rate, wait, mean(pair))));
             if let (Some(service), Discipline::Fifo) = (service, queue.discipline) {
-                // The time in M/M/1 is exponential.
+                // The sojourn time in M/M/1 is exponential.
                 let load = rate * service;
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
                     emit(class, Measure::SojournDeviation, wait + service);
@@ -281,7 +280,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
             let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
             let wait = theory.time_in_queue();
             if queue.discipline == Discipline::Fifo {
-                // Who waits does so for an exponential time.
+                // The wait of a waiting customer is exponential.
                 let deviation = wait * (2.0 / theory.delay() - 1.0).sqrt();
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
                     emit(class, Measure::WaitDeviation, deviation);
@@ -312,7 +311,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
             emit(None, Measure::Sojourn, load / (1.0 - load) / rate);
         }
         (Some(service), None, Discipline::Sharing) => {
-            // However exponential services are shared, as many leave in a time.
+            // Exponential services have the same departure rate, however they are shared.
             let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
             emit(None, Measure::Utilisation, theory.utilisation());
             emit(None, Measure::Number, theory.number_in_system());
@@ -356,7 +355,7 @@ fn alone(queue: &Queue<'_>, known: &mut KnownFormula) {
     emit(None, Measure::Number, waiting + busy);
 }
 
-/// A closed network in product form, of one class.
+/// A closed product-form network of one class.
 fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let mut kinds = Vec::new();
     for node in nodes {
@@ -379,17 +378,16 @@ fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
     let Some(visits) = visits(nodes, 0) else { return };
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
-    // Ways that take time are delays: nobody waits there, and whatever the distribution, the mean
-    // counts (BCMP).
+    // Timed routes are delays without waiting: only the mean of the travel time matters (BCMP).
     let travel: f64 =
         nodes.iter().zip(&visits).map(|(node, visits)| mean_travel(&node.pairs[0]) * visits).sum();
-    // Rounds per unit of time, and the mean number at each node.
+    // Cycles per unit of time, and the mean number at each node.
     let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
         let delays = kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none());
         let delay = travel + delays.map(|(_, demand)| demand).sum::<f64>();
         let served =
             kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_some()).map(|(_, &demand)| demand);
-        // Nodes of one demand are one kind.
+        // Nodes with equal demands are one kind.
         let mut found: Vec<(u32, f64)> = Vec::new();
         let mut kind_of = Vec::new();
         for demand in served {

@@ -1,4 +1,4 @@
-//! What one run did in the course of time, and how its times are distributed: for pictures.
+//! One run over time, and the distributions of its times: for plots.
 
 use serde::Serialize;
 
@@ -9,17 +9,17 @@ use super::nodes::Kind;
 use super::sums::real;
 use super::{Facility, FacilityError, Study};
 
-/// What one replication did, in the network's unit of time.
+/// One replication over time, in the network's unit of time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
     /// The unit.
     pub unit: String,
-    /// How long each part of the run lasts.
+    /// The length of each part of the run.
     pub part: f64,
-    /// Of each station, delay and fork, the average number of customers in each part.
+    /// The average number of customers in each part, for each station, delay and fork.
     pub numbers: Vec<(String, Vec<f64>)>,
-    /// Of each of them, and of each sink, how long customers stayed that left after the warm-up; of
-    /// whom nobody left, nothing.
+    /// The sojourn times of customers that left after the warm-up, for each of these and each sink;
+    /// empty if none left.
     pub sojourns: Vec<Times>,
 }
 
@@ -28,26 +28,25 @@ pub struct Timeline {
 pub struct Times {
     /// The node.
     pub node: String,
-    /// From where, to where, and how many: bins without anybody are left out. The last of all bins
-    /// has no end, and is told as narrow as the one before.
+    /// Lower edge, upper edge and count; empty bins are omitted. The last of all bins has no upper
+    /// end, and gets the width of the one before.
     pub bins: Vec<(f64, f64, u64)>,
 }
 
 impl Times {
-    /// How many there are in all.
+    /// The total count.
     pub fn count(&self) -> u64 {
         self.bins.iter().map(|bin| bin.2).sum()
     }
 }
 
 impl Facility {
-    /// Makes the first replication of a study on the host, and tells what happened in `parts` parts
-    /// of equal length, and how long customers stayed. (The parts in which the warm-up lies are not
-    /// counted for that.)
+    /// Runs the first replication of a study on the host. Returns the average numbers of customers
+    /// in `parts` parts of equal length, and the histograms of sojourn times, without the parts
+    /// that overlap the warm-up.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`FacilityError::Setting`] for no parts, or more than there are
-    /// ticks.
+    /// As [`Facility::study`]; [`FacilityError::Setting`] for no parts, or more parts than ticks.
     pub fn course(&self, study: &Study, parts: usize) -> Result<Timeline, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         if parts == 0 || parts as u64 > until.get() {
@@ -60,7 +59,7 @@ impl Facility {
         nodes.extend((0..self.nodes.len()).filter(|&node| self.nodes[node].kind == Kind::Fork));
         let sinks = (0..self.nodes.len()).filter(|&node| self.nodes[node].kind == Kind::Sink);
         let tallied: Vec<usize> = nodes.iter().copied().chain(sinks).collect();
-        // The first part that counts, and the bins before it and at the end.
+        // The first part after the warm-up, and the bins before it and at the end.
         let first = (u128::from(warm_up.get()) * parts as u128).div_ceil(u128::from(until.get())) as usize;
         let mut counts = [vec![Vec::new(); tallied.len()], vec![Vec::new(); tallied.len()]];
         let (params, classes) = (facility.params(), self.network.classes.len());

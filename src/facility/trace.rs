@@ -1,4 +1,4 @@
-//! What single customers did: traces.
+//! Traces of single customers.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,23 +15,23 @@ use super::nodes::Kind;
 use super::study::MORE;
 use super::{Backend, Facility, FacilityError, Study};
 
-/// Customers that are followed, at the most: they are told apart by 16 bits.
+/// Most followed customers: their tags have 16 bits.
 const MOST: u32 = u16::MAX as u32;
 
-/// Times of entering the network have so many bits, where some more tell who is followed.
+/// Bits of the time of entry into the network; the others hold the tag.
 const TIME_BITS: u32 = 47;
 
-/// Notes that an LP has room for at first, and at the most.
+/// Initial and maximal room for notes in an LP.
 const ROWS: u32 = 256;
 const MOST_ROWS: u32 = 1 << 24;
 
-/// Which customers are followed: of each source, and of each class that is at a node at the
-/// beginning, one in so many, and so many of them.
+/// Which customers are followed: one in `every`, at most `most`, of each source, and of each class
+/// at a node at the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
-    /// One in so many, beginning with the first: 1 for all.
+    /// One in `every`, beginning with the first: 1 for all.
     pub every: u32,
-    /// How many of them, at the most.
+    /// At most this many of them.
     pub most: u32,
 }
 
@@ -47,42 +47,42 @@ impl Follow {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// He was served, and went on; at a fork, his siblings were joined; at a sink, he left the
+    /// It was served and continued; at a fork, its tasks were joined; at a sink, it left the
     /// network.
     Served,
     /// There was no room.
     Lost,
-    /// He left at once.
+    /// It balked.
     Balked,
-    /// His patience ended.
+    /// Its patience ended.
     Reneged,
-    /// He was still there at the end of the run.
+    /// It was still there at the end of the run.
     Present,
 }
 
 /// A visit of a customer to a station, a delay, a fork or a sink, in the network's unit of time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Visit {
-    /// The customer: numbers from 1 on, by source. His siblings have his.
+    /// The customer: numbers from 1, by source. Its tasks have the same number.
     pub customer: u32,
-    /// The source that he came from, or the node that he was at at the beginning.
+    /// The source of the customer, or its initial node.
     pub from: String,
-    /// His class at this visit.
+    /// Its class at this visit.
     pub class: String,
-    /// Where he came.
+    /// The node visited.
     pub node: String,
-    /// When he arrived.
+    /// The time of arrival.
     pub arrived: f64,
-    /// When his service began, if it did. (Not at forks and sinks.)
+    /// The beginning of its service, if it began; `None` at forks and sinks.
     pub began: Option<f64>,
-    /// When he left, if he did.
+    /// The time of departure, if it left.
     pub left: Option<f64>,
     /// How it ended.
     pub outcome: Outcome,
 }
 
-/// Writes visits as CSV: `customer`, `from`, `class`, `node`, `arrived`, `began`, `left` (empty for
-/// what did not happen), `outcome`.
+/// Writes visits as CSV: `customer`, `from`, `class`, `node`, `arrived`, `began`, `left` (empty if
+/// it did not happen), `outcome`.
 ///
 /// # Errors
 /// [`FacilityError::Write`].
@@ -97,15 +97,17 @@ pub fn write_visits(visits: &[Visit], file: impl io::Write) -> Result<(), Facili
 }
 
 impl Facility {
-    /// Follows some customers through the first replication of a study, from its beginning to its
-    /// end: all their visits, by customer and in order of arrival. They are the same wherever the
-    /// run is made, and so is all that a study tells of it: who is followed is served as if he were
-    /// not. (But of customers who entered the network at the same tick and would be told apart by
-    /// nothing but when they arrived at a node, those are taken first that are not followed.)
+    /// Follows some customers through the first replication of a study, from beginning to end.
+    /// Returns all their visits, by customer and in order of arrival; they are the same on every
+    /// backend.
+    ///
+    /// Following customers does not change the results of the run, with one exception: among
+    /// customers that entered the network at the same tick and differ only in their times of
+    /// arrival at a node, those that are not followed are served first.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`FacilityError::Setting`] for nobody, or more than 65,535
-    /// customers, and for runs of 2^47 ticks or more.
+    /// As [`Facility::study`]; [`FacilityError::Setting`] for no customers, or more than 65,535,
+    /// and for runs of 2^47 ticks or more.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn trace(
         &self,
@@ -116,7 +118,7 @@ impl Facility {
         pollster::block_on(self.trace_async(study, follow, place))
     }
 
-    /// [`Facility::trace`] without blocking, but for [`Backend::Cpu`].
+    /// [`Facility::trace`] without blocking, except for [`Backend::Cpu`].
     ///
     /// # Errors
     /// As [`Facility::trace`].
@@ -134,19 +136,18 @@ impl Facility {
             remedy: remedy.to_owned(),
         };
         if until.get() >> TIME_BITS != 0 {
-            let remedy =
-                "where customers are followed, times are below 2^47 ticks; choose fewer ticks per unit";
+            let remedy = "traced runs end before 2^47 ticks; choose fewer ticks per unit or an earlier end";
             return Err(setting("the end of the run", study.until.to_string(), remedy));
         }
         if follow.every == 0 || follow.most == 0 {
-            let remedy = "one in so many, and so many of them: both are at least 1";
-            return Err(setting("the number of customers that are followed", "0".to_owned(), remedy));
+            let remedy = "choose at least 1 for both numbers";
+            return Err(setting("the number of followed customers", "0".to_owned(), remedy));
         }
         let begins = self.begins(follow);
         let all: u64 = begins.iter().map(|begin| u64::from(begin.2)).sum();
         if all > u64::from(MOST) {
-            let remedy = "up to 65,535 are told apart; follow fewer of each source and population";
-            return Err(setting("the number of customers that are followed", all.to_string(), remedy));
+            let remedy = "at most 65,535 can be followed; follow fewer of each source and population";
+            return Err(setting("the number of followed customers", all.to_string(), remedy));
         }
         let mut tags = Vec::new();
         let mut next = 1;
@@ -164,8 +165,8 @@ impl Facility {
                 Err(SimulationError::Fault(fault))
                     if fault.kind == FaultKind::MemoryFull && rows < MOST_ROWS =>
                 {
-                    // Either room for who waits, or for notes. If there is no more for who waits,
-                    // it is seen without notes whether that is it.
+                    // The fault is in room for waiting customers or for notes. With the largest
+                    // room for customers, a run without notes shows which.
                     if facility.room() >= most && !lines_fit {
                         if let Err(error) = facility.memory_at(study.seed, until, place).await {
                             facility.clone().with_more_room(error, study.room, 0)?;
@@ -191,7 +192,7 @@ impl Facility {
         Ok(model.visits(&memory, &tags))
     }
 
-    /// Where customers begin who may be followed, and how many there can be.
+    /// Where followed customers begin, and the most of each.
     fn begins(&self, follow: Follow) -> Vec<(usize, usize, u32)> {
         let mut begins = Vec::new();
         for (number, node) in self.nodes.iter().enumerate() {
@@ -216,7 +217,7 @@ impl Facility {
         run.memory().await
     }
 
-    /// What the notes of all nodes say.
+    /// Evaluates the notes of all nodes.
     fn visits(&self, memory: &[[u32; 4]], tags: &[(usize, usize, u32)]) -> Vec<Visit> {
         let params = self.params();
         let units = |ticks: Ticks| self.resolution.units(ticks);
@@ -225,8 +226,8 @@ impl Facility {
             self.nodes.iter().zip(memory.chunks(self.memory_rows() as usize)).enumerate()
         {
             let first = params.trace as usize;
-            // Those that are here, by tag, class and the low word of when they arrived: siblings
-            // that have all of them in common are told apart by nothing.
+            // Open visits by tag, class and the low word of their arrival; tasks with all three
+            // equal cannot be distinguished.
             let mut here: HashMap<(u32, u32, u32), Vec<usize>> = HashMap::new();
             for &[word, low, high, arrived] in &memory[first + 1..][..memory[first][0] as usize] {
                 let (tag, what, class) = (word & 0xffff, word >> 16 & 0xff, word >> 24);
@@ -241,7 +242,7 @@ impl Facility {
                     _ => Outcome::Present,
                 };
                 let ends = outcome != Outcome::Present;
-                // Whoever comes: and whoever leaves at once was never here.
+                // Without an open visit, the customer arrives, or leaves at once.
                 let place = match open.filter(|_| what == BEGAN || what == LEFT || what == RENEGED) {
                     Some(open) if ends => stays.remove(open),
                     Some(open) => stays[open],
@@ -280,7 +281,7 @@ impl Facility {
                 }
             }
         }
-        // Of those at one time, those that end at once come first.
+        // Of visits at one time, those that end at once come first.
         found.sort_by_key(|&(tag, arrived, left, node, _)| (tag, arrived, left.is_none(), left, node));
         found.into_iter().map(|(.., visit)| visit).collect()
     }

@@ -1,15 +1,15 @@
-//! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
+//! Which customers reach which nodes, at which rates, and whether all lines are stable.
 
 use super::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
 use super::places::ClassesAtNodes;
 use super::{Discipline, Distribution, FacilityError};
 
-/// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are
-/// solved: by elimination, which takes their third power.
+/// Most places of customers (a node, a class and, for tasks, the fork) for traffic equations:
+/// elimination takes their third power.
 const MOST_PAIRS: usize = 1500;
 
-/// Finds who comes where, and that everybody who comes is served and has a way on. Tells where
-/// those come who are from outside.
+/// Finds which classes reach which nodes, and checks that each arrival has a service and a route.
+/// Returns the places of customers from outside.
 pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<ClassesAtNodes, FacilityError> {
     let (mut outside, mut inside) = (Vec::new(), Vec::new());
     for (number, node) in nodes.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<ClassesAt
     Ok(outside)
 }
 
-/// That whoever comes from outside can leave. (Those whose patience ends leave, too.)
+/// Checks that every customer from outside can leave, through a sink or by its patience.
 pub(super) fn leave(
     nodes: &[Node],
     outside: &ClassesAtNodes,
@@ -71,7 +71,7 @@ pub(super) fn leave(
     }
 }
 
-/// Finds how many come from outside.
+/// Computes the rates of customers from outside.
 pub(super) fn traffic(nodes: &mut [Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
     let pairs = nodes.iter_mut().flat_map(|node| &mut node.pairs).filter(|pair| pair.from_outside);
     pairs.for_each(|pair| pair.rate = f64::NAN);
@@ -84,9 +84,10 @@ pub(super) fn traffic(nodes: &mut [Node], outside: &ClassesAtNodes) -> Result<()
     Ok(())
 }
 
-/// Solves the traffic equations of those who come from outside: the rate of a place is that of the
-/// sources, and of each place before it, times the probability of the way (of siblings 1), for the
-/// ways of a node and a class that count. By node and class; of forks, those who are parted.
+/// Solves the traffic equations of customers from outside: the rate of a place is that of its
+/// source, plus the rate of each place before it times the probability of the route (1 for tasks).
+/// Only routes for which `counts` holds are used. Returns rates by node and class; at forks, of
+/// forked customers.
 fn rates(
     nodes: &[Node],
     outside: &ClassesAtNodes,
@@ -96,7 +97,7 @@ fn rates(
     if size > MOST_PAIRS {
         return Err(FacilityError::Unchecked { pairs: size, most: MOST_PAIRS });
     }
-    // Rows of (1 - the transposed matrix of ways), and in the last column what sources send.
+    // Rows of (1 - the transposed routing matrix), and in the last column the rates of sources.
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, place) in outside.all.iter().enumerate() {
         let node = &nodes[place.node];
@@ -118,8 +119,8 @@ fn rates(
     Ok(rates)
 }
 
-/// Gaussian elimination with pivots by column: the solution of rows of coefficients with the right
-/// side in the last column.
+/// Gaussian elimination with column pivots: the solution of rows of coefficients with the
+/// right-hand side in the last column.
 pub(super) fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let size = rows.len();
     for column in 0..size {
@@ -145,25 +146,23 @@ pub(super) fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     solution
 }
 
-/// The work that comes to a station from outside, in servers.
+/// The work that arrives at a station from outside, in servers.
 pub(super) fn work(node: &Node) -> f64 {
     let of = |pair: &Pair| pair.rate * pair.service.map_or(0.0, |service| service.mean());
     node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
 }
 
-/// Whether any node mixes classes, so that the traffic equations are not those of the network.
+/// Whether any node mixes classes, so that the traffic equations do not describe the network.
 pub(super) fn mixes(nodes: &[Node]) -> bool {
     nodes.iter().any(Node::mixes)
 }
 
-/// That no line grows without end.
-///
-/// A station without a capacity has to serve all who come, if nobody is lost on the way (which is
-/// not looked into). Behind a node that mixes classes it is not known who comes, and a station that
-/// blocks does not get those who are lost at its door: of both only that is counted which surely
-/// comes, from stations that lose nobody. If it is too much, a line before them grows.
+/// Checks that no line grows without end: a station without a capacity has to serve all arrivals,
+/// assuming none is lost on the way. Behind nodes that mix classes, and at stations that block,
+/// only flows that certainly arrive count; if they are too large, a line before them grows.
 pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
-    // At a load of exactly 1 a line grows by chance only, so it is bounded where nothing varies.
+    // At a load of exactly 1 a line grows only through randomness, so it is bounded if nothing
+    // varies.
     let most = if nodes.iter().all(is_fixed) { 1.0 + 1e-12 } else { 1.0 };
     let unstable = |node: String, load: f64| {
         if load >= most { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
@@ -179,11 +178,11 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
     };
     for (number, node) in nodes.iter().enumerate() {
         let Kind::Station { servers: Some(servers), capacity, .. } = node.kind else { continue };
-        // Who leaves the line when his patience ends does not make it grow without end.
+        // Customers whose patience ends bound the line.
         if node.pairs.iter().filter(|pair| pair.from_outside).all(|pair| pair.patience.is_some()) {
             continue;
         }
-        // (How much balking leaves is not known.)
+        // The effect of balking is unknown.
         if node.balking.last().is_some_and(|leaves| *leaves > 0.0) {
             continue;
         }
@@ -204,8 +203,7 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
     Ok(())
 }
 
-/// Whether nothing happens by chance at a node: all times are constant, and there are no odds,
-/// breakdowns or changes.
+/// Whether a node is deterministic: constant times, and no probabilities, breakdowns or schedules.
 fn is_fixed(node: &Node) -> bool {
     let constant = |law: &Distribution| matches!(law, Distribution::Constant(_));
     let arrives = match &node.kind {
@@ -223,7 +221,7 @@ fn is_fixed(node: &Node) -> bool {
     arrives && plain && node.pairs.iter().filter(|pair| pair.comes).all(of_pair)
 }
 
-/// Of each node, whether anybody comes there by way of a node that mixes classes.
+/// By node, whether customers reach it through a node that mixes classes.
 fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
     let mut behind = vec![false; nodes.len()];
     let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
@@ -237,20 +235,20 @@ fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
     behind
 }
 
-/// The work that surely comes to a station and stays until it is done, in servers, from rates by
-/// class.
+/// The work that certainly arrives at a station and stays until it is served, in servers, from
+/// rates by class.
 fn sure_work(node: &Node, rates: &[f64]) -> f64 {
     let patient =
         node.pairs.iter().zip(rates).filter(|(pair, _)| pair.from_outside && pair.patience.is_none());
     patient.map(|(pair, rate)| rate * pair.service.map_or(0.0, |service| service.mean())).sum()
 }
 
-/// The stations of which a node chooses the shortest line, and their load together: at least so
-/// much, however it is shared out. None where somebody may leave them, or nobody waits.
+/// The stations of a shortest-line choice, and a lower bound of their joint load, however it is
+/// divided. `None` if customers may leave them, or if none waits.
 ///
-/// Each station's work counts by a weight, and of each class what it takes where its weighted
-/// service is the least. That is a bound for all weights; here a station's weight is one over its
-/// mean service, so that of one class it is the rate over the sum of the rates of service.
+/// Each station's work has a weight, and each class counts at the station with its least weighted
+/// service. This is a bound for all weights; here a station's weight is one over its mean service,
+/// so for one class it is the arrival rate over the sum of the service rates.
 fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(String, f64)> {
     let node = &nodes[number];
     let lines: Vec<usize> = node

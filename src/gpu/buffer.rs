@@ -12,7 +12,7 @@ use super::staging::{STAGING_BYTES, map_bytes, usize_of};
 use super::upload;
 use super::{Gpu, GpuError, Submission, dedicated};
 
-/// One core copies up to this many bytes.
+/// One core copies up to this many bytes; longer copies use several cores.
 const COPIED_ALONE: usize = 1 << 20;
 /// `len` values of `T` in device memory.
 #[derive(Debug, Clone)]
@@ -27,16 +27,16 @@ impl<T: Pod> Buffer<T> {
     /// A storage buffer of `len` zeroed values; it can be copied from and to.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] beyond the device's limits, [`GpuError::OutOfMemory`] where the
-    /// driver refuses.
+    /// [`GpuError::TooLarge`] beyond the device's limits, [`GpuError::OutOfMemory`] if the driver
+    /// has no memory.
     pub fn storage(gpu: &Gpu, label: &str, len: u64) -> Result<Self, GpuError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Self::create(gpu, label, len, usage)
     }
 
     fn create(gpu: &Gpu, label: &str, len: u64, usage: wgpu::BufferUsages) -> Result<Self, GpuError> {
-        // An empty binding is refused by wgpu, and kernels that move vectors of 16 bytes must reach
-        // the last element.
+        // wgpu rejects an empty binding, and kernels that move vectors of 16 bytes must reach the
+        // last element.
         let size = Self::bytes(len).clamp(16, u64::MAX - 15).next_multiple_of(16);
         let limit = gpu.max_buffer_bytes();
         if size > limit {
@@ -64,7 +64,7 @@ impl<T: Pod> Buffer<T> {
     /// A uniform buffer that holds `value`.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`] where the driver refuses.
+    /// [`GpuError::OutOfMemory`] if the driver has no memory.
     pub fn uniform(gpu: &Gpu, label: &str, value: &T) -> Result<Self, GpuError> {
         Self::uniform_from(gpu, label, std::slice::from_ref(value))
     }
@@ -77,12 +77,12 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    /// How many values it holds.
+    /// The number of values.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Whether it has no values.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -100,11 +100,10 @@ impl<T: Pod> Buffer<T> {
     /// Writes `values` from index `first` on, before any work that is submitted later.
     ///
     /// # Errors
-    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] where the device
-    /// is gone, [`GpuError::Refused`] where a write does not cover whole words. A long write (256
-    /// KiB and more) is made in pieces, and waits for the first of them where it has many: then
-    /// also [`GpuError::OutOfMemory`] and [`GpuError::Timeout`], after which some pieces may be
-    /// written.
+    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] if the device is
+    /// lost, [`GpuError::Refused`] if a write does not cover whole words. A long write (256 KiB and
+    /// more) is submitted in pieces and may wait for the first ones. It can also return
+    /// [`GpuError::OutOfMemory`] and [`GpuError::Timeout`], after which some pieces may be written.
     pub fn write(&self, gpu: &Gpu, first: u64, values: &[T]) -> Result<(), GpuError> {
         self.check_range("a write to", first, values.len() as u64)?;
         if values.is_empty() {
@@ -125,14 +124,13 @@ impl<T: Pod> Buffer<T> {
     /// Reads all values back, after the work submitted so far.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device
-    /// fails.
+    /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
         pollster::block_on(self.read_async(gpu))
     }
 
-    /// [`Buffer::read`] without blocking where nothing may block.
+    /// [`Buffer::read`] without blocking in browsers.
     ///
     /// # Errors
     /// As [`Buffer::read_range`].
@@ -140,22 +138,23 @@ impl<T: Pod> Buffer<T> {
         self.read_range(gpu, 0, self.len).await
     }
 
-    /// Reads `len` values back from index `first` on, without blocking where nothing may block.
+    /// Reads `len` values back from index `first` on, without blocking in browsers.
     ///
     /// # Errors
     /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`],
-    /// [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device fails. In browsers also
-    /// what [`Gpu::wait_async`] tells.
+    /// [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] if the device fails. In browsers also
+    /// the errors of [`Gpu::wait_async`].
     pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
         self.check_range("a read of", first, len)?;
-        // Zeros that the system promises: the first to write them are the cores that copy.
+        // The system supplies zeroed pages on first access, so the cores that copy touch them
+        // first.
         let mut values =
             bytemuck::zeroed_vec::<T>(usize::try_from(len).expect("a readback fits the host's memory"));
         self.read_into(gpu, first, &mut values).await?;
         Ok(values)
     }
 
-    /// [`Buffer::read_range`] into memory that the caller has: as many values as there is room for.
+    /// [`Buffer::read_range`] into the caller's memory: reads `values.len()` values.
     pub(crate) async fn read_into(&self, gpu: &Gpu, first: u64, values: &mut [T]) -> Result<(), GpuError> {
         let len = values.len() as u64;
         self.check_range("a read of", first, len)?;
@@ -164,7 +163,7 @@ impl<T: Pod> Buffer<T> {
         let mut flying = VecDeque::new();
         loop {
             while from < end && flying.len() < 2 {
-                // Copies are whole words: a type of another size is read with the bytes around it.
+                // Copies are whole words. A type of another size is read with the bytes around it.
                 let start = from / wgpu::COPY_BUFFER_ALIGNMENT * wgpu::COPY_BUFFER_ALIGNMENT;
                 let stop = end.min(start + STAGING_BYTES);
                 let bytes = stop.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) - start;
@@ -194,14 +193,14 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Saturates: what has so many bytes is refused as too large.
+    /// Saturates: a buffer with that many bytes is rejected as too large.
     fn bytes(len: u64) -> u64 {
         len.saturating_mul(size_of::<T>() as u64)
     }
 }
 
-/// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several
-/// cores.
+/// Copies `from` to `to`. Several cores, because first access to fresh host memory costs more than
+/// the copy.
 pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
     match to.len() <= COPIED_ALONE {
         true => to.copy_from_slice(from),
@@ -216,9 +215,9 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
 #[derive(Debug)]
 pub(crate) struct Download {
     staging: wgpu::Buffer,
-    /// Of it, what is read.
+    /// Bytes of the staging buffer that are read.
     bytes: u64,
-    /// Since [`Download::poll`] was called first: what became of the mapping, when that is known.
+    /// The result of the mapping, once known. `None` before the first [`Download::poll`].
     mapped: Option<Arc<OnceLock<Result<(), wgpu::BufferAsyncError>>>>,
 }
 
@@ -239,8 +238,8 @@ impl Download {
         Ok(Self { staging, bytes, mapped: None })
     }
 
-    /// For the first bytes of several buffers, one piece after the other, each a multiple of 4;
-    /// their copies are recorded into `encoder`.
+    /// For the first bytes of several buffers, one piece after the other, each a multiple of 4.
+    /// Records their copies into `encoder`.
     pub(crate) fn of(
         gpu: &Gpu,
         label: &str,
@@ -261,7 +260,7 @@ impl Download {
         self.record_part(encoder, source, first, (0, self.bytes));
     }
 
-    /// The same for a part of it: where it lies here, and its bytes.
+    /// The same for a part of the staging memory, given by its place and its bytes.
     pub(crate) fn record_part(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -272,12 +271,12 @@ impl Download {
         encoder.copy_buffer_to_buffer(source, first, &self.staging, place, bytes);
     }
 
-    /// The bytes, once the submission that holds the copy is done.
+    /// Returns the bytes, once the submission with the copy is done.
     pub(crate) async fn finish(self, gpu: &Gpu, submission: Submission) -> Result<Vec<u8>, GpuError> {
         self.finish_with(gpu, submission, <[u8]>::to_vec).await
     }
 
-    /// The bytes, where the submission that holds the copy is done by now. Never waits.
+    /// Returns the bytes if the submission with the copy is done. Never waits.
     pub(crate) fn poll(&mut self, gpu: &Gpu) -> Result<Option<Vec<u8>>, GpuError> {
         if self.mapped.is_none() {
             let mapped = Arc::new(OnceLock::new());
@@ -301,7 +300,7 @@ impl Download {
         }
     }
 
-    /// What `take` makes of the bytes.
+    /// Calls `take` with the bytes and returns its result.
     pub(crate) async fn finish_with<R>(
         self,
         gpu: &Gpu,
@@ -313,14 +312,14 @@ impl Download {
         Ok(taken)
     }
 
-    /// The bytes that it has room for.
+    /// Its capacity in bytes.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What `take` makes of so many bytes, once the submission that holds the copy is done. Then it
-    /// may serve again.
+    /// Calls `take` with the first `bytes` bytes, once the submission with the copy is done, and
+    /// returns its result. Then the staging memory can be used again.
     pub(crate) async fn read<R>(
         &self,
         gpu: &Gpu,
@@ -341,7 +340,7 @@ impl Download {
         #[cfg(not(target_arch = "wasm32"))]
         gpu.wait(submission)?;
         let reported = receiver.await;
-        // What was refused before explains why there is nothing to read.
+        // An earlier rejected call explains why there is nothing to read.
         gpu.settle().await?;
         let reported = reported.map_err(|error| gpu.failure("a readback", &error))?;
         reported.map_err(|error| gpu.failure("a readback", &error))?;

@@ -1,4 +1,4 @@
-//! What drivers compile now, and how long the host waits for work meanwhile.
+//! Tracks compilations by drivers, and bounds how long the host waits for work meanwhile.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 thread_local! {
-    /// Whether this thread has recorded the first dispatch of a kernel and not submitted it yet:
-    /// commands are recorded and submitted by one thread.
+    /// Whether this thread recorded the first dispatch of a kernel and has not submitted it yet.
+    /// One thread records and submits commands.
     static RECORDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread has recorded one since the last call.
+/// Whether this thread recorded a first dispatch since the last call.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn take_recorded() -> bool {
     RECORDED.take()
 }
 
-/// What this thread has recorded was not submitted.
+/// Forgets the recorded first dispatch of this thread, which was not submitted.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn set_recorded() {
     RECORDED.set(true);
@@ -28,7 +28,7 @@ pub(super) fn set_recorded() {
 pub(super) struct Dispatched(AtomicBool);
 
 impl Dispatched {
-    /// Takes in that the kernel is dispatched.
+    /// Records that the kernel is dispatched.
     pub(super) fn record(&self) {
         if !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Relaxed) {
             RECORDED.set(true);
@@ -36,8 +36,8 @@ impl Dispatched {
     }
 }
 
-/// What is compiled for one device by any thread: kernels that are built, and, on software
-/// adapters, submissions with first dispatches.
+/// Compilations for one device by any thread: kernels in construction and, on software adapters,
+/// submissions with first dispatches.
 #[derive(Debug, Default)]
 pub(super) struct Compilations {
     running: AtomicU32,
@@ -45,20 +45,20 @@ pub(super) struct Compilations {
 }
 
 impl Compilations {
-    /// Counts one until what is returned is dropped.
+    /// Counts one compilation until the returned guard is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> Compilation {
         self.running.fetch_add(1, Ordering::AcqRel);
         self.begun.fetch_add(1, Ordering::AcqRel);
         Compilation(self.clone())
     }
 
-    /// Whether one is running, and how many were ever begun.
+    /// Whether one is running, and how many were ever started.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn state(&self) -> (bool, u64) {
         (self.running.load(Ordering::Acquire) > 0, self.begun.load(Ordering::Acquire))
     }
 
-    /// Whether any was running since then.
+    /// Whether one was running at any time since `before`.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn since(&self, before: (bool, u64)) -> bool {
         let (running, begun) = self.state();
@@ -66,7 +66,7 @@ impl Compilations {
     }
 }
 
-/// One of [`Compilations`].
+/// Guard of one compilation in [`Compilations`].
 #[derive(Debug)]
 pub(super) struct Compilation(Arc<Compilations>);
 
@@ -76,16 +76,16 @@ impl Drop for Compilation {
     }
 }
 
-/// Threads in which a driver compiles now.
+/// Threads in which a driver is compiling.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can
-/// stop.
+/// Whether a driver is compiling a kernel. That may take seconds, and no watcher of a run can stop
+/// it.
 pub fn compiling() -> bool {
     COMPILING.load(Ordering::Relaxed) > 0
 }
 
-/// While it lives, [`compiling`] says so.
+/// Guard: [`compiling`] is true while it lives.
 pub(super) struct Compiling(());
 
 impl Compiling {
@@ -101,11 +101,11 @@ impl Drop for Compiling {
     }
 }
 
-/// How long the host waits for submitted work before it gives the device up.
+/// How long the host waits for submitted work before it gives up on the device.
 ///
-/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
-/// Compilation does not count, whichever thread it is for: a wait in which the driver compiles for
-/// the device may take half an hour.
+/// Submissions take some tens of milliseconds, so only a hung device reaches this. Compilation does
+/// not count, in any thread: a wait during which the driver compiles for the device may take half
+/// an hour.
 pub const HOST_WAIT: Duration = Duration::from_secs(120);
 
 #[cfg(all(test, not(target_arch = "wasm32")))]

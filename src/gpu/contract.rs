@@ -1,5 +1,5 @@
-//! What a user's WGSL may do beside an engine's: the contract of models, checked before anything is
-//! compiled.
+//! Checks user WGSL against the contract of models: what it may do in an engine, before any
+//! compilation.
 
 use std::fmt::Write as _;
 
@@ -9,50 +9,50 @@ use naga::{AddressSpace, Expression, Function, ScalarKind, Span, Statement, Stor
 
 use super::{LinkError, Program, Source};
 
-/// What the files of a user may use of the program that they are linked into.
+/// What user files may use of the program that they are linked into.
 ///
-/// Constants, types and functions of their own are free, and so are the engine's constants and
+/// They may freely use their own constants, types and functions, and the engine's constants and
 /// types.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allowed<'a> {
-    /// Functions of the engine that they may call.
+    /// Engine functions that they may call.
     pub functions: &'a [&'a str],
-    /// Buffers that they may declare, or read where the engine declares them.
+    /// Buffers that they may declare, or read if the engine declares them.
     pub variables: &'a [&'a str],
-    /// Of these, the ones that they may write.
+    /// Those of `variables` that they may write.
     pub written: &'a [&'a str],
 }
 
 impl Allowed<'_> {
-    /// The end of each message: what may be used instead.
+    /// The end of each message: what the file may use instead.
     fn remedy(&self, advice: &str) -> String {
         let list =
             |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let mut text = advice.to_owned();
         if !self.variables.is_empty() {
-            let _ = write!(text, ". Variables for this file: {}", list(self.variables));
+            let _ = write!(text, "; variables for this file: {}", list(self.variables));
         }
         if !self.functions.is_empty() {
-            let _ = write!(text, ". Functions of the engine for it: {}", list(self.functions));
+            let _ = write!(text, "; engine functions for it: {}", list(self.functions));
         }
         text
     }
 }
 
-/// What an engine needs of a user's file.
+/// A declaration that an engine needs in a user file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Declaration {
     /// `fn` or `struct`.
     pub(crate) keyword: &'static str,
     pub(crate) name: &'static str,
-    /// The whole, as an error cites it.
+    /// The declaration as errors quote it.
     pub(crate) text: &'static str,
 }
 
 impl Source {
-    /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the
-    /// engine's own files do not link with it. naga's words do not always tell: `step`, say, is
-    /// also a function of WGSL's.
+    /// The declaration of a contract that this user file lacks, or declares differently, if that is
+    /// why the engine's own files do not link with it. naga's messages do not always say so:
+    /// `step`, for example, is also a WGSL function.
     pub(crate) fn lacks(&self, contract: &[Declaration], error: &LinkError) -> Option<String> {
         let LinkError::Wgsl { library: true, message, report, .. } = error else { return None };
         let words = |text: &str| -> Vec<String> {
@@ -65,7 +65,7 @@ impl Source {
         if let Some(missing) = contract.iter().find(|it| !declares(it)) {
             return Some(format!("does not declare `{}`, which the engine needs", missing.text));
         }
-        // A type of the contract's that is the file's own is another one.
+        // A type of the contract that the file declares itself is a different type.
         let of_contract = |name: &String| {
             contract.iter().any(|it| words(it.text).contains(name))
                 && contract.iter().all(|it| it.name != name)
@@ -73,41 +73,40 @@ impl Source {
         let global = |keyword: &String| ["struct", "alias"].contains(&keyword.as_str());
         if let Some(pair) = own.windows(2).find(|pair| global(&pair[0]) && of_contract(&pair[1])) {
             let (keyword, name) = (&pair[0], &pair[1]);
-            return Some(format!("declares `{keyword} {name}`, which is the engine's: give it another name"));
+            return Some(format!("declares `{keyword} {name}`, which is a name of the engine; rename it"));
         }
-        // Not in the names of the engine's files.
+        // Ignores the names of the engine's files.
         let said: Vec<_> =
             report.lines().filter(|line| !line.starts_with("  --> ")).flat_map(words).collect();
         let otherwise = contract.iter().rev().find(|it| said.iter().any(|word| word == it.name))?;
-        Some(format!("has to declare `{}`, and declares it otherwise: {message}", otherwise.text))
+        Some(format!("must declare `{}`, but declares it differently: {message}", otherwise.text))
     }
 }
 
-/// Something forbidden, where it stands in the joined text.
+/// Something forbidden, with its place in the joined text.
 pub(super) struct Finding {
     pub(super) span: Span,
     pub(super) what: String,
     pub(super) advice: &'static str,
 }
 
-const STATE: &str = "Keep what changes in variables of functions and in what the engine passes in";
-const ENGINE: &str = "That is the engine's own";
-const CARRY: &str = "Its words are added without a carry, which is wrong from the tick 2^32 on: use `time_add` for \
+const STATE: &str = "Keep changing state in function variables and in the values that the engine passes in";
+const ENGINE: &str = "Only the engine uses it";
+const CARRY: &str = "Sums of vectors lose the carry, which is wrong from tick 2^32 on: use `time_add` for \
     sums, and `time_since` for differences";
 const IDLE: &str = "this loop changes nothing that is read after it";
-const ENDLESS: &str = "Compilers take it out even where it never ends: take it out, or use what it computes";
-const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";
+const ENDLESS: &str = "Compilers remove it even if it never ends: delete it, or use what it computes";
+const ALONE: &str = "Each call serves one entity and must not depend on other invocations";
 
 impl Program {
-    /// Checks that the files of this program that are not the library's do nothing but what is
-    /// `allowed`.
+    /// Checks that the user files of this program do only what is `allowed`.
     ///
-    /// Refused are module-scope variables other than the allowed ones, uses of the engine's
+    /// It rejects module-scope variables other than the allowed ones, uses of the engine's
     /// variables, `override`s and functions, barriers, `workgroupUniformLoad`, subgroup operations,
     /// atomics, and entry points.
     ///
     /// # Errors
-    /// [`LinkError::Forbidden`] for the first of them in the text.
+    /// [`LinkError::Forbidden`] for the first one in the text.
     pub fn check_user(&self, allowed: &Allowed<'_>) -> Result<(), LinkError> {
         let check = Check { program: self, allowed };
         let mut findings = check.variables();
@@ -118,7 +117,7 @@ impl Program {
             }
         }
         for entry in &self.module().entry_points {
-            // An empty one has no parts that stand anywhere.
+            // An empty function has no parts with a place.
             let declared = || {
                 let head = format!("fn {}(", entry.name);
                 let mut found = self.text().match_indices(&head).filter(|&(at, _)| {
@@ -130,7 +129,7 @@ impl Program {
             };
             if let Some(span) = check.place(Span::UNDEFINED, &entry.function).or_else(declared) {
                 let what = format!("`{}` is an entry point", entry.name);
-                findings.push(Finding { span, what, advice: "The engine has the entry points" });
+                findings.push(Finding { span, what, advice: "Only the engine has entry points" });
             }
         }
         let sums = self.time_sums().into_iter();
@@ -138,11 +137,11 @@ impl Program {
         self.refuse(findings, allowed)
     }
 
-    /// Checks that a user's function called `name`, and what it calls of the user's own, calls no
-    /// functions of the engine but `functions`. `advice` says what it is for.
+    /// Checks that the user function `name` and its user callees call no engine functions except
+    /// `functions`. `advice` describes its purpose.
     ///
     /// # Errors
-    /// [`LinkError::Forbidden`] for the first other one in the text.
+    /// [`LinkError::Forbidden`] for the first other call in the text.
     pub(crate) fn check_calls(
         &self,
         name: &str,
@@ -182,8 +181,7 @@ impl Program {
         self.refuse(findings, &allowed)
     }
 
-    /// Checks that the functions of the files that are not the library's have no floating-point
-    /// values. `advice` says why.
+    /// Checks that user functions have no floating-point values. `advice` gives the reason.
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first one in the text.
@@ -197,7 +195,7 @@ impl Program {
             let context = ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
             let mut types = Typifier::new();
             for (expression, _) in function.expressions.iter() {
-                // The module is valid: each has a type.
+                // The module is valid: each expression has a type.
                 if types.grow(expression, &function.expressions, &context).is_err() {
                     break;
                 }
@@ -211,10 +209,9 @@ impl Program {
         self.refuse(findings, &allowed)
     }
 
-    /// The first of the findings in the text as an error, with its remedy.
+    /// The first finding in the text as an error, with its remedy.
     pub(super) fn refuse(&self, findings: Vec<Finding>, allowed: &Allowed<'_>) -> Result<(), LinkError> {
-        // Spans are places in the joined text, in which files lie in the order in which they were
-        // joined.
+        // Spans are places in the joined text, which has the files in linking order.
         let place = |finding: &Finding| finding.span.to_range().map_or(usize::MAX, |range| range.start);
         let first = findings.into_iter().min_by_key(place);
         match first {
@@ -224,7 +221,7 @@ impl Program {
     }
 }
 
-/// The functions that a block calls, each with the place of the call, or of what is around it.
+/// The functions that a block calls, each with the place of the call, or of the surrounding code.
 pub(super) fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Function>, Span)>) {
     for (statement, &span) in block.span_iter() {
         let span = or(span, place);
@@ -245,8 +242,8 @@ pub(super) fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Han
     }
 }
 
-/// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were
-/// seen to end the process where they had none.
+/// Maximum bytes of a function's variables: WGSL's guaranteed limit. Some drivers end the process
+/// beyond their limit.
 pub(crate) const MOST_KEPT: u32 = 8192;
 
 pub(super) struct Check<'a> {
@@ -255,14 +252,14 @@ pub(super) struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Whether this place lies in a user's file. Places that are unknown do not.
+    /// Whether this place is in a user file. False for unknown places.
     fn is_users(&self, span: Span) -> bool {
         span.is_defined() && self.program.is_users(span.location(self.program.text()).line_number)
     }
 
-    /// Where a function stands if it is a user's; `declared` is what naga says of it.
+    /// The place of a user function; `declared` is naga's place of the declaration.
     pub(super) fn place(&self, declared: Span, function: &Function) -> Option<Span> {
-        // Without a place of its own, a function stands where its parts do.
+        // A function without a place of its own gets the places of its parts.
         let expressions =
             || function.expressions.iter().map(|(handle, _)| function.expressions.get_span(handle));
         let parts = || function.body.span_iter().map(|(_, span)| *span).chain(expressions());
@@ -270,7 +267,7 @@ impl Check<'_> {
         place.filter(|&place| self.is_users(place))
     }
 
-    /// What is wrong at module scope.
+    /// The violations at module scope.
     fn variables(&self) -> Vec<Finding> {
         let module = self.program.module();
         let mut findings = Vec::new();
@@ -291,13 +288,13 @@ impl Check<'_> {
                     let written = access.contains(StorageAccess::STORE);
                     if written && !self.allowed.written.contains(&name) {
                         refuse(format!(
-                            "`{name}` is declared as storage that can be written: it may be `read` only"
+                            "`{name}` is declared as storage that can be written; declare it as `read`"
                         ));
                     } else if has_atomics(module, variable.ty) {
                         refuse(format!("`{name}` holds atomics"));
                     }
                 }
-                _ => refuse(format!("`{name}` is not a buffer, and the engine gives one for it")),
+                _ => refuse(format!("`{name}` is not a buffer, but the engine binds one to it")),
             }
         }
         for (handle, expression) in module.global_expressions.iter() {
@@ -311,7 +308,7 @@ impl Check<'_> {
         findings
     }
 
-    /// What is wrong in a user's function, which stands at `place`.
+    /// The violations in a user function at `place`.
     fn function(&self, function: &Function, place: Span) -> Vec<Finding> {
         let module = self.program.module();
         let mut findings = Vec::new();
@@ -330,7 +327,7 @@ impl Check<'_> {
         if largest > MOST_KEPT.into() {
             let name = function.name.as_deref().unwrap_or("_");
             let what = format!(
-                "`{name}` has {largest} bytes in its variables or in one value, and WGSL promises {MOST_KEPT} to a function"
+                "`{name}` has {largest} bytes in its variables or in one value; WGSL guarantees {MOST_KEPT} to a function"
             );
             findings.push(Finding { span: place, what, advice: STATE });
         }
@@ -339,7 +336,7 @@ impl Check<'_> {
             match *expression {
                 Expression::GlobalVariable(used) => {
                     let name = module.global_variables[used].name.as_deref().unwrap_or("_");
-                    // One of the user's own is refused where it is declared.
+                    // A user variable is rejected at its declaration.
                     let own = self.is_users(module.global_variables.get_span(used));
                     if !own && !self.allowed.variables.contains(&name) {
                         let what = format!("`{name}` is a variable of the engine");
@@ -356,8 +353,8 @@ impl Check<'_> {
         findings
     }
 
-    /// The name of the engine's variable that this expression is a pointer into, if it may be read
-    /// only. Those that may not be used at all are refused where they are named.
+    /// The name of the engine variable that this expression points into, if it is read-only.
+    /// Forbidden variables are rejected where they are named.
     fn unwritten(&self, function: &Function, pointer: naga::Handle<Expression>) -> Option<&str> {
         let module = self.program.module();
         let mut at = pointer;
@@ -414,7 +411,7 @@ impl Check<'_> {
                     continue;
                 }
                 Statement::Call { function: called, arguments, .. } => {
-                    // Whoever has a pointer could write.
+                    // A function with a pointer could write.
                     for &argument in arguments {
                         if let Some(name) = self.unwritten(function, argument) {
                             let what = format!("`{name}` may only be read: pass its value, not a pointer");
@@ -438,7 +435,7 @@ impl Check<'_> {
                 Statement::Atomic { .. } | Statement::ImageAtomic { .. } => "an atomic operation",
                 _ => continue,
             };
-            findings.push(Finding { span, what: format!("{what} has no place here"), advice: ALONE });
+            findings.push(Finding { span, what: format!("{what} is not allowed here"), advice: ALONE });
         }
     }
 }
@@ -513,8 +510,8 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
 
     #[test]
     fn each_refusal_names_the_place_and_what_is_allowed() {
-        // What is declared, what `handle` does, on which line it is refused, and what the message
-        // names.
+        // The declaration, the body of `handle`, the line of the error, and the name in its
+        // message.
         let cases = [
             ("var<private> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),
             ("var<workgroup> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),
@@ -537,8 +534,8 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             ),
             ("", "switch event.time { case 1u: { fail(2u); } default: {} }", 3, "`fail` is a function"),
             ("", "loop { break; continuing { fail(1u); } }", 3, "`fail` is a function"),
-            ("", "workgroupBarrier();", 3, "a barrier has no place"),
-            ("", "storageBarrier();", 3, "a barrier has no place"),
+            ("", "workgroupBarrier();", 3, "a barrier is not allowed"),
+            ("", "storageBarrier();", 3, "a barrier is not allowed"),
             ("", "let x = workgroupUniformLoad(&shared_word);", 3, "a `workgroupUniformLoad`"),
             ("", "let x = subgroupAdd(1u);", 3, "a subgroup operation"),
             ("", "let x = subgroupBallot(true);", 3, "a subgroup operation"),
@@ -583,7 +580,7 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
         }
     }
 
-    /// A variable that the engine declares and a user may read.
+    /// An engine variable that user code may read.
     #[test]
     fn what_may_be_read_is_not_written() {
         let check = |done: &str, allowed: &Allowed<'_>| {
@@ -644,7 +641,7 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             let error = check(more, done).expect_err(done);
             let LinkError::Forbidden { file, line, what, remedy, .. } = &error else { panic!("{error}") };
             assert_eq!((file.as_str(), *line), ("mine/model.wgsl", at), "{error}");
-            assert!(what.starts_with(words) && remedy.starts_with("It only looks. "), "{error}");
+            assert!(what.starts_with(words) && remedy.starts_with("It only looks; "), "{error}");
             assert!(remedy.ends_with("for it: `fail`"), "{error}");
         }
     }

@@ -1,20 +1,18 @@
 //! Large buffers in memory of their own.
 //!
-//! wgpu puts every buffer into memory that could hold others, too. NVIDIA's Vulkan driver maps such
-//! memory by small pages, and what random accesses reach without a walk through the page tables
-//! ends at some 2 GiB. Of an allocation that is *dedicated* to one buffer it makes large pages.
-//! Random reads of 16 bytes on an H200 (driver 580.159.04), 10⁹ per second, over buffers of 2 GiB:
-//! as wgpu allocates them 30 (1 buffer), 5.9 (2), 1.4 (4), 0.09 (8); dedicated 18 (4) and 24 (8).
-//! Random writes: 13, 5.7, 0.95, 0.08; 12 and 13.
+//! wgpu places every buffer in memory that other buffers could share. NVIDIA's Vulkan driver maps
+//! such memory with small pages, so random accesses beyond some 2 GiB walk the page tables. It uses
+//! large pages for an allocation that is *dedicated* to one buffer, which makes random accesses to
+//! large buffers many times as fast.
 
 use super::Gpu;
 
-/// From so many bytes on, a buffer has memory of its own: no device has room for as many as
-/// Vulkan's least limit of allocations (4,096).
+/// Minimum bytes of a buffer with memory of its own. No device has memory for 4,096 such buffers,
+/// Vulkan's guaranteed number of allocations.
 pub(super) const LARGE: u64 = 64 << 20;
 
-/// A buffer of zeros in memory of its own; none where that is not to be had. Its usages are among
-/// `STORAGE`, `COPY_SRC` and `COPY_DST`, with the last.
+/// A buffer of zeros in memory of its own, or `None` if that is not available. Its usages are among
+/// `STORAGE`, `COPY_SRC` and `COPY_DST`, and include `COPY_DST`.
 #[cfg(any(target_os = "linux", windows))]
 pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgpu::Buffer> {
     use ash::vk;
@@ -29,29 +27,30 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
     if !known.contains(desc.usage) || !desc.usage.contains(wgpu::BufferUsages::COPY_DST) {
         return None;
     }
-    // On a device that is gone, nothing is made.
+    // A lost device creates no buffer.
     gpu.alive().ok()?;
     let flags = usages.iter().filter(|(usage, _)| desc.usage.contains(*usage));
     let flags = flags.fold(vk::BufferUsageFlags::empty(), |flags, (_, flag)| flags | *flag);
-    // SAFETY: nothing of the device is destroyed by hand; it lives as long as `hal`, which ends
-    // with this function.
+    // SAFETY: no code destroys anything of the device by hand. The device outlives `hal`, whose
+    // scope ends with this function.
     let hal = unsafe { gpu.device().as_hal::<api::Vulkan>() }?;
     let (device, instance) = (hal.raw_device(), hal.shared_instance().raw_instance());
-    // SAFETY: the instance made the device of this adapter, and lives as long.
+    // SAFETY: the instance created the device of this adapter and outlives it.
     let version = unsafe { instance.get_physical_device_properties(hal.raw_physical_device()) }.api_version;
     if version < vk::API_VERSION_1_1 {
         return None;
     }
     let info =
         vk::BufferCreateInfo::default().size(desc.size).usage(flags).sharing_mode(vk::SharingMode::EXCLUSIVE);
-    // SAFETY: `info` is a valid description of a buffer, whose size is not 0 (`Buffer::create`).
+    // SAFETY: `info` is a valid description of a buffer with a size that is not 0
+    // (`Buffer::create`).
     let raw = unsafe { device.create_buffer(&info, None) }.ok()?;
-    // SAFETY: the buffer was just made by this device, and has no memory yet. Memory is made for it
-    // alone, of a type and size that it takes, and bound once at offset 0.
+    // SAFETY: this device just created the buffer, which has no memory yet. The memory is allocated
+    // for it alone, with a suitable type and size, and bound once at offset 0.
     let bound = unsafe {
         let needs = device.get_buffer_memory_requirements(raw);
         let kinds = instance.get_physical_device_memory_properties(hal.raw_physical_device());
-        // As wgpu would take it: on the device, and of no kind that must be asked for.
+        // The type that wgpu would choose: on the device, without properties that need a feature.
         let plain = vk::MemoryPropertyFlags::DEVICE_LOCAL
             | vk::MemoryPropertyFlags::HOST_VISIBLE
             | vk::MemoryPropertyFlags::HOST_COHERENT
@@ -77,15 +76,14 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
         })
     };
     let Some((memory, size)) = bound else {
-        // SAFETY: it was made above, and nobody has seen it.
+        // SAFETY: it was created above and is not shared.
         unsafe { device.destroy_buffer(raw, None) };
         return None;
     };
-    // SAFETY: buffer and memory are handed over whole, to be freed with the last of the device's
-    // uses of them.
+    // SAFETY: buffer and memory are handed over completely. wgpu frees them after the device's last
+    // use.
     let buffer = unsafe { vulkan::Buffer::from_raw_managed(raw, memory, 0, size) };
-    // SAFETY: it is of this device, was made as `desc` says, and is cleared before anybody can use
-    // it.
+    // SAFETY: it belongs to this device, matches `desc`, and is cleared before any use.
     let wrap = |device: &wgpu::Device| unsafe { device.create_buffer_from_hal::<api::Vulkan>(buffer, desc) };
     let buffer = gpu.catch("a large buffer", wrap).ok()?;
     let mut encoder = gpu.encoder("zeros");
@@ -116,7 +114,7 @@ mod tests {
         let vulkan = gpu.info().backend == wgpu::Backend::Vulkan && cfg!(any(target_os = "linux", windows));
         let buffer = create(&gpu, &desc(usage));
         assert_eq!(buffer.map(|buffer| (buffer.size(), buffer.usage())), vulkan.then_some((LARGE, usage)));
-        // What wgpu would have to know of.
+        // A usage that wgpu itself must track.
         assert!(create(&gpu, &desc(usage | wgpu::BufferUsages::INDIRECT)).is_none());
         assert!(create(&gpu, &desc(wgpu::BufferUsages::STORAGE)).is_none(), "it cannot be cleared");
     }

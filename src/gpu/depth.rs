@@ -1,32 +1,31 @@
-//! How deep a text is nested, counted on its tokens before anything parses it.
+//! Measures the nesting depth of a text on its tokens, before any parser runs.
 //!
-//! naga goes down into expressions and statements by recursion, and so do drivers' compilers: a sum
-//! of 16,000 terms would overflow the stack of the thread and end the process. The bounds are those
-//! of WGSL itself, or of Chrome's compiler, and far above what people write; each counts a little
-//! too much rather than too little. What is within them and still deep is worked on by a thread
-//! with a stack of its own ([`on_stack`]): not optimised, naga 30 takes between 16 and 32 MiB for
-//! 511 `else if`.
+//! naga recurses into expressions and statements, and so do drivers' compilers: a sum of 16,000
+//! terms would overflow the thread's stack and end the process. The bounds are those of WGSL or of
+//! Chrome's compiler, far above hand-written code. Each count errs on the high side. Deep texts
+//! within the bounds are processed by a thread with a large stack ([`on_stack`]): an unoptimised
+//! naga 30 takes between 16 and 32 MiB for 511 `else if`.
 
 use super::LinkError;
 
-/// Blocks within each other: WGSL's own bound on the nesting of brace-enclosed statements.
+/// Nested blocks: WGSL's own bound on the nesting of brace-enclosed statements.
 const MOST_BLOCKS: usize = 127;
 
-/// The operators that one expression, with all that it lies in, may have one below the other: as in
-/// Tint. (Every `<` that is not closed counts, too: it may begin a template list.)
+/// Nested operators of an expression with everything around it: the bound of Tint. (Every open `<`
+/// counts too, because it may begin a template list.)
 const MOST_LEVELS: usize = 512;
 
-/// Declarations at module scope: each may need the one before.
+/// Declarations at module scope: each may need the previous one.
 const MOST_DECLARATIONS: usize = 8192;
 
-/// Levels from which on a text is deep: the library's own files stay below.
+/// Levels from which a text counts as deep. The library's own files stay below.
 const DEEP: usize = 24;
 
-/// Of the stack for what is deep. (Memory that nobody touches is none.)
+/// Bytes of the stack for deep texts. (Untouched pages cost no memory.)
 #[cfg(not(target_arch = "wasm32"))]
 const STACK: usize = 128 << 20;
 
-/// Does what has to do with a text on this thread, or, if it is deep, on one with stack enough.
+/// Processes a text on this thread or, if it is deep, on a thread with a large stack.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
     if !deep {
@@ -40,23 +39,23 @@ pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> 
     })
 }
 
-/// In browsers there are no threads to begin.
+/// Browsers cannot start threads.
 #[cfg(target_arch = "wasm32")]
 pub(super) fn on_stack<T>(_deep: bool, work: impl FnOnce() -> T) -> Result<T, LinkError> {
     Ok(work())
 }
 
-/// What is open: a parenthesis, a bracket or a brace.
+/// An open parenthesis, bracket or brace.
 #[derive(Clone, Copy, Default)]
 struct Open {
     brace: bool,
     /// Operators since the last separator.
     operators: usize,
-    /// Of `<` that may be template lists.
+    /// `<` signs that may begin template lists.
     angles: usize,
 }
 
-/// Whether a text is deep. An error is what is too deep, and the line (from 1) where.
+/// Whether a text is deep. The error is a text that is too deep, with the line (from 1).
 pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
     let mut open = vec![Open::default()];
     let (mut line, mut blocks, mut declarations, mut levels, mut deepest) = (1, 0, 0, 0_usize, 0);
@@ -66,7 +65,7 @@ pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
         rest = after;
         let last = open.len() - 1;
         let here = &mut open[last];
-        // Of `levels`, what stands here goes and comes back changed.
+        // Remove this level's part of `levels`; each arm adds the changed part again.
         levels -= here.operators + here.angles;
         match token.kind {
             Kind::Open(brace) => {
@@ -92,7 +91,7 @@ pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
                     levels += here.operators + here.angles;
                     declarations += usize::from(ends && last == 1);
                 } else {
-                    // Nothing was open: the parser will say so.
+                    // Nothing is open: the parser reports it.
                     levels += here.operators + here.angles;
                 }
             }
@@ -123,13 +122,11 @@ pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
         }
         deepest = deepest.max(levels);
         let what = if blocks > MOST_BLOCKS {
-            format!("more than {MOST_BLOCKS} blocks lie in each other here")
+            format!("more than {MOST_BLOCKS} blocks are nested here")
         } else if levels > MOST_LEVELS {
-            format!(
-                "an expression has more than {MOST_LEVELS} levels here: give its parts names, or take a loop"
-            )
+            format!("an expression has more than {MOST_LEVELS} levels here; name its parts, or use a loop")
         } else if declarations > MOST_DECLARATIONS {
-            format!("there are more than {MOST_DECLARATIONS} declarations: take an array, or fewer files")
+            format!("there are more than {MOST_DECLARATIONS} declarations; use an array, or fewer files")
         } else {
             continue;
         };
@@ -152,12 +149,12 @@ pub(super) enum Kind {
 
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// How many lines lie before its end.
+    /// The number of lines before its end.
     pub(super) lines: u32,
 }
 
-/// The next token of a text, and what follows it. Words, numbers and blanks are one each; comments
-/// are none.
+/// The next token of a text, and the rest. A word, a number or a run of blanks is one token;
+/// comments are skipped.
 pub(super) fn token(text: &str) -> Option<(Token, &str)> {
     let (mut rest, mut lines) = (text, 0);
     loop {
@@ -190,7 +187,7 @@ pub(super) fn token(text: &str) -> Option<(Token, &str)> {
             '<' if rest.starts_with("<=") || rest.starts_with("<<") => (Kind::Operator, 2),
             '<' => (Kind::Less, 1),
             '>' => (Kind::Greater, 1),
-            // Of two characters, each counts.
+            // Operators of two characters count twice.
             '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '!' | '~' | '.' | '@' => (Kind::Operator, 1),
             '0'..='9' => (Kind::Other, rest.find(|c| !is_word(c) && c != '.').unwrap_or(rest.len())),
             first if is_word(first) => (Kind::Other, rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
@@ -204,7 +201,7 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Where a block comment ends, in which others may lie.
+/// The end of a block comment, which may contain others.
 fn comment_end(text: &str) -> usize {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 0, 0);
     while at < bytes.len() {
@@ -217,7 +214,7 @@ fn comment_end(text: &str) -> usize {
             break;
         }
     }
-    // Within a character there is neither.
+    // Inside a multi-byte character there is neither.
     at
 }
 

@@ -18,7 +18,7 @@ use super::{GpuError, Subgroups};
 pub(crate) use submission::CALLS;
 pub use submission::Submission;
 
-/// A device and its queue, with what the library must know of them. Clones share the device.
+/// A device and its queue, with the state that the library needs for them. Clones share the device.
 #[derive(Clone)]
 pub struct Gpu {
     device: wgpu::Device,
@@ -40,28 +40,28 @@ pub struct Gpu {
     patience: Duration,
 }
 
-/// Storage buffers that a kernel is given at the most: the engine's largest window takes 30.
+/// Maximum number of storage buffers of a kernel: the engine's largest window needs 30.
 const MOST_BINDINGS: u32 = 32;
 
-/// Features that make kernels faster and are used where the adapter has them.
+/// Optional features that make kernels faster.
 const WANTED: wgpu::Features = wgpu::Features::SHADER_INT64.union(wgpu::Features::SUBGROUP);
 
 impl Gpu {
     /// Opens the best adapter: discrete before integrated before software.
     ///
-    /// wgpu's environment variables are honoured: `WGPU_BACKEND` names the interfaces to look at
-    /// (OpenGL only if named), `WGPU_ADAPTER_NAME` chooses by a part of the name (case does not
-    /// matter), and `WGPU_POWER_PREF=low` puts an integrated adapter before a discrete one.
+    /// wgpu's environment variables apply. `WGPU_BACKEND` names the interfaces to search (OpenGL
+    /// only if named). `WGPU_ADAPTER_NAME` selects by a part of the name, in any case.
+    /// `WGPU_POWER_PREF=low` prefers an integrated adapter to a discrete one.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver
+    /// [`GpuError::NoAdapter`] if no adapter is usable, [`GpuError::NoDevice`] if the driver
     /// refuses.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self, GpuError> {
         pollster::block_on(Self::open())
     }
 
-    /// A device for a unit test. It is never destroyed: NVIDIA's driver (580.159) can deadlock when
+    /// A device for a unit test. It is never destroyed: NVIDIA's driver (580.159) can deadlock if
     /// that happens while other threads end.
     #[cfg(test)]
     pub(crate) fn for_test() -> Self {
@@ -70,18 +70,18 @@ impl Gpu {
         gpu
     }
 
-    /// [`Gpu::new`] for browsers, where nothing may block.
+    /// [`Gpu::new`] for browsers, where calls may not block.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver
+    /// [`GpuError::NoAdapter`] if no adapter is usable, [`GpuError::NoDevice`] if the driver
     /// refuses.
     pub async fn open() -> Result<Self, GpuError> {
         Self::open_nth(0).await
     }
 
-    /// One of several devices, by number: on the best adapters in turn, those that are as good as
-    /// the one that [`Gpu::new`] opens. So as many devices as a machine has such adapters lie on
-    /// one each; where there are fewer, they share them.
+    /// Opens a device by number, round robin over the best adapters: all those that rank like the
+    /// adapter of [`Gpu::new`]. Up to the number of such adapters, each device has its own; further
+    /// devices share them.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -92,19 +92,16 @@ impl Gpu {
 
     async fn open_nth(number: u32) -> Result<Self, GpuError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        // OpenGL drivers are a last resort that must be asked for: compute there is slow and full
-        // of faults.
+        // OpenGL drivers must be requested explicitly: compute on them is slow and faulty.
         descriptor.backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
         let backends = descriptor.backends;
         let instance = wgpu::Instance::new(descriptor);
         let adapter = choose(&instance, backends, number).await?;
         let info = adapter.get_info();
         let offered = adapter.limits();
-        // WebGPU's defaults are what the kernels are written for. Three things follow the adapter:
-        // the size of buffers and the number of bindings, because the size of a simulation does,
-        // and the largest workgroup, because the more bounds are relaxed together the fewer
-        // dispatches it takes (`pdes::Sync::Neighbours`). An adapter below a default is asked for
-        // what it has: kernels check the limits that they need.
+        // Kernels are written for WebGPU's defaults. Buffer sizes and bindings follow the adapter,
+        // as does the largest workgroup, which saves dispatches (`pdes::Sync::Neighbours`). An
+        // adapter below a default gives what it has: kernels check the limits they need.
         let required = wgpu::Limits {
             max_buffer_size: offered.max_buffer_size,
             max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
@@ -143,13 +140,12 @@ impl Gpu {
 
     /// Uses a device and queue that an application already owns.
     ///
-    /// The library installs no callback on them and changes none of their state, so that the
-    /// application's own hears of a lost device; here the next call that brings something back to
-    /// the host returns [`GpuError::Lost`], and so does each one after it. (wgpu tells of a loss
-    /// only those who ask; asking costs more than most calls do.) Errors of the library's calls
-    /// never reach the application's handlers. The library uses the features that the application
-    /// enabled (`SHADER_INT64` and `SUBGROUP` make it faster) and keeps to the limits that it asked
-    /// for.
+    /// The library installs no callback on them and changes none of their state, so the
+    /// application's own callback reports a lost device. Here the next call that returns data to
+    /// the host returns [`GpuError::Lost`], and so does every later one. (wgpu reports a loss only
+    /// to callers that check, and a check costs more than most calls.) Errors of these
+    /// calls never reach the application's handlers. The library uses the features that the
+    /// application enabled (`SHADER_INT64` and `SUBGROUP` make it faster) and respects its limits.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self {
             info: named(device.adapter_info()),
@@ -174,22 +170,21 @@ impl Gpu {
     /// The same device, with run-time checks in the library's own kernels too (bounds, loop
     /// counters).
     ///
-    /// They are left out of kernels that hold no WGSL of a user's, because the library proves them
-    /// unnecessary: this is for tests of that claim. Results are the same.
+    /// Kernels without user WGSL omit these checks, because the library proves them unnecessary.
+    /// This is for tests of that claim. Results are the same.
     #[must_use]
     pub fn checked(&self) -> Self {
         Self { trusting: false, ..self.clone() }
     }
 
-    /// The same device as if it lacked these features: the baseline kernels run. For tests and
-    /// comparisons.
+    /// The same device without these features: baseline kernels run. For tests and comparisons.
     #[must_use]
     pub fn without(&self, features: wgpu::Features) -> Self {
         Self { features: self.features - features, ..self.clone() }
     }
 
-    /// The same device as if it were no program on the processor: what is chosen for hardware runs.
-    /// For tests.
+    /// The same device as if it were not a software adapter: it uses the choices for hardware. For
+    /// tests.
     #[must_use]
     pub fn taken_for_hardware(&self) -> Self {
         let mut hardware = self.clone();
@@ -197,8 +192,8 @@ impl Gpu {
         hardware
     }
 
-    /// The same device as if it bound at most so many bytes at once: for tests of what is cut over
-    /// several bindings.
+    /// The same device with at most `bytes` bytes in one binding: for tests of data that is split
+    /// over several bindings.
     #[must_use]
     pub fn binding_at_most(&self, bytes: u64) -> Self {
         let mut less = self.clone();
@@ -206,7 +201,7 @@ impl Gpu {
         less
     }
 
-    /// The same device, waited for at most so long instead of [`HOST_WAIT`]: then comes
+    /// The same device with this bound on waits instead of [`HOST_WAIT`]. Longer waits return
     /// [`GpuError::Timeout`].
     #[must_use]
     pub fn waiting(&self, patience: Duration) -> Self {
@@ -228,7 +223,7 @@ impl Gpu {
         &self.info
     }
 
-    /// Whether it is a program on the processor, such as lavapipe.
+    /// Whether it is a software adapter, such as llvmpipe.
     pub(crate) fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
@@ -248,15 +243,14 @@ impl Gpu {
         self.features.contains(feature)
     }
 
-    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as
-    /// buffers are, and below 2^32, because the sizes that run-time checks compare with have 32
-    /// bits.
+    /// The maximum number of bytes that a storage buffer can hold and a kernel can bind: a multiple
+    /// of 16, as buffers are, and below 2^32, because run-time checks compare 32-bit sizes.
     pub fn max_buffer_bytes(&self) -> u64 {
         let limits = &self.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16
     }
 
-    /// What the probe of subgroups found, when it has run.
+    /// The result of the subgroup probe, once it has run.
     pub(super) fn probed(&self) -> &OnceLock<Option<Subgroups>> {
         &self.subgroups
     }
@@ -281,8 +275,8 @@ impl Gpu {
     /// Runs `work`, which makes calls on the device, and returns the error that wgpu reports for
     /// it, if any.
     ///
-    /// The error is caught in a scope of this thread, so it reaches neither wgpu's default handler,
-    /// which panics, nor one of the application's. A browser tells of errors later: there the next
+    /// An error scope of this thread catches the error, so it reaches neither wgpu's default
+    /// handler, which panics, nor the application's. A browser reports errors later: there the next
     /// wait returns them ([`Gpu::wait_async`], every download).
     pub(crate) fn catch<T>(
         &self,
@@ -298,7 +292,7 @@ impl Gpu {
         Ok(value)
     }
 
-    /// What came of a call, by its scopes.
+    /// The result of a call, from its error scopes.
     #[cfg(not(target_arch = "wasm32"))]
     fn judge(
         &self,
@@ -308,15 +302,15 @@ impl Gpu {
         match scopes.into_iter().find_map(known) {
             None => Ok(()),
             Some(error) => {
-                // A lost device answers with invalid objects and no error, and then with errors of
-                // these.
+                // A lost device returns invalid objects without an error, and then errors about
+                // them.
                 self.present()?;
                 Err(GpuError::from_wgpu(context, error))
             }
         }
     }
 
-    /// Keeps the scopes of a call until somebody waits.
+    /// Stores the scopes of a call until the next wait.
     #[cfg(target_arch = "wasm32")]
     fn judge(
         &self,
@@ -335,19 +329,18 @@ impl Gpu {
         Ok(())
     }
 
-    /// Keeps an answer of the browser's until somebody waits. It goes before those of the calls
-    /// that are made after this one.
+    /// Stores a browser's answer until the next wait. It precedes the answers of later calls.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn expect(&self, answer: impl Future<Output = Option<GpuError>> + 'static) {
         self.later.expect(answer);
     }
 
-    /// The first error of the calls so far of which a browser tells later. Elsewhere there is none:
-    /// every call tells of its own.
+    /// The first error of the calls so far that a browser reports late. Elsewhere the result is
+    /// `Ok`, because every call returns its own error.
     pub(crate) async fn settle(&self) -> Result<(), GpuError> {
         #[cfg(target_arch = "wasm32")]
         if let Err(error) = self.later.settle().await {
-            // The kernel of what it refused is among them, maybe: nobody shall find it there again.
+            // The rejected kernel may be among them and must not be found again.
             self.built.forget();
             self.alive()?;
             return Err(error);
@@ -355,14 +348,14 @@ impl Gpu {
         Ok(())
     }
 
-    /// What a call that failed without an error of wgpu's comes to.
+    /// The error of a call that failed without an error from wgpu.
     pub(super) fn failure(&self, context: &str, message: &dyn fmt::Display) -> GpuError {
         let refused = GpuError::Refused { context: context.to_owned(), message: message.to_string() };
         self.present().err().unwrap_or(refused)
     }
 
-    /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices
-    /// that were opened one by one have the same.)
+    /// Whether both are the same opened device. (wgpu compares by number, which separately opened
+    /// devices may share.)
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.built, &other.built)
@@ -375,21 +368,21 @@ impl Gpu {
         }
     }
 
-    /// Whether the device is still there. In browsers, which answer later, a lost device shows when
-    /// work fails.
+    /// Whether the device is present. Browsers answer later, so a lost device shows when work
+    /// fails.
     #[cfg(target_arch = "wasm32")]
     fn present(&self) -> Result<(), GpuError> {
         self.alive()
     }
 
-    /// Whether the device is still there, asked of wgpu itself: a lent device tells only the
+    /// Whether the device is present. Checks wgpu itself, because a lent device notifies only the
     /// application.
     #[cfg(not(target_arch = "wasm32"))]
     fn present(&self) -> Result<(), GpuError> {
         self.alive()?;
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        // A buffer without a usage is an error on every device but a lost one, of which wgpu
-        // reports none.
+        // A buffer without a usage is an error on every device except a lost one, for which wgpu
+        // reports no error.
         let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("whether the device is there"),
             size: 16,
@@ -399,13 +392,12 @@ impl Gpu {
         if known(scope.pop()).is_some() {
             return Ok(());
         }
-        // A device of the library's own says why when it is polled.
+        // A device that the library opened reports the reason when it is polled.
         let _ = self.poll(wgpu::PollType::Poll)?;
-        Err(self.gone("it was destroyed, or the driver gave it up"))
+        Err(self.gone("it was destroyed, or the driver dropped it"))
     }
 
-    /// Keeps in mind that the device is lost; `reason` is what is said where nothing better is
-    /// known.
+    /// Records that the device is lost, with `reason` unless a better one is known.
     fn gone(&self, reason: &str) -> GpuError {
         GpuError::Lost { reason: self.lost.get_or_init(|| reason.to_owned()).clone() }
     }
@@ -414,7 +406,7 @@ impl Gpu {
 impl fmt::Display for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({:?}", self.info.name, self.info.backend)?;
-        // Browsers do not tell.
+        // Browsers do not report the driver.
         if !self.info.driver.is_empty() {
             write!(f, ", {} {}", self.info.driver, self.info.driver_info)?;
         }
@@ -435,7 +427,7 @@ impl fmt::Debug for Gpu {
     }
 }
 
-/// What a scope caught, which is known at once.
+/// The error that a scope caught, which is available at once.
 #[cfg(not(target_arch = "wasm32"))]
 fn known(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
@@ -445,7 +437,7 @@ fn known(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error
     }
 }
 
-/// What an adapter says of itself, with a name in any case: browsers keep it to themselves.
+/// The adapter's description, with a placeholder for a missing name: browsers hide it.
 fn named(mut info: wgpu::AdapterInfo) -> wgpu::AdapterInfo {
     if info.name.is_empty() {
         info.name = match info.device_type {
@@ -456,7 +448,7 @@ fn named(mut info: wgpu::AdapterInfo) -> wgpu::AdapterInfo {
     info
 }
 
-/// The adapter of this number among the best.
+/// The adapter with this number among the best ones, modulo their count.
 async fn choose(
     instance: &wgpu::Instance,
     backends: wgpu::Backends,
@@ -495,11 +487,11 @@ async fn choose(
     let chosen = (place < best.len()).then(|| best.swap_remove(place));
     chosen.ok_or_else(|| {
         let mut reason = match seen.is_empty() {
-            true => format!("none was found ({backends:?} were looked at)"),
-            false => format!("none of {} serves", seen.join(", ")),
+            true => format!("none found ({backends:?} were searched)"),
+            false => format!("none of {} is usable", seen.join(", ")),
         };
         if let Some(wanted) = wanted {
-            reason += &format!("; WGPU_ADAPTER_NAME asks for one with '{wanted}' in its name");
+            reason += &format!("; WGPU_ADAPTER_NAME requires '{wanted}' in the name");
         }
         GpuError::NoAdapter { reason }
     })

@@ -1,66 +1,66 @@
-//! What can go wrong between the host and a device, and with WGSL before it is there.
+//! Errors between the host and a device, and errors in WGSL.
 
 use crate::ErrorKind;
 
-/// What helps where there is no adapter.
+/// Advice if there is no adapter.
 #[cfg(not(target_arch = "wasm32"))]
 const ADVICE: &str = "Install a Vulkan, Metal or DX12 driver; on Debian and Ubuntu \
-    `apt-get install mesa-vulkan-drivers libvulkan1` brings one that runs on the processor";
+    `apt-get install mesa-vulkan-drivers libvulkan1` installs a software adapter";
 #[cfg(target_arch = "wasm32")]
-const ADVICE: &str = "This browser offers no WebGPU here: take one that does (Chrome and Edge 113, Safari 26, Firefox 141, or later), \
+const ADVICE: &str = "This browser offers no WebGPU here; use Chrome or Edge 113, Safari 26, Firefox 141 or later, \
     a page from https or localhost, and hardware acceleration in its settings";
 
-/// Why WGSL files did not make a module.
+/// Why WGSL files do not link to a module.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
     /// An `// import:` names a file that the library does not have.
-    #[error("{file}:{line}: `// import: {import}` names no file of the library")]
+    #[error("{file}:{line}: `// import: {import}` is not a file of the library")]
     UnknownImport {
         /// The importing file.
         file: String,
         /// Its line.
         line: u32,
-        /// The name that was not found.
+        /// The name of the missing file.
         import: String,
     },
-    /// A `// requires:` names a feature that the linker does not know.
-    #[error("{file}:{line}: `// requires: {feature}` is neither `int64` nor `subgroups`")]
+    /// A `// requires:` names an unknown feature.
+    #[error("{file}:{line}: expected `int64` or `subgroups` in `// requires:`, found `{feature}`")]
     UnknownFeature {
         /// The requiring file.
         file: String,
         /// Its line.
         line: u32,
-        /// The word that was not understood.
+        /// The unknown feature.
         feature: String,
     },
-    /// Files of the library's were linked that do not belong together.
+    /// Library files were linked that do not fit together.
     #[error("{file}:{line}: {problem}")]
     Head {
-        /// The file whose head says what is not so.
+        /// The file whose head does not hold.
         file: String,
-        /// The line.
+        /// The line of the head.
         line: u32,
-        /// What that is.
+        /// What is missing or declared twice.
         problem: String,
     },
-    /// The joined WGSL is wrong; the report points at the files that were joined.
+    /// The joined WGSL is invalid. The report points at the original files.
     #[error("{file}:{line}:{column}: {message}\n{report}")]
     Wgsl {
-        /// The file that the main label points at.
+        /// The file of the main label.
         file: String,
         /// Its line, from 1.
         line: u32,
         /// Its column, from 1, in bytes.
         column: u32,
-        /// Whether it is a file of the library's.
+        /// Whether it is a library file.
         library: bool,
-        /// What is wrong, in naga's words.
+        /// naga's message.
         message: String,
-        /// The lines in question, marked.
+        /// The lines in question, with marks.
         report: String,
     },
-    /// A user's file does what its contract with the engine does not allow: see
+    /// A user file breaks its contract with the engine: see
     /// [`Program::check_user`](super::Program::check_user).
     #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
     Forbidden {
@@ -70,21 +70,20 @@ pub enum LinkError {
         line: u32,
         /// Its column, from 1, in bytes.
         column: u32,
-        /// What is not allowed.
+        /// What is forbidden.
         what: String,
-        /// What is.
+        /// What to do instead.
         remedy: String,
-        /// The line in question, marked.
+        /// The line in question, with a mark.
         report: String,
     },
-    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives
-    /// none.
+    /// Deeply nested WGSL needs a thread with a large stack, and the system does not start one.
     #[error(
-        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process \
-        more threads and memory, or the expressions fewer levels"
+        "deeply nested WGSL needs a thread with a large stack: {reason}. Give the process \
+        more threads and memory, or nest expressions less"
     )]
     Stack {
-        /// Why.
+        /// The system's reason.
         reason: String,
     },
 }
@@ -107,15 +106,15 @@ impl LinkError {
 
 /// An error of the `gpu` module.
 ///
-/// Unless a variant says otherwise the device is still usable: what failed was refused before it
-/// changed anything.
+/// Unless a variant documents otherwise, the device remains usable: a failed call was rejected
+/// before it changed anything.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
     /// No adapter of this machine can run compute shaders.
     #[error("no usable GPU adapter: {reason}. {ADVICE}")]
     NoAdapter {
-        /// What was looked at and why it did not serve.
+        /// The searched adapters, and why none is usable.
         reason: String,
     },
     /// The adapter refused to open a device.
@@ -123,7 +122,7 @@ pub enum GpuError {
     NoDevice {
         /// Name of the adapter.
         adapter: String,
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
     /// A buffer is larger than the device can bind.
@@ -134,47 +133,45 @@ pub enum GpuError {
     TooLarge {
         /// The buffer.
         what: String,
-        /// Bytes asked for.
+        /// Requested bytes.
         needed: u64,
-        /// Bytes that the device binds at most.
+        /// Maximum number of bytes that the device binds.
         limit: u64,
     },
-    /// Values were asked for, or written, that a buffer does not have.
-    #[error(
-        "{what} reaches beyond the buffer's end: {len} values from index {first} on, and it holds {size}"
-    )]
+    /// A read or write exceeds a buffer.
+    #[error("{what} exceeds the buffer: expected at most {size} values, found {len} from index {first} on")]
     OutOfRange {
-        /// What was asked for, with the buffer.
+        /// The operation and the buffer.
         what: String,
         /// The first index.
         first: u64,
-        /// How many values.
+        /// The number of values.
         len: u64,
-        /// How many values the buffer holds.
+        /// The number of values in the buffer.
         size: u64,
     },
-    /// A kernel needs more of something than the device has.
+    /// A kernel needs more of a resource than the device has.
     #[error("kernel {kernel} needs {needed} {what}, and this device has {limit}")]
     Limit {
         /// The kernel.
         kernel: String,
-        /// The limited thing, in the plural.
+        /// The limited resource, in the plural.
         what: &'static str,
-        /// How many are needed.
+        /// Needed number.
         needed: u64,
-        /// How many there are.
+        /// The device's limit.
         limit: u64,
     },
-    /// A kernel was linked from a file whose feature the device lacks.
+    /// A kernel was linked from a file that requires a feature which the device lacks.
     #[error("kernel {kernel} needs the feature {feature}, which was not enabled on this device")]
     MissingFeature {
         /// The kernel.
         kernel: String,
-        /// The feature's name as wgpu spells it.
+        /// The feature's name in wgpu.
         feature: String,
     },
-    /// A variable of a kernel was left without a buffer.
-    #[error("kernel {kernel}: no buffer was given for the variable `{variable}`")]
+    /// A variable of a kernel has no buffer.
+    #[error("kernel {kernel}: no buffer is bound to the variable `{variable}`")]
     Unbound {
         /// The kernel.
         kernel: String,
@@ -184,42 +181,41 @@ pub enum GpuError {
     /// WGSL that does not link.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The driver has no memory left for this. Nothing was lost; free something or choose a smaller
-    /// size.
+    /// The driver has no memory left. No data is lost: free something or choose a smaller size.
     #[error("out of device memory while {context}: {message}")]
     OutOfMemory {
-        /// What was being done.
+        /// The current operation.
         context: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     },
-    /// wgpu refused a call: a fault of this library, or of WGSL that passed naga and not the
-    /// driver.
+    /// wgpu rejected a call: a bug in this library, or WGSL that naga accepts and the driver does
+    /// not.
     #[error("the device refused {context}: {message}")]
     Refused {
-        /// What was being done.
+        /// The current operation.
         context: String,
-        /// wgpu's words.
+        /// wgpu's message.
         message: String,
     },
-    /// The device is gone (driver reset, unplugged, destroyed). Fatal: open a new one and start the
-    /// run again.
+    /// The device is gone (driver reset, unplugged, destroyed). Fatal: open a new one and restart
+    /// the run.
     #[error("the device was lost: {reason}. Open a new one and start again")]
     Lost {
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// Submitted work did not finish in time. Treat as fatal: the device may be hung.
+    /// Submitted work did not finish in time. Treat it as fatal: the device may be hung.
     ///
     /// Destroying a device waits for its work, so a program that drops a hung one hangs too. The
-    /// library therefore leaks the device, a lent one too: it is never destroyed, dropping handles
-    /// of it returns at once, and so does the end of the program on Mesa's processor driver, the
-    /// only one on which this was tried. Another driver may still wait in what it registered to run
-    /// when the process exits (`std::process::exit` runs that, like returning from `main`);
-    /// `std::process::abort` runs nothing.
+    /// library therefore leaks the device, a lent one too: it is never destroyed, and dropping its
+    /// handles returns at once. The program then ends normally on Mesa's software adapter; no other
+    /// driver was tested. Another driver may still wait in a handler that runs when the process
+    /// exits (`std::process::exit` and a return from `main` run those). `std::process::abort` runs
+    /// none.
     #[error(
         "the device did not finish within {seconds} s. It may be hung or busy with other work: save what you need and \
-         end the process (std::process::abort if it hangs when it exits), or go on with another adapter"
+         end the process (std::process::abort if it hangs when it exits), or continue with another adapter"
     )]
     Timeout {
         /// How long the host waited.

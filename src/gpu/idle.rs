@@ -1,22 +1,22 @@
-//! Loops that change nothing. A compiler takes such a loop out, and with it one that never ends,
-//! which then is no fault.
+//! Finds loops without effect. A compiler removes such a loop even if it never ends, and then no
+//! check reports it.
 
 use std::collections::{HashMap, HashSet};
 
 use naga::{Block, Expression, Function, Handle, LocalVariable, Span, Statement};
 
-/// What a block does to what is outside of it.
+/// The effects of a block outside itself.
 #[derive(Default)]
 struct Effects {
     stored: HashSet<Handle<LocalVariable>>,
-    /// How often.
+    /// How often each variable is loaded.
     loaded: HashMap<Handle<LocalVariable>, u32>,
-    /// Whether it does more than that.
+    /// Whether it has other effects.
     others: bool,
 }
 
-/// The places of the loops of a function that change nothing that is read after them; of loops
-/// within each other the outer one.
+/// The places of a function's loops that change nothing that is read after them. Of nested loops
+/// only the outer one.
 pub(super) fn loops(function: &Function) -> Vec<Span> {
     let mut all = Effects::default();
     all.of(function, &function.body);
@@ -80,7 +80,7 @@ impl Effects {
                 },
                 Statement::Call { arguments, .. } => {
                     self.others = true;
-                    // Who has a pointer may read.
+                    // A callee with the pointer may read.
                     for variable in arguments.iter().filter_map(|&argument| local(function, argument)) {
                         *self.loaded.entry(variable).or_default() += 1;
                     }

@@ -1,4 +1,4 @@
-//! Kernels: one entry point of a linked program, made ready to dispatch.
+//! Kernels: one entry point of a linked program, ready to dispatch.
 
 mod build;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::compilations::Dispatched;
 
-/// A compute pipeline whose buffers are bound by the names that they have in WGSL. Clones share it.
+/// A compute pipeline whose buffers are bound by their WGSL names. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     name: Arc<str>,
@@ -18,7 +18,7 @@ pub struct Kernel {
     dispatched: Arc<Dispatched>,
 }
 
-/// Equal are kernels that share a compiled pipeline.
+/// Kernels are equal if they share a compiled pipeline.
 impl PartialEq for Kernel {
     fn eq(&self, other: &Self) -> bool {
         self.pipeline == other.pipeline
@@ -35,11 +35,11 @@ struct Variable {
     kind: wgpu::BufferBindingType,
 }
 
-/// The buffers of one dispatch, in the shape that a [`Kernel`] wants.
+/// The buffers of one dispatch, grouped as a [`Kernel`] expects them.
 #[derive(Debug, Clone)]
 pub struct Bindings {
     groups: Vec<wgpu::BindGroup>,
-    /// The first byte and the bytes of what each of the kernel's variables is bound to.
+    /// First byte and length of the binding of each variable of the kernel.
     places: Vec<(u64, u64)>,
 }
 
@@ -50,7 +50,7 @@ impl Bindings {
         }
     }
 
-    /// Writes what the variables of `kernel` are bound to.
+    /// Writes the bindings of the variables of `kernel`.
     pub(super) fn describe(&self, kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, (variable, (first, bytes))) in kernel.variables.iter().zip(&self.places).enumerate() {
             let access = match variable.kind {
@@ -69,31 +69,31 @@ impl Bindings {
     }
 }
 
-/// What a kernel checks while it runs.
+/// The run-time checks of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Checks {
-    /// Indices, divisors and loops. (Counters end a loop after 2⁶⁴ iterations, so that no compiler
-    /// can make use of one that never ends.)
+    /// Checks indices, divisors and loops. (Counters end a loop after 2⁶⁴ iterations, so that no
+    /// compiler can exploit an endless loop.)
     All,
-    /// The same, but loops only where the entry point comes to one of a file that is not the
-    /// library's: the library's must end.
+    /// The same, but loops only if the entry point reaches a loop of a user file. The library's
+    /// loops must end.
     UsersLoops,
-    /// Nothing: whatever its buffers hold, the kernel must index within them, every loop must end,
-    /// and no divisor may be zero.
+    /// No checks. Whatever its buffers hold, the kernel must index within them, every loop must
+    /// end, and no divisor may be zero.
     None,
 }
 
 impl Kernel {
-    /// What error messages call the kernel.
+    /// The name in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Records a dispatch of `workgroups` workgroups.
     ///
-    /// Beyond the device's limit per dimension (65,535 by default) the grid gets a second one. The
-    /// kernel finds its number as `workgroup_id.y * num_workgroups.x + workgroup_id.x` and must
-    /// pass over numbers from `workgroups` on.
+    /// Beyond the device's limit per dimension (65,535 by default) the grid gets a second
+    /// dimension. The kernel computes its number as `workgroup_id.y * num_workgroups.x +
+    /// workgroup_id.x` and must skip numbers from `workgroups` on.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, bindings: &Bindings, workgroups: u32) {
         pass.set_pipeline(self.pipeline());
         bindings.set(pass);
@@ -101,7 +101,7 @@ impl Kernel {
         pass.dispatch_workgroups(x, y, 1);
     }
 
-    /// For a dispatch.
+    /// The pipeline of a dispatch.
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
         self.dispatched.record();
         &self.pipeline
@@ -112,7 +112,8 @@ impl Kernel {
     }
 }
 
-/// The smallest two-dimensional grid of at least `workgroups` with at most `max` in a row.
+/// The smallest two-dimensional grid with at least `workgroups` workgroups and rows of at most
+/// `max`.
 pub(crate) fn grid(workgroups: u32, max: u32) -> (u32, u32) {
     let rows = workgroups.div_ceil(max).max(1);
     (workgroups.div_ceil(rows), rows)

@@ -1,22 +1,21 @@
-//! Reflection: how WGSL lays a struct out, so that the host need not be told twice.
+//! Reflection: reads the layout of WGSL structs, so that users need not repeat it in Rust.
 
 use std::any::TypeId;
 
 use super::Program;
 
-/// A word of a WGSL struct whose fields are known to nobody before a program runs.
+/// A word of a WGSL struct whose fields are known only at run time.
 ///
-/// A model whose `State`, `Params` or `Output` is this type, and no struct with the same fields,
-/// may have a WGSL struct of any number of words in its place. What the host keeps of it is these
-/// words, one after the other, and what they mean is for reflection to say
+/// A model whose `State`, `Params` or `Output` is this type may have a WGSL struct of any number of
+/// words there. On the host it is these words, one after the other. Reflection interprets them
 /// ([`pdes::Schema`](crate::pdes::Schema), [`replication::Schema`](crate::replication::Schema)).
-/// Such a model has no twin in Rust, so the engines on the CPU refuse it.
+/// Such a model has no reference implementation in Rust, so the CPU engines refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Word(pub u32);
 
-/// How many values of `T` a WGSL struct of so many bytes is on the host: one, or its words if it is
-/// [`Word`]s. None if `T` is of another size.
+/// The number of values of `T` that represent a WGSL struct of `bytes` bytes: one, or its words if
+/// `T` is [`Word`]. `None` if `T` has another size.
 pub(crate) fn values_of<T: 'static>(bytes: u32) -> Option<usize> {
     match is_words::<T>() {
         true => Some(bytes as usize / 4),
@@ -24,7 +23,7 @@ pub(crate) fn values_of<T: 'static>(bytes: u32) -> Option<usize> {
     }
 }
 
-/// Whether `T` stands for words that are known later.
+/// Whether `T` represents words whose meaning is known only at run time.
 pub(crate) fn is_words<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Word>()
 }
@@ -42,7 +41,7 @@ pub struct Field {
     pub kind: FieldKind,
 }
 
-/// The type of a field, as far as the host has a use for it.
+/// The type of a field, as far as the host needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// `u32`
@@ -51,9 +50,9 @@ pub enum FieldKind {
     I32,
     /// `f32`
     F32,
-    /// `vec2<u32>`: two words, by the library's habit the low and the high half of a 64-bit number.
+    /// `vec2<u32>`: by convention the low and the high half of a 64-bit number.
     U64,
-    /// `vec4<u32>`: four words, by the library's habit a 128-bit number, the lowest word first.
+    /// `vec4<u32>`: by convention a 128-bit number, the lowest word first.
     U128,
     /// Anything else.
     Other,
@@ -66,16 +65,16 @@ pub struct StructLayout {
     pub fields: Vec<Field>,
     /// Its size in bytes, padding included.
     pub bytes: u32,
-    /// The first field that has padding within: an array of `vec3`, say, or a struct.
+    /// The first field with inner padding: for example an array of `vec3`, or a struct.
     padded: Option<String>,
     columns: Vec<Field>,
 }
 
 impl StructLayout {
-    /// The fields down to single numbers, in order: those of a struct within are called
-    /// `name.field`, and the elements of an array `name[0]`, `name[1]` and so on. What is no number
-    /// is [`FieldKind::Other`]. Fields that stand where padding were are none: those that are
-    /// called `unused`, or whose name begins with an underscore.
+    /// The fields down to single numbers, in order. Fields of an inner struct are named
+    /// `name.field`, elements of an array `name[0]`, `name[1]` and so on. Values that are not
+    /// numbers are [`FieldKind::Other`]. Explicit padding is omitted: fields named `unused`, or
+    /// with a leading underscore.
     pub fn columns(&self) -> &[Field] {
         &self.columns
     }
@@ -85,7 +84,7 @@ impl StructLayout {
         self.padding().is_none()
     }
 
-    /// Where the first bytes lie that belong to no field, in words, if there are any: only without
+    /// The place of the first bytes that belong to no field, in words, if there are any. Without
     /// them the struct's bytes mean the same on both sides.
     pub fn padding(&self) -> Option<String> {
         let mut next = 0;
@@ -140,7 +139,7 @@ impl Program {
     }
 }
 
-/// Adds what a type at byte `offset` consists of, down to single numbers.
+/// Adds the parts of a type at byte `offset`, down to single numbers.
 fn flatten(
     module: &naga::Module,
     name: String,
@@ -165,7 +164,7 @@ fn flatten(
     }
 }
 
-/// Whether a field is there in the place of padding.
+/// Whether a field is explicit padding.
 fn fills(member: &naga::StructMember) -> bool {
     member.name.as_deref().is_some_and(|name| name == "unused" || name.starts_with('_'))
 }

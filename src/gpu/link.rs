@@ -1,8 +1,8 @@
-//! Joins WGSL files into one module, remembers where each line came from, and lets naga check the
+//! Joins WGSL files into one module, records the origin of each line, and lets naga check the
 //! result.
 //!
-//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`).
-//! Four kinds of comment at the top of a file are read by the linker:
+//! A kernel is linked from files, not generated from text (except for three lines: `words.rs`). The
+//! linker reads four kinds of comments at the top of a file:
 //!
 //! ```wgsl
 //! // import: random/philox.wgsl      another file of the library; joined once, however often it is named
@@ -11,8 +11,8 @@
 //! // needs: Item, event_before       what it uses of files that it does not import: one of several, or the model
 //! ```
 //!
-//! WGSL needs no declaration order, so *a choice is a file*: two files that define the same
-//! functions are two ways to do the same thing, and the caller links one of them.
+//! WGSL needs no declaration order, so *a choice is a file*: two files with the same functions are
+//! alternatives, and the caller links one of them.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -37,25 +37,25 @@ pub(super) struct SourceLocation {
 pub struct Program {
     name: String,
     text: String,
-    /// The same for devices, where it differs: structs are read and written by rows.
+    /// The text for devices, if it differs: structs are read and written by rows.
     by_rows: Option<String>,
     files: Vec<Source>,
     lines: Vec<Origin>,
     features: wgpu::Features,
     module: naga::Module,
-    /// By entry point, in the module's order: the module-scope variables that it uses.
+    /// The module-scope variables of each entry point, in the module's order.
     used: Vec<Vec<naga::Handle<naga::GlobalVariable>>>,
-    /// Whether it takes a stack of its own to parse or compile it.
+    /// Whether parsing or compiling needs a thread with a large stack.
     deep: bool,
-    /// Names of users' that the text has otherwise.
+    /// User names that the text replaces.
     renamed: names::Renamed,
 }
 
 impl Program {
-    /// Joins `sources` and all that they import, each file once, and checks the result.
+    /// Joins `sources` with all their imports, each file once, and checks the result.
     ///
     /// # Errors
-    /// [`LinkError`], with file and line of the piece that is at fault.
+    /// [`LinkError`], with file and line of the faulty piece.
     pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
         let LinkedText { mut text, files, parts, lines, features, .. } = LinkedText::of(sources)?;
         let (module, used) = (naga::Module::default(), Vec::new());
@@ -76,7 +76,7 @@ impl Program {
         depth::on_stack(program.deep, move || program.parsed())?
     }
 
-    /// The same with the module that its text is.
+    /// Adds the parsed module.
     fn parsed(mut self) -> Result<Self, LinkError> {
         self.parse()?;
         self.check_size()?;
@@ -117,7 +117,7 @@ impl Program {
         Ok(())
     }
 
-    /// What error messages call the kernel.
+    /// The name in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -127,13 +127,13 @@ impl Program {
         &self.text
     }
 
-    /// The text that devices are given: line by line the same, but that structs in buffers are read
-    /// and written by 16 or 8 bytes (`words.rs`).
+    /// The text for devices. Its lines are the same, except that structs in buffers are read and
+    /// written by 16 or 8 bytes (`words.rs`).
     pub fn device_text(&self) -> &str {
         self.by_rows.as_ref().unwrap_or(&self.text)
     }
 
-    /// That as browsers take it: with the `enable` lines that naga refuses and WebGPU requires.
+    /// The text for browsers: with the `enable` lines that naga rejects and WebGPU requires.
     pub fn standard_text(&self) -> String {
         format!("{}{}", self.enables(), self.device_text())
     }
@@ -142,8 +142,8 @@ impl Program {
         if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" }
     }
 
-    /// What a browser's compiler says against its [`Program::standard_text`], at the file and line
-    /// of the piece that is at fault. (It is stricter than naga here and there.)
+    /// The error of a browser's compiler for [`Program::standard_text`], with file and line of the
+    /// faulty piece. (It is sometimes stricter than naga.)
     #[cfg(target_arch = "wasm32")]
     pub(super) fn refusal(
         &self,
@@ -181,7 +181,7 @@ impl Program {
         }
     }
 
-    /// Whether it takes a stack of its own to compile it: [`depth::on_stack`].
+    /// Whether compiling needs a thread with a large stack: [`depth::on_stack`].
     pub(super) fn is_deep(&self) -> bool {
         self.deep
     }
@@ -191,21 +191,20 @@ impl Program {
         self.features
     }
 
-    /// The module that the joined text is, for reflection: devices are given
-    /// [`Program::device_text`].
+    /// The module of the joined text, for reflection. Devices get [`Program::device_text`].
     pub fn module(&self) -> &naga::Module {
         &self.module
     }
 
-    /// The module-scope variables that an entry point uses, itself or through the functions that it
-    /// calls; none if there is no such entry point.
+    /// The module-scope variables that an entry point or its callees use; empty if there is no such
+    /// entry point.
     pub fn used(&self, entry: &str) -> impl Iterator<Item = &naga::GlobalVariable> {
         let number = self.module.entry_points.iter().position(|point| point.name == entry);
         let handles = number.map_or(&[][..], |number| &self.used[number]);
         handles.iter().map(|&handle| &self.module.global_variables[handle])
     }
 
-    /// The file and line that a line of the joined text (from 1) came from.
+    /// The original file and line of a line of the joined text (from 1).
     pub fn origin(&self, joined_line: u32) -> Option<(&str, u32)> {
         let Origin { file, line } = self.place(joined_line)?;
         Some((self.files[file].name(), line))
@@ -215,13 +214,12 @@ impl Program {
         self.lines.get(usize::try_from(joined_line).ok()?.checked_sub(1)?).copied()
     }
 
-    /// Whether a line of the joined text comes from a file that is not the library's.
+    /// Whether a line of the joined text comes from a user file.
     pub(super) fn is_users(&self, joined_line: u32) -> bool {
         self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].is_library())
     }
 
-    /// Whether an entry point, or a function that it calls, has a loop in a file that is not the
-    /// library's.
+    /// Whether an entry point or one of its callees has a loop in a user file.
     pub(super) fn users_loop(&self, entry: &str) -> bool {
         let point = self.module.entry_points.iter().find(|point| point.name == entry);
         let (mut blocks, mut called) = (Vec::new(), HashSet::new());
@@ -246,19 +244,17 @@ impl Program {
         false
     }
 
-    /// The error of a user's declaration, at this place of the joined text, that takes the name of
-    /// a type of WGSL's.
+    /// The error of a user declaration, at this place of the joined text, with the name of a WGSL
+    /// type.
     pub(super) fn takes_a_type(&self, place: std::ops::Range<usize>) -> LinkError {
-        let what = format!(
-            "`{}` is the name of a type of WGSL's, which the engine uses",
-            &self.text()[place.clone()]
-        );
+        let what =
+            format!("`{}` is the name of a type of WGSL that the engine uses", &self.text()[place.clone()]);
         let span = |at| u32::try_from(at).unwrap_or(u32::MAX);
         let span = naga::Span::new(span(place.start), span(place.end));
-        self.forbidden(span, what, "Give yours another name".to_owned())
+        self.forbidden(span, what, "Rename the declaration".to_owned())
     }
 
-    /// The error of something that a user's file may not do.
+    /// The error of forbidden user code.
     pub(super) fn forbidden(&self, span: naga::Span, what: String, remedy: String) -> LinkError {
         let (place, report) = self.mark(span, "").unzip();
         let here = || SourceLocation { file: self.name().to_owned(), line: 1, column: 1, library: false };
@@ -276,7 +272,7 @@ impl Program {
         let Origin { file, line } = self.place(at.line_number)?;
         let (file, library, text) =
             (self.files[file].name(), self.files[file].is_library(), self.files[file].text());
-        // As the user wrote it.
+        // The line as the user wrote it.
         let text = text.lines().nth(line as usize - 1).unwrap_or("");
         let (text, indent) = around(text, at.line_position as usize - 1);
         let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
@@ -287,12 +283,12 @@ impl Program {
         Some((SourceLocation { file, line, column, library }, marked))
     }
 
-    /// A message with the names that users gave.
+    /// A message with the original user names.
     pub(super) fn restored(&self, message: String) -> String {
         self.renamed.restored(message)
     }
 
-    /// The error of a line that is too deep to be parsed.
+    /// The error of a line that is nested too deeply to parse.
     fn too_deep(&self, joined_line: u32, message: String) -> LinkError {
         let begin =
             self.text.split_inclusive('\n').take(joined_line as usize - 1).map(str::len).sum::<usize>();
@@ -320,7 +316,7 @@ impl Program {
         for note in notes {
             let _ = writeln!(report, "  note: {}", quoted(&self.restored(note.to_owned())));
         }
-        // What has no place, such as a type that is too large, is hardly the library's.
+        // An error without a place, such as a type that is too large, is rarely in the library.
         let here = || {
             let users = self.files.iter().find(|file| !file.is_library()).map_or(&*self.name, Source::name);
             SourceLocation { file: users.to_owned(), line: 1, column: 1, library: false }
@@ -328,9 +324,9 @@ impl Program {
         let SourceLocation { file, line, column, library } = place.unwrap_or_else(here);
         let message = match message.split('`').nth(1).and_then(crate::shaders::importable) {
             Some(path) if !library && message.starts_with("no definition in scope") => {
-                format!("{message} (it comes with a line `// import: {path}`)")
+                format!("{message} (add a line `// import: {path}`)")
             }
-            // naga's words may quote, and what they say comes last.
+            // naga may quote source text, and the reason comes last.
             _ => cut(&message, 1000),
         };
         LinkError::Wgsl { file, line, column, library, message, report }
@@ -430,7 +426,7 @@ mod tests {
         let of = |body: String| format!("fn f() -> u32 {{\n    let a = 1u;\n    return {body};\n}}\n");
         let link = |text: String| match Program::link("deep", &[Source::new("deep.wgsl", text)]) {
             Ok(_) => true,
-            // naga has bounds of its own.
+            // naga has its own bounds.
             Err(LinkError::Wgsl { message, .. }) => {
                 assert!(!message.contains("more than") || message.contains("limit"), "{message}");
                 false
@@ -455,11 +451,11 @@ mod tests {
                     + "fn f0() {}"
             ));
         };
-        // What Rust's threads have by default, and Windows' main thread half of it.
+        // Half of the default stack of Rust's threads, and the stack of Windows' main thread.
         std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
     }
 
-    /// So it takes no thread to link what is the library's.
+    /// So linking the library's files starts no thread.
     #[test]
     fn the_librarys_files_are_not_deep() {
         for (name, text) in crate::shaders::texts() {

@@ -1,4 +1,4 @@
-//! Files that are joined into one text, and what they need of each other.
+//! Joins files into one text, and checks what they need of each other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use super::{LinkError, Source, names};
 use crate::shaders;
 use crate::text::quoted;
 
-/// Where a line of the joined text came from.
+/// The origin of a line of the joined text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) file: usize,
     pub(super) line: u32,
 }
 
-/// A text of several files, each of which is in it once, after those that it imports.
+/// The text of several files. Each occurs once, after its imports.
 #[derive(Default)]
 pub(super) struct LinkedText {
     pub(super) text: String,
@@ -26,7 +26,7 @@ pub(super) struct LinkedText {
     heads: Vec<Head>,
 }
 
-/// A line `// provides:` or `// needs:` of a file of the library's.
+/// A line `// provides:` or `// needs:` of a library file.
 struct Head {
     file: usize,
     line: u32,
@@ -45,7 +45,7 @@ impl Head {
 }
 
 impl LinkedText {
-    /// These files with all that they import.
+    /// The given files with all their imports.
     pub(super) fn of(sources: &[Source]) -> Result<Self, LinkError> {
         let mut joined = Self::default();
         for source in sources {
@@ -98,7 +98,7 @@ impl LinkedText {
         Ok(())
     }
 
-    /// A file, and all that it imports.
+    /// A file with all its imports.
     #[cfg(test)]
     fn imports(source: &Source) -> Vec<Source> {
         let mut joined = Self::default();
@@ -106,9 +106,9 @@ impl LinkedText {
         joined.files
     }
 
-    /// Whether each file declares what it provides, alone, and some file provides what another one
-    /// needs. What is missing beside a user's file may be the user's to declare: contracts and naga
-    /// say so.
+    /// Checks that each file declares what it provides, that no other file provides it, and that
+    /// needed names have a provider. With a user file linked, a missing name may be the user's:
+    /// then contracts and naga report it.
     fn check_heads(&self) -> Result<(), LinkError> {
         let mut provided = HashMap::new();
         for head in self.heads.iter().filter(|head| head.provides) {
@@ -146,8 +146,7 @@ impl LinkedText {
 }
 
 impl Source {
-    /// It, and the files that it imports which have no more rights than it has: those of a model's
-    /// own, each once.
+    /// The file and its imports with the same rights, each once: the parts of a model.
     pub(crate) fn parts(&self) -> Vec<Self> {
         let mut parts = vec![self.clone()];
         let mut next = 0;

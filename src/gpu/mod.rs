@@ -1,14 +1,14 @@
 //! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL,
 //! pipelines, sliced submission, readback, errors.
 //!
-//! Every other module goes through here; this one knows nothing of them.
+//! Every other module uses this one; this module depends on none of them.
 //!
-//! # What of it stays
+//! # Stability
 //!
-//! [`Gpu`], [`GpuError`], [`LinkError`], [`Source`] and [`Verdict`] are what a program meets that
-//! uses the other modules, and change with care. The rest ([`Buffer`], [`Kernel`], [`Plan`],
-//! [`Program`], [`Recipe`], [`Pace`] and what belongs to them) is what those modules are made of:
-//! good for kernels of your own beside a simulation, and free to change with each release.
+//! [`Gpu`], [`GpuError`], [`LinkError`], [`Source`] and [`Verdict`] appear in programs that use the
+//! other modules, and change with care. The rest ([`Buffer`], [`Kernel`], [`Plan`], [`Program`],
+//! [`Recipe`], [`Pace`] and related types) implements those modules. It is useful for your own
+//! kernels next to a simulation, and may change with each release.
 
 mod buffer;
 mod compilations;

@@ -1,14 +1,13 @@
-//! A namespace of their own for users' files. What they declare at module scope and a file of the
-//! library declares as well, or calls of WGSL's, gets another name there before naga sees it: one
-//! as long, so that lines and columns stay.
+//! A namespace for user files. A module-scope name of a user file that the library also declares,
+//! or calls in WGSL, is renamed before naga reads it. The new name has the same length, so lines
+//! and columns stay.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::depth::{Kind, Token, is_word, token};
 
-/// Functions of WGSL that the library calls. (Besides those whose names begin with one of
-/// [`FAMILIES`].)
+/// WGSL functions that the library calls, in addition to those that start with one of [`FAMILIES`].
 const BUILT_IN: [&str; 14] = [
     "select",
     "min",
@@ -26,14 +25,14 @@ const BUILT_IN: [&str; 14] = [
     "arrayLength",
 ];
 
-/// How families of functions of WGSL begin that the library calls.
+/// Prefixes of families of WGSL functions that the library calls.
 const FAMILIES: [&str; 3] = ["atomic", "workgroup", "subgroup"];
 
-/// Types of WGSL: the signatures of contracts are written with them.
+/// WGSL types: signatures of contracts use them.
 const TYPES: [&str; 12] =
     ["bool", "i32", "u32", "f32", "i64", "u64", "vec2", "vec3", "vec4", "array", "atomic", "ptr"];
 
-/// Whether the library calls a function of WGSL by this name.
+/// Whether the library calls a WGSL function by this name.
 fn is_built_in(name: &str) -> bool {
     BUILT_IN.contains(&name)
         || FAMILIES.iter().any(|family| {
@@ -45,12 +44,12 @@ fn is_built_in(name: &str) -> bool {
 pub(super) struct FilePart {
     range: Range<usize>,
     library: bool,
-    /// Where it declares names at module scope, and whether of types.
+    /// The places of its module-scope names, and whether they name types.
     pub(super) declared: Vec<(bool, Range<usize>)>,
 }
 
 impl FilePart {
-    /// The part from a place of a text to its end.
+    /// The part of a text from a place to its end.
     pub(super) fn new(text: &str, begin: usize, library: bool) -> Self {
         let declared = declared(&text[begin..]);
         let declared = declared.map(|(is_type, name)| (is_type, begin + name.start..begin + name.end));
@@ -58,12 +57,12 @@ impl FilePart {
     }
 }
 
-/// Names of users' that were changed.
+/// User names that were changed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Renamed(Vec<(String, String)>);
 
 impl Renamed {
-    /// A message with the names that users wrote.
+    /// A message with the original user names.
     pub(super) fn restored(&self, text: String) -> String {
         if self.0.is_empty() {
             return text;
@@ -79,11 +78,11 @@ impl Renamed {
     }
 }
 
-/// Gives users' names that the library has, too, other ones.
+/// Renames user names that the library has, too.
 ///
 /// # Errors
-/// The place of the first type in a user's file that has the name of one of WGSL's: signatures
-/// would mean other things.
+/// The place of the first type in a user file with the name of a WGSL type, because it would change
+/// signatures.
 pub(super) fn separate(text: &mut String, parts: &[FilePart]) -> Result<Renamed, Range<usize>> {
     if parts.iter().all(|part| part.library) || parts.iter().all(|part| !part.library) {
         return Ok(Renamed::default());
@@ -118,7 +117,7 @@ pub(super) fn separate(text: &mut String, parts: &[FilePart]) -> Result<Renamed,
     Ok(Renamed(pairs))
 }
 
-/// A name as long as this one that is not taken.
+/// A free name with the same length as this one.
 fn another(old: &str, taken: &HashSet<&str>) -> Option<String> {
     let (short, shorter) = (&old[..old.len() - 1], old.len().checked_sub(2).map(|end| &old[..end]));
     let ones = ('0'..='9').chain('a'..='z').chain('A'..='Z').map(|last| format!("{short}{last}"));
@@ -135,9 +134,9 @@ fn another(old: &str, taken: &HashSet<&str>) -> Option<String> {
 /// A word of a text.
 struct Word {
     range: Range<usize>,
-    /// What stands before it.
+    /// The character before it.
     before: char,
-    /// Braces around it.
+    /// The number of enclosing braces.
     blocks: usize,
 }
 
@@ -166,7 +165,7 @@ fn words(text: &str) -> impl Iterator<Item = Word> {
     })
 }
 
-/// Where a file declares names at module scope, and whether of types.
+/// The places of a file's module-scope names, and whether they name types.
 fn declared(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     let mut keyword = "";
     words(text).filter_map(move |word| {
@@ -182,7 +181,7 @@ fn declared(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
                 }
                 None
             }
-            // Of `var<storage, read_write> name`, what is in the angles.
+            // In `var<storage, read_write> name`, the words between the angles.
             "var" if ['<', ','].contains(&word.before) => None,
             _ => {
                 let is_type = ["struct", "alias"].contains(&keyword);
@@ -193,8 +192,8 @@ fn declared(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     })
 }
 
-/// Where a file uses names of the pairs, and which. Address spaces and access modes are no such
-/// names: no file of the library declares one.
+/// The places where a file uses names of the pairs, and the names. Address spaces and access modes
+/// are not such names: no library file declares one.
 fn uses(text: &str, part: &Range<usize>, pairs: &[(String, String)]) -> Vec<(Range<usize>, usize)> {
     let text = &text[part.clone()];
     let (mut last, mut in_struct) = ("", false);
@@ -214,7 +213,7 @@ fn uses(text: &str, part: &Range<usize>, pairs: &[(String, String)]) -> Vec<(Ran
     found
 }
 
-/// What a text begins with after blanks and comments, if that is a sign.
+/// The first character of a text after blanks and comments, if it is not part of a word.
 fn next(text: &str) -> Option<char> {
     let (_, rest) = token(text)?;
     text[..text.len() - rest.len()].chars().next_back().filter(|last| !is_word(*last))
@@ -224,7 +223,7 @@ fn next(text: &str) -> Option<char> {
 pub(super) mod tests {
     use crate::gpu::{LinkError, Program, Source};
 
-    /// The words of a text, with the signs around them and the number of braces.
+    /// The words of a text, with adjacent characters and the number of braces.
     pub(in crate::gpu) fn tokens(text: &str) -> impl Iterator<Item = (&str, char, Option<char>, usize)> {
         super::words(text).map(|super::Word { range, before, blocks }| {
             (&text[range.clone()], before, super::next(&text[range.end..]), blocks)
@@ -266,7 +265,7 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
                 link(&text).unwrap_or_else(|error| panic!("{error}"));
             }
         }
-        // Its own `min` is what a model calls, and WGSL's what the library calls.
+        // The model calls its own `min`, the library WGSL's.
         let model = "fn min(a: u32, b: u32) -> u32 { return a - b; } fn handle(e: Event) -> u32 { return \
             min(e.leave, 2u); }";
         let program = link(model).unwrap();
@@ -276,7 +275,7 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
         assert!(own.is_some() && program.text().contains("return min(at, 7u)"), "{}", program.text());
     }
 
-    /// What looks like a template or hides a member's colon.
+    /// Text that resembles a template or hides a member's colon.
     #[test]
     fn names_after_a_less_sign_and_members_with_comments_are_told_apart() {
         let library = "const LIMIT = 7u; fn leave() -> u32 { return LIMIT; }
@@ -331,13 +330,13 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
             let text = format!("// A model.\n{declared}\nfn handle(event: Event) -> u32 {{ return 1; }}\n");
             let error = link(&text).unwrap_err();
             let LinkError::Forbidden { file, line: 2, what, remedy, .. } = &error else { panic!("{error}") };
-            assert_eq!((file.as_str(), remedy.as_str()), ("mine/model.wgsl", "Give yours another name"));
+            assert_eq!((file.as_str(), remedy.as_str()), ("mine/model.wgsl", "Rename the declaration"));
             assert!(what.contains(&format!("`{name}`")), "{what}");
         }
     }
 
-    /// [`super::BUILT_IN`] is what the library calls of WGSL's, but for what a model's file may
-    /// have to declare.
+    /// [`super::BUILT_IN`] has the WGSL functions that the library calls, except for those that a
+    /// model's file may have to declare.
     #[test]
     fn functions_of_wgsls_that_the_library_calls_are_known() {
         let every = "all any select arrayLength abs acos asin atan ceil clamp cos countLeadingZeros countOneBits \

@@ -1,22 +1,22 @@
 //! Cuts long work into submissions of some tens of milliseconds.
 //!
-//! Drivers kill a job after about two seconds and take the device with it, while a submission costs
-//! some hundred microseconds: work is submitted in slices between the two, sized by what the last
-//! ones took.
+//! Drivers kill a job after about two seconds and take the device with it. A submission costs some
+//! hundred microseconds. Slices lie between the two; their size follows from the duration of the
+//! last ones.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// How long a submission should take.
+/// The intended duration of a submission.
 pub const SLICE: Duration = Duration::from_millis(30);
 
-/// What the watcher of a run says each time that it is told how far that is: `()` goes on, and a
-/// [`ControlFlow`] may stop it.
+/// The answer of a run's watcher to each progress report: `()` continues, and a [`ControlFlow`] may
+/// stop the run.
 ///
-/// A run that is stopped ends at its next boundary (a window, a replication, a page), with what it
-/// has by then.
+/// A stopped run ends at its next boundary (a window, a replication, a page), with the results so
+/// far.
 pub trait Verdict {
-    /// Whether to go on.
+    /// Whether to continue.
     fn flow(self) -> ControlFlow<()>;
 }
 
@@ -40,8 +40,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Starts with one unit, because nothing is known of the device yet, and never takes more than
-    /// `max`.
+    /// Starts with one unit, because the device's speed is unknown, and never exceeds `max`.
     pub fn new(max: u32) -> Self {
         Self { units: 1, max: max.max(1) }
     }
@@ -51,9 +50,9 @@ impl Pace {
         self.units
     }
 
-    /// Takes in that a submission of `units` units took `elapsed`.
+    /// Records that a submission of `units` units took `elapsed`.
     ///
-    /// Grows by a factor of 8 at the most, so that one lucky measurement cannot make the next
+    /// Grows by a factor of at most 8, so that one lucky measurement cannot make the next
     /// submission long; shrinks at once.
     pub fn record(&mut self, units: u32, elapsed: Duration) {
         let fitting = f64::from(units.max(1)) * SLICE.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
@@ -73,8 +72,8 @@ impl Pace {
         Self { units: (self.units / factor.max(1)).max(1), ..self }
     }
 
-    /// Takes in that the driver did not stand a submission of `units` units: never again more than
-    /// half as many. False if it was one unit.
+    /// Records that the driver failed a submission of `units` units. The limit becomes half as
+    /// many. False if it was one unit.
     #[must_use]
     pub fn halve(&mut self, units: u32) -> bool {
         self.max = (units / 2).max(1);

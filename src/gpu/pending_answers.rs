@@ -1,9 +1,9 @@
-//! What a browser says of calls on its device: later. (Elsewhere the answer is known when the call
-//! returns, and nothing of this is compiled.)
+//! Errors of a browser's device, which arrive after the call. (Elsewhere the result is known when
+//! the call returns, and this file is not compiled.)
 //!
-//! A call hands in the answer that it will get, and goes on as if all were well. Whoever waits for
-//! the device, which nearly every use of it does in the end, then hears of the first error among
-//! all answers to the calls so far: an invalid buffer, say, before the submission that it spoilt.
+//! A call registers its future answer and continues as if it succeeded. A later wait for the
+//! device, which nearly every use ends with, returns the first error among the answers to all calls
+//! so far: for example the invalid buffer, before the submission that failed because of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -12,17 +12,17 @@ use std::task::{Poll, Waker};
 
 use super::GpuError;
 
-/// The answers that are still to come, and errors that nobody has heard of.
+/// The outstanding answers, and errors that no caller has received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PendingAnswers(Arc<Mutex<Answers>>);
 
 #[derive(Debug, Default)]
 struct Answers {
-    /// Calls so far.
+    /// The number of calls.
     calls: u64,
-    /// Those without an answer.
+    /// Calls without an answer.
     open: BTreeSet<u64>,
-    /// By call.
+    /// Errors by call.
     errors: BTreeMap<u64, GpuError>,
     waiting: Vec<Waker>,
 }
@@ -32,7 +32,7 @@ impl PendingAnswers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in that a call will have this answer.
+    /// Registers the future answer of a call.
     pub(super) fn expect(&self, answer: impl Future<Output = Option<GpuError>> + 'static) {
         let number = {
             let mut answers = self.answers();
@@ -59,7 +59,7 @@ impl PendingAnswers {
     /// Waits for the answers to all calls so far.
     ///
     /// # Errors
-    /// The first. Those that follow it are forgotten: they come of it.
+    /// The first one. Later errors are dropped, because they follow from it.
     pub(super) async fn settle(&self) -> Result<(), GpuError> {
         let last = self.answers().calls;
         poll_fn(|context| {

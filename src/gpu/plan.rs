@@ -1,4 +1,4 @@
-//! Recorded work: dispatches, copies and clears, described once and recorded as often as wanted.
+//! Recorded work: dispatches, copies and clears, described once and recorded any number of times.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,11 +6,10 @@ use std::fmt;
 use super::kernel::grid;
 use super::{Bindings, Gpu, GpuError, Kernel, Submission};
 
-/// A list of GPU work with the buffers that it works on. It holds on to what it needs.
+/// A list of GPU work with the buffers that it uses. It keeps them alive.
 ///
-/// A plan is made once, recorded into any encoder as often as wanted, and prints itself: every
-/// module of the library describes its work so. Steps run in their order; a step sees what the ones
-/// before it wrote.
+/// A plan is built once, recorded into any encoder any number of times, and has a readable
+/// `Display`. Steps run in order; each sees the writes of the earlier ones.
 #[derive(Debug, Clone)]
 pub struct Plan {
     label: Cow<'static, str>,
@@ -39,11 +38,11 @@ enum Step {
     },
 }
 
-/// How many workgroups a dispatch has.
+/// The number of workgroups of a dispatch.
 #[derive(Debug, Clone)]
 enum Work {
     Workgroups(u32),
-    /// Three words that a kernel wrote: x, y, z.
+    /// Three words that a kernel writes: x, y, z.
     Indirect {
         buffer: wgpu::Buffer,
         byte: u64,
@@ -51,12 +50,12 @@ enum Work {
 }
 
 impl Plan {
-    /// A plan without work.
+    /// An empty plan.
     pub fn new(label: impl Into<Cow<'static, str>>) -> Self {
         Self { label: label.into(), steps: Vec::new() }
     }
 
-    /// Whether there is nothing to do.
+    /// Whether it has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -64,7 +63,7 @@ impl Plan {
     /// Adds a dispatch of `workgroups` workgroups, with buffers by the names of their WGSL
     /// variables.
     ///
-    /// Beyond the device's limit per dimension the grid gets a second one: see
+    /// Beyond the device's limit per dimension the grid gets a second dimension: see
     /// [`Kernel::dispatch`].
     ///
     /// # Errors
@@ -85,11 +84,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a dispatch whose number of workgroups is three words in `arguments`, from byte `byte`
-    /// on, when it runs.
+    /// Adds a dispatch that reads its number of workgroups when it runs: three words in
+    /// `arguments`, from byte `byte` on.
     ///
-    /// The buffer needs the usage `INDIRECT`, and the numbers must keep to the device's limit per
-    /// dimension: WebGPU runs nothing beyond it.
+    /// The buffer needs the usage `INDIRECT`, and the numbers must respect the device's limit per
+    /// dimension: beyond it WebGPU runs nothing.
     ///
     /// # Errors
     /// As [`Kernel::bind`].
@@ -106,7 +105,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a copy of `bytes` bytes between buffers, from and to a byte each. All three are
+    /// Adds a copy of `bytes` bytes between buffers, each with a first byte. All three numbers are
     /// multiples of 4.
     pub fn copy(
         &mut self,
@@ -119,7 +118,7 @@ impl Plan {
         self.steps.push(Step::Copy { label: label.into(), from, from_byte, to, to_byte, bytes });
     }
 
-    /// Adds that all of a buffer becomes zero.
+    /// Adds a step that clears a buffer to zero.
     pub fn clear(&mut self, label: impl Into<Cow<'static, str>>, buffer: &wgpu::Buffer) {
         let bytes = buffer.size();
         self.steps.push(Step::Clear { label: label.into(), buffer: buffer.clone(), bytes });
@@ -130,7 +129,7 @@ impl Plan {
         self.steps.extend_from_slice(&other.steps);
     }
 
-    /// Records the plan into an encoder; dispatches that follow one another share a compute pass.
+    /// Records the plan into an encoder. Consecutive dispatches share a compute pass.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
         self.record_times(encoder, 1);
     }
@@ -161,16 +160,16 @@ impl Plan {
         }
     }
 
-    /// Records the plan into a compute pass of the caller's.
+    /// Records the plan into the caller's compute pass.
     ///
     /// # Panics
-    /// If it holds copies or clears, which have no place in a pass. The documentation of what gives
-    /// a plan says so.
+    /// If it has copies or clears, which a pass cannot contain. The functions that return plans
+    /// document it.
     pub fn record_in(&self, pass: &mut wgpu::ComputePass<'_>) {
         let mut set = None;
         for step in &self.steps {
             let Step::Dispatch { kernel, bindings, work } = step else {
-                panic!("a compute pass takes dispatches only, and the plan is\n{self}")
+                panic!("a compute pass accepts only dispatches, but the plan is\n{self}")
             };
             dispatch(pass, &mut set, kernel, bindings, work);
         }
@@ -187,7 +186,7 @@ impl Plan {
     }
 }
 
-/// Records one dispatch; `set` is the pipeline that the pass has.
+/// Records one dispatch. `set` is the pass's current pipeline.
 fn dispatch<'p>(
     pass: &mut wgpu::ComputePass<'_>,
     set: &mut Option<&'p wgpu::ComputePipeline>,
@@ -209,7 +208,7 @@ fn dispatch<'p>(
     }
 }
 
-/// A line for each step: what it runs, how many workgroups, and what it reads and writes.
+/// One line for each step: its kernel, its workgroups, and the buffers that it reads and writes.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "plan \"{}\"", self.label)?;

@@ -1,4 +1,4 @@
-//! Kernels before they are built, and the ones that a device has built already.
+//! Descriptions of kernels, and the cache of the kernels that a device has built.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +6,21 @@ use std::sync::{Mutex, PoisonError};
 use super::kernel::Checks;
 use super::{Kernel, LinkError, Program, Source};
 
-/// What a kernel is made from: files to link, an entry point, and values for `override`s.
+/// The ingredients of a kernel: files to link, an entry point, and values for `override`s.
 ///
-/// Building it costs a compilation, once for each device: a device keeps what it has built, so a
-/// second simulation of the same model starts in no time.
+/// Building it costs a compilation, once for each device. A device caches its kernels, so a second
+/// simulation of the same model starts at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Recipe {
     name: String,
     entry: &'static str,
     sources: Vec<Source>,
-    /// The bits of an `f64`, which can be compared and hashed.
+    /// The bits of an `f64`, which are comparable and hashable.
     constants: Vec<(&'static str, u64)>,
 }
 
 impl Recipe {
-    /// Entry point `entry` of `sources` with all that they import; `name` is what error messages
-    /// call it.
+    /// Entry point `entry` of `sources` with all their imports; error messages use `name`.
     pub fn new(name: impl Into<String>, entry: &'static str, sources: impl Into<Vec<Source>>) -> Self {
         Self { name: name.into(), entry, sources: sources.into(), constants: Vec::new() }
     }
@@ -33,7 +32,7 @@ impl Recipe {
         self
     }
 
-    /// The same with a further file.
+    /// The same with an additional file.
     #[must_use]
     pub fn and(mut self, source: Source) -> Self {
         self.sources.push(source);
@@ -45,7 +44,7 @@ impl Recipe {
         self.entry
     }
 
-    /// The files, without those that they import.
+    /// The files, without their imports.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
@@ -58,7 +57,7 @@ impl Recipe {
     /// Joins and checks the files.
     ///
     /// # Errors
-    /// [`LinkError`], with file and line of the piece that is at fault.
+    /// [`LinkError`], with file and line of the faulty piece.
     pub fn link(&self) -> Result<Program, LinkError> {
         Program::link(&self.name, &self.sources)
     }
@@ -70,23 +69,23 @@ pub(super) struct Built {
     kernels: Mutex<HashMap<Kind, HashMap<Recipe, Kernel>>>,
 }
 
-/// The features that kernels may use, and what is checked.
+/// The features that kernels may use, and their run-time checks.
 pub(super) type Kind = (wgpu::Features, Checks);
 
 impl Built {
-    /// Forgets all kernels: one of them was refused after it was built.
+    /// Forgets all kernels: one of them was rejected after it was built.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn forget(&self) {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The kernel of a recipe, if it was built.
+    /// The kernel of a recipe, if it is built.
     pub(super) fn find(&self, kind: Kind, recipe: &Recipe) -> Option<Kernel> {
         let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         kernels.get(&kind)?.get(recipe).cloned()
     }
 
-    /// Keeps a kernel.
+    /// Caches a kernel.
     pub(super) fn keep(&self, kind: Kind, recipe: &Recipe, kernel: &Kernel) {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         kernels.entry(kind).or_default().insert(recipe.clone(), kernel.clone());

@@ -1,6 +1,6 @@
-//! How large a user's WGSL is to a driver. Drivers copy every function to where it is called, and
-//! an array that is indexed as a value to every use: a page of WGSL can take gigabytes and minutes
-//! there. So it is measured on the naga module first, and refused beyond bounds that a software
+//! Bounds the size of user WGSL after a driver's inlining. Drivers copy every function to its
+//! calls, and an array that is indexed as a value to every use: a page of WGSL can take gigabytes
+//! and minutes. So the naga module is measured first and rejected beyond bounds that a software
 //! adapter compiles in seconds.
 
 use naga::front::Typifier;
@@ -10,19 +10,19 @@ use naga::{Block, Expression, Function, Handle, Module, Span, Statement, TypeInn
 use super::contract::{Allowed, Check, Finding, calls, or};
 use super::{LinkError, Program};
 
-/// Statements and expressions of a function with all that it calls.
+/// Statements and expressions of a function with all its callees.
 const MOST_INLINED: u64 = 200_000;
 
-/// Functions of a chain in which each calls the next.
+/// Functions of a call chain.
 const MOST_DEEP: u32 = 64;
 
 /// Statements and expressions of a function alone.
 const MOST_OWN: u64 = 20_000;
 
-/// Words of an array that is indexed as a value: a constant, or what `let` names.
+/// Words of an array that is indexed as a value: a constant, or a `let`.
 const MOST_INDEXED: u64 = 1024;
 
-/// A function with all that it calls.
+/// The size of a function with all its callees.
 #[derive(Clone, Copy, Default)]
 struct Size {
     inlined: u64,
@@ -30,18 +30,17 @@ struct Size {
 }
 
 impl Program {
-    /// Checks that the functions of the files that are not the library's are not too large for
-    /// drivers.
+    /// Checks that the functions of user files are not too large for drivers.
     ///
     /// # Errors
-    /// [`LinkError::Forbidden`] for the first of them that is.
+    /// [`LinkError::Forbidden`] for the first function that is.
     pub(super) fn check_size(&self) -> Result<(), LinkError> {
         let allowed = Allowed::default();
         let check = Check { program: self, allowed: &allowed };
         let module = self.module();
         let mut sizes = Vec::<Size>::with_capacity(module.functions.len());
         let mut findings = Vec::new();
-        // naga has a function after those that it calls.
+        // In naga a function follows its callees.
         for (handle, function) in module.functions.iter() {
             let place = check.place(module.functions.get_span(handle), function);
             let mut own = statements(&function.body).saturating_add(function.expressions.len() as u64);
@@ -50,7 +49,7 @@ impl Program {
                     if words > MOST_INDEXED {
                         let what = format!(
                             "{name} has {words} words and is indexed: drivers copy it to each use, \
-                            and {MOST_INDEXED} words is the bound"
+                            so the bound is {MOST_INDEXED} words"
                         );
                         findings.push(Finding { span: or(span, place), what, advice: TABLES });
                     } else {
@@ -70,17 +69,17 @@ impl Program {
             let Some(place) = place else { continue };
             let name = function.name.as_deref().unwrap_or("_");
             let what = if own > MOST_OWN {
-                format!("`{name}` has {own} statements and expressions, and {MOST_OWN} is the bound")
+                format!("`{name}` has {own} statements and expressions; the bound is {MOST_OWN}")
             } else if size.inlined > MOST_INLINED {
                 format!(
-                    "{} come to {} statements and expressions where each call is a copy, and \
-                    {MOST_INLINED} is the bound",
+                    "{} have {} statements and expressions, with each call copied; \
+                    the bound is {MOST_INLINED}",
                     chain(module, handle, &sizes, |size| size.inlined),
                     size.inlined
                 )
             } else if size.deep > MOST_DEEP {
                 format!(
-                    "{} call each other in a chain of {} functions, and {MOST_DEEP} is the bound",
+                    "{} call each other in a chain of {} functions; the bound is {MOST_DEEP}",
                     chain(module, handle, &sizes, |size| size.deep.into()),
                     size.deep
                 )
@@ -88,18 +87,17 @@ impl Program {
                 continue;
             };
             findings.push(Finding { span: place, what, advice: SHORTER });
-            // Those that call it are larger still.
+            // Its callers are larger still.
             break;
         }
         check.program.refuse(findings, &allowed)
     }
 }
 
-const TABLES: &str = "Keep it in `data`, which is bound once for all";
-const SHORTER: &str = "Drivers copy functions to where they are called: take a loop, or fewer calls";
+const TABLES: &str = "Store it in `data`, which is not copied";
+const SHORTER: &str = "Drivers copy functions to their calls: use a loop, or fewer calls";
 
-/// The functions from this one on, of each the one that is largest of those that it calls: "`f` →
-/// `g` → … → `z`".
+/// The chain of functions from this one on that follows the largest callee: "`f` → `g` → … → `z`".
 fn chain(module: &Module, from: Handle<Function>, sizes: &[Size], key: impl Fn(&Size) -> u64) -> String {
     let mut names = Vec::new();
     let mut next = Some(from);
@@ -128,8 +126,7 @@ fn statements(block: &Block) -> u64 {
     block.iter().map(|statement| 1 + of(statement)).sum()
 }
 
-/// The arrays that a function indexes as values by what is known at run time only: what they are
-/// called, their words, and where.
+/// The arrays that a function indexes as values at run time: their names, words and places.
 fn indexed_values(module: &Module, function: &Function) -> Vec<(String, u64, Span)> {
     let accesses = function.expressions.iter().filter_map(|(handle, made)| match *made {
         Expression::Access { base, .. } => Some((handle, base)),
@@ -139,7 +136,7 @@ fn indexed_values(module: &Module, function: &Function) -> Vec<(String, u64, Spa
     let Some(&(last, _)) = accesses.last() else { return Vec::new() };
     let context = ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
     let mut types = Typifier::new();
-    // The module is valid: each has a type.
+    // The module is valid: each expression has a type.
     if types.grow(last, &function.expressions, &context).is_err() {
         return Vec::new();
     }
@@ -171,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Functions of which each calls the one before `times` times.
+    /// Functions that each call the previous one `times` times.
     fn calling(functions: u32, times: usize) -> String {
         (1..=functions).fold("fn f0(x: u32) -> u32 { return x ^ 5u; }\n".to_owned(), |text, n| {
             let calls = vec![format!("f{}(x)", n - 1); times].join(" + ");
@@ -183,18 +180,18 @@ mod tests {
     fn chains_of_calls_are_bounded() {
         assert_eq!(refused(&calling(10, 2)), None);
         let (line, what) = refused(&calling(30, 2)).unwrap();
-        // Each line is a function; the error names the first that is too large.
+        // Each line is a function. The error names the first one that is too large.
         assert!((10..20).contains(&line), "{what}");
         let top = format!("`f{}` → `f{}` → ", line - 1, line - 2);
         let bound = MOST_INLINED.to_string();
-        for part in [&*top, "… → `f2` → `f1` → `f0` come to ", &bound, "take a loop"] {
+        for part in [&*top, "… → `f2` → `f1` → `f0` have ", &bound, "use a loop"] {
             assert!(what.contains(part), "{part}: {what}");
         }
         assert_eq!(refused(&calling(MOST_DEEP - 1, 1)), None);
         let (line, what) = refused(&calling(1000, 1)).unwrap();
         assert_eq!(line, MOST_DEEP + 1, "{what}");
-        assert!(what.contains("a chain of 65 functions") && what.contains("64 is the bound"), "{what}");
-        // Calls of functions that call more than there are numbers for.
+        assert!(what.contains("a chain of 65 functions") && what.contains("the bound is 64"), "{what}");
+        // The sum of calls overflows 64 bits.
         assert!(refused(&calling(60, 4)).is_some());
     }
 
@@ -217,7 +214,7 @@ mod tests {
             format!("const A = array<u32, {words}>();\nfn f(x: u32) -> u32 {{\n    return A[{index}];\n}}\n")
         };
         assert_eq!(refused(&of(MOST_INDEXED, "x")), None);
-        // One that only the compiler indexes is a number.
+        // An array that only the compiler indexes is a number.
         assert_eq!(refused(&of(1_000_000, "7")), None);
         let (line, what) = refused(&of(1_000_000, "x")).unwrap();
         assert_eq!(line, 3);

@@ -1,5 +1,4 @@
-//! Pieces of WGSL: what they are called, whose they are, and what the comments at their top ask
-//! for.
+//! Pieces of WGSL: their names, their origin, and the comments at their top.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -9,11 +8,11 @@ use std::hash::{Hash, Hasher};
 pub struct Source {
     name: Cow<'static, str>,
     text: Cow<'static, str>,
-    /// Whether the library brings it: a user's may have the same name.
+    /// Whether it is a library file: a user file may have the same name.
     library: bool,
 }
 
-/// Of the name alone: a text is long, a device looks its kernels up often, and few pieces share a
+/// Hashes only the name: texts are long, lookups of kernels are frequent, and few pieces share a
 /// name.
 impl Hash for Source {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -22,18 +21,18 @@ impl Hash for Source {
 }
 
 impl Source {
-    /// A piece of WGSL; `name` is what error messages call it, usually its path.
+    /// A piece of WGSL. Error messages use `name`, usually its path.
     pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), text: text.into(), library: false }
     }
 
-    /// A file of the library's, `shaders/…`. The models that ship are none: they have no more
-    /// rights than a user's.
+    /// A library file, `shaders/…`. Models that ship with the library are user files: they have the
+    /// same rights.
     pub(crate) fn library(name: &'static str, text: &'static str) -> Self {
         Self { library: !name.starts_with("shaders/models/"), ..Self::new(name, text) }
     }
 
-    /// What error messages call this piece.
+    /// The name in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -43,24 +42,24 @@ impl Source {
         &self.text
     }
 
-    /// Whether it is the library's.
+    /// Whether it is a library file.
     pub(super) fn is_library(&self) -> bool {
         self.library
     }
 
-    /// Whether it imports a file of the library itself.
+    /// Whether its own text imports this file.
     pub(crate) fn imports(&self, path: &str) -> bool {
         self.comments().any(|(_, comment)| comment.strip_prefix("import:").map(str::trim) == Some(path))
     }
 
-    /// Lines that are comments: their number, and what they say.
+    /// The lines that are comments: their numbers and their texts.
     pub(super) fn comments(&self) -> impl Iterator<Item = (u32, &str)> {
         let lines = (1..).zip(self.text.lines());
         lines.filter_map(|(number, line)| Some((number, line.trim().strip_prefix("//")?.trim())))
     }
 
-    /// The same without its declaration of a uniform variable of this name, which another file
-    /// declares: in its place are blanks, so that all else stays in its lines.
+    /// The same without its declaration of this uniform variable, which another file declares.
+    /// Blanks replace it, so that lines stay.
     pub(crate) fn without_uniform(&self, name: &str) -> Self {
         let Some(declaration) = uniform(&self.text, name) else { return self.clone() };
         let blank = |c: char| if c == '\n' { c } else { ' ' };
@@ -77,12 +76,12 @@ impl Source {
     }
 }
 
-/// The names of a list with commas between them.
+/// The names of a comma-separated list.
 pub(crate) fn listed(names: &str) -> impl Iterator<Item = &str> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// Where a text declares a uniform variable of this name: from its attributes to its semicolon.
+/// The declaration of this uniform variable in a text: from its attributes to its semicolon.
 fn uniform(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let commented = |at: usize| text[..at].rfind('\n').map_or(0, |line| line + 1);
     text.match_indices("var").find_map(|(begin, _)| {
@@ -104,7 +103,7 @@ fn uniform(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
     })
 }
 
-/// Includes the WGSL file at a path relative to the present Rust file as a [`Source`].
+/// Includes the WGSL file at a path relative to the current Rust file as a [`Source`].
 ///
 /// Errors in the WGSL then point at that file and line.
 #[macro_export]

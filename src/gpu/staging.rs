@@ -1,26 +1,26 @@
-//! Staging memory between the host and a device that is kept for the next readback or write.
+//! Staging memory between the host and a device, cached for the next readback or write.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
-/// Readbacks go through staging memory of this size at the most, two at a time: the device fills
-/// one while the host empties the other.
+/// Maximum size of a readback's staging memory. Two are in use: the device fills one while the host
+/// empties the other.
 pub(crate) const STAGING_BYTES: u64 = 32 << 20;
-/// So much of it is kept for the next readbacks: making it costs drivers more than filling it.
+/// Bytes cached for the next readbacks: creating staging memory costs drivers more than filling it.
 const KEPT_BYTES: u64 = 2 * STAGING_BYTES;
 
-/// A long write is cut: the device copies one piece while the host fills the next.
+/// Size of the pieces of a long write: the device copies one while the host fills the next.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
-/// So many pieces of a write are under way at once.
+/// Pieces of a write in flight at once.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) const CHUNKS: usize = 4;
-/// So much is kept of what is no longer than a piece; and one that is longer.
+/// Bytes cached in buffers up to the size of a piece. One longer buffer is cached in addition.
 #[cfg(not(target_arch = "wasm32"))]
 const KEPT_CHUNKS: u64 = CHUNKS as u64 * CHUNK_BYTES;
 
-/// Maps are of multiples of 8 bytes.
+/// Mapped ranges are multiples of 8 bytes.
 pub(super) fn map_bytes(bytes: u64) -> u64 {
     bytes.next_multiple_of(8)
 }
@@ -34,7 +34,7 @@ pub(super) fn usize_of(bytes: u64) -> usize {
 pub(super) struct Staging(Mutex<Vec<wgpu::Buffer>>);
 
 impl Staging {
-    /// The smallest that holds so many bytes, and not many times as many.
+    /// The smallest buffer that holds `bytes`, unless it is many times larger.
     pub(super) fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits =
@@ -44,7 +44,7 @@ impl Staging {
         Some(kept.swap_remove(place))
     }
 
-    /// Keeps it, and what came last beside it, as far as there is room.
+    /// Caches the buffer first, and earlier ones as far as the limits allow.
     pub(super) fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(0, buffer);
@@ -65,7 +65,7 @@ pub(super) struct Uploads(Arc<Mutex<Vec<wgpu::Buffer>>>);
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Uploads {
-    /// The smallest that holds so many bytes, and not many times as many.
+    /// The smallest buffer that holds `bytes`, unless it is many times larger.
     pub(super) fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes && buffer.size() / 8 <= bytes;
@@ -74,9 +74,8 @@ impl Uploads {
         Some(kept.remove(place))
     }
 
-    /// Keeps it, and drops those of its kind that came before it and for which there is no room.
-    /// Long ones and short ones do not drop each other: who writes much and little by turns gets
-    /// both again.
+    /// Caches the buffer, and drops the oldest of its kind beyond the limit. Long and short buffers
+    /// do not displace each other, so a program that alternates between both finds both again.
     pub(super) fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let long = buffer.size() > CHUNK_BYTES;
@@ -84,7 +83,7 @@ impl Uploads {
         let alike = |kept: &wgpu::Buffer| (kept.size() > CHUNK_BYTES) == long;
         kept.push(buffer);
         while kept.iter().filter(|kept| alike(kept)).map(wgpu::Buffer::size).sum::<u64>() > room {
-            let oldest = kept.iter().position(alike).expect("what was given is kept");
+            let oldest = kept.iter().position(alike).expect("the new buffer is in the cache");
             kept.remove(oldest);
         }
     }

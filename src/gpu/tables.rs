@@ -1,9 +1,9 @@
-//! Constant arrays of users' that are indexed at run time, as software adapters get them: functions
-//! that select.
+//! For software adapters, replaces constant arrays in user code that are indexed at run time by
+//! functions that select.
 //!
 //! naga stores such an array to a variable at each use, word by word, and LLVM's time grows with
-//! the square of such stores: 1,000 words took minutes. What selects among as many values is
-//! compiled in a moment.
+//! the square of such stores: minutes for 1,000 words. A selection among as many values compiles in
+//! a moment.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use naga::{Expression, Handle, Literal, Module, Scalar, TypeInner};
 
 use super::{Program, words};
 
-/// Arrays of fewer values stay as they are.
+/// Arrays with fewer values stay unchanged.
 const FEWEST: usize = 16;
 
 /// A use of an array: its name, and the brackets of its index.
@@ -25,7 +25,7 @@ struct Use {
 }
 
 impl Program {
-    /// The text that software adapters are given: [`Program::device_text`], with such functions.
+    /// The text for software adapters: [`Program::device_text`], with such functions.
     pub(super) fn software_text(&self) -> Cow<'_, str> {
         match self.with_tables_selected() {
             Some(text) => words::by_rows(self.module(), &text).unwrap_or(text).into(),
@@ -33,7 +33,7 @@ impl Program {
         }
     }
 
-    /// The text with each such array in a function, if there is any. Lines stay lines.
+    /// The text with each such array in a function, if there is any. Lines stay the same.
     fn with_tables_selected(&self) -> Option<String> {
         let (module, text) = (self.module(), self.text());
         let mut uses: Vec<Use> = Vec::new();
@@ -93,8 +93,7 @@ fn function_name(module: &Module, constant: Handle<naga::Constant>) -> String {
     )
 }
 
-/// The use of an array by its name and an index in brackets, if this is what stands in a range of
-/// the text.
+/// The use of an array, if this range of the text is its name and an index in brackets.
 fn of(text: &str, range: Range<usize>, name: &str, constant: Handle<naga::Constant>) -> Option<Use> {
     let rest = text.get(range.clone())?.strip_prefix(name)?;
     let open = range.start + name.len() + (rest.len() - rest.trim_start().len());
@@ -103,7 +102,7 @@ fn of(text: &str, range: Range<usize>, name: &str, constant: Handle<naga::Consta
         match byte {
             b'[' => depth += 1,
             b']' => depth = depth.checked_sub(1)?,
-            // Comments may have brackets in them.
+            // Comments may contain brackets.
             b'/' => return None,
             _ if depth == 0 => return None,
             _ => {}
@@ -115,7 +114,7 @@ fn of(text: &str, range: Range<usize>, name: &str, constant: Handle<naga::Consta
     None
 }
 
-/// The type of a constant array's elements and their values, in WGSL, where they are numbers, and
+/// The element type and the values of a constant array, in WGSL, if they are numbers and there are
 /// enough of them.
 fn values(module: &Module, constant: Handle<naga::Constant>) -> Option<(&'static str, Vec<String>)> {
     let constant = &module.constants[constant];
@@ -149,7 +148,7 @@ fn values(module: &Module, constant: Handle<naga::Constant>) -> Option<(&'static
     (values.len() == size && size >= FEWEST).then_some((ty, values))
 }
 
-/// The value at an index whose bits are `b0`, `b1` and so on.
+/// The value at an index with the bits `b0`, `b1` and so on.
 fn selected(values: &[String]) -> String {
     let mut level = values.to_vec();
     let mut bit = 0;
@@ -192,7 +191,7 @@ fn g(x: i32) -> i32 {{ let A = array<u32, 20>(); return B[x] + i32(C [ x ]) + i3
         ] {
             assert!(selected.contains(part), "{part}\n{selected}");
         }
-        // Lines stay lines, and what is the library's stays as it is.
+        // Lines stay the same, and library text does not change.
         assert!(selected.lines().zip(text.lines()).take(4).all(|(new, old)| new == old));
         let program =
             Program::link("t", &[Source::library("shaders/m.wgsl", Box::leak(text.into_boxed_str()))]);

@@ -1,12 +1,12 @@
-//! Choices between ways to do the same work: by what they are expected to cost, or by timing them.
+//! Chooses between ways to do the same work, by expected cost or by measured time.
 //!
-//! Candidates take slices of real work in turn, so that whatever else the machine does meets all of
-//! them alike. The choice changes how fast results come, and never the results.
+//! Candidates process interleaved slices of real work, so that other load on the machine affects
+//! all of them alike. The choice changes how fast results arrive, never the results.
 
 use std::fmt::Display;
 
-/// The number of the candidate that is expected to cost the least; of equal ones the first. The
-/// candidates are named for the log.
+/// The number of the candidate with the lowest expected cost, the first of equal ones. Names are
+/// for the log.
 pub(crate) fn cheapest(what: &str, candidates: &[(&str, f64)]) -> usize {
     let mut best = 0;
     for (number, (_, cost)) in candidates.iter().enumerate() {
@@ -18,62 +18,62 @@ pub(crate) fn cheapest(what: &str, candidates: &[(&str, f64)]) -> usize {
     best
 }
 
-/// In which order candidates take their turns.
+/// The order in which candidates run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// One after the other, round by round: A B C A B C.
     Rounds,
-    /// There and back: A B B A. What gets faster or slower by itself, as the clock of a device that
-    /// was idle, is the same for two candidates.
+    /// There and back: A B B A. A steady drift, such as the clock of a device that was idle,
+    /// affects two candidates equally.
     Mirrored,
 }
 
-/// What the samples of a candidate come to.
+/// How the samples of a candidate are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Score {
-    /// The median of their rates: a few slices that other work disturbs do not count.
+    /// The median of their rates, so that a few disturbed slices do not count.
     Median,
-    /// The work of all of them by the time of all.
+    /// The total work divided by the total time.
     Total,
 }
 
-/// How long candidates are timed.
+/// How long the trial lasts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Samples of each that are enough.
+    /// Sufficient samples of each candidate.
     pub(crate) samples: usize,
-    /// Rounds at the most, whether all have that many or not.
+    /// Maximum number of rounds, even if samples are missing.
     pub(crate) rounds: usize,
 }
 
 impl Budget {
-    /// One turn of each candidate.
+    /// One run of each candidate.
     pub(crate) const ONCE: Self = Self { samples: 1, rounds: 1 };
 }
 
-/// Times candidates on real work, and says which one is the fastest.
+/// Times candidates on real work, and selects the fastest.
 #[derive(Debug)]
 pub(crate) struct Tuner<C> {
     candidates: Vec<Candidate<C>>,
     order: Order,
     score: Score,
     budget: Budget,
-    /// Turns that were taken.
+    /// The number of runs so far.
     turns: usize,
 }
 
 #[derive(Debug)]
 struct Candidate<C> {
     what: C,
-    /// Its rate counts this many times: less than 1 for one that has to be clearly faster.
+    /// Factor of its rate: less than 1 for a candidate that must be clearly faster.
     weight: f64,
     /// Work and seconds.
     samples: Vec<(f64, f64)>,
 }
 
 impl<C: Copy + Display> Tuner<C> {
-    /// Of candidates and what their rates are weighed with. The first one stays unless another one
-    /// is faster.
+    /// From candidates and the weights of their rates. The first one wins unless another one is
+    /// faster.
     pub(crate) fn new(
         candidates: impl IntoIterator<Item = (C, f64)>,
         order: Order,
@@ -85,7 +85,7 @@ impl<C: Copy + Display> Tuner<C> {
         Self { candidates, order, score, budget, turns: 0 }
     }
 
-    /// The number of the candidate whose turn it is; none when the trial is over.
+    /// The number of the next candidate; `None` when the trial is over.
     pub(crate) fn next(&self) -> Option<usize> {
         let count = self.candidates.len();
         let round = match self.order {
@@ -102,8 +102,7 @@ impl<C: Copy + Display> Tuner<C> {
         Some(if place < count { place } else { round - 1 - place })
     }
 
-    /// Takes in a turn: the work that was done and the seconds that it took, or none where that
-    /// says nothing of the candidate.
+    /// Records a run: its work and seconds, or `None` if they do not describe the candidate.
     pub(crate) fn record(&mut self, sample: Option<(f64, f64)>) {
         if let Some(number) = self.next() {
             self.turns += 1;
@@ -111,17 +110,17 @@ impl<C: Copy + Display> Tuner<C> {
         }
     }
 
-    /// Turns that were taken.
+    /// The number of runs so far.
     pub(crate) fn turns(&self) -> usize {
         self.turns
     }
 
-    /// The work of each candidate in a second; 0 where nothing is known.
+    /// Each candidate's work per second; 0 if unknown.
     pub(crate) fn rates(&self) -> impl Iterator<Item = (C, f64)> {
         self.candidates.iter().map(|candidate| (candidate.what, candidate.rate(self.score)))
     }
 
-    /// The fastest candidate, of equal ones the first; none where there are none.
+    /// The fastest candidate, the first of equal ones; `None` without candidates.
     pub(crate) fn best(&self) -> Option<C> {
         let weighed = |candidate: &Candidate<C>| candidate.rate(self.score) * candidate.weight;
         let faster = |best, next| if weighed(next) > weighed(best) { next } else { best };
@@ -154,8 +153,7 @@ impl<C> Candidate<C> {
     }
 }
 
-/// The line of a decision in the log: "replica mapping: b; events per second: a 1.000e6, b
-/// 3.000e6".
+/// The log line of a decision: "replica mapping: b; events per second: a 1.000e6, b 3.000e6".
 fn decision<C: Display>(what: &dyn Display, best: C, measure: &str, values: &[(C, f64)]) -> String {
     let values: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value:.3e}")).collect();
     format!("{what}: {best}; {measure}: {}", values.join(", "))
@@ -165,8 +163,8 @@ fn decision<C: Display>(what: &dyn Display, best: C, measure: &str, values: &[(C
 mod tests {
     use super::*;
 
-    /// Runs a trial: `took` says how many seconds a turn of a candidate takes for a unit of work,
-    /// none where that says nothing. Returns the turns, and the fastest.
+    /// Runs a trial. `took` returns the seconds that a run of a candidate takes for a unit of work,
+    /// or `None`. Returns the runs and the fastest candidate.
     fn decided(
         mut tuner: Tuner<&str>,
         mut took: impl FnMut(usize, usize) -> Option<f64>,
@@ -196,8 +194,8 @@ mod tests {
         assert_eq!(cheapest("test", &[("a", 1.0), ("b", 1.0)]), 0);
     }
 
-    /// Milliseconds of five slices. The third candidate takes half as long, but for one slice that
-    /// other work delays: by the mean it would be the slowest.
+    /// Milliseconds of five slices. The third candidate takes half as long, except for one delayed
+    /// slice: by the mean it would be the slowest.
     #[test]
     fn rounds_go_on_until_all_were_seen_and_the_median_decides() {
         let recorded =
@@ -212,7 +210,7 @@ mod tests {
     #[test]
     fn turns_that_say_nothing_are_taken_again_up_to_the_budget() {
         let budget = Budget { samples: 2, rounds: 4 };
-        // The second says something from its third turn on, or never.
+        // The second candidate has samples from its third run on, or never.
         let (turns, best) = decided(rounds(&[1.0, 1.0], budget), |number, turn| {
             (number == 0 || turn > 4).then_some(1.0 - 0.1 * number as f64)
         });
@@ -231,7 +229,7 @@ mod tests {
         assert_eq!(decided(rounds(&[1.0, 0.5], Budget::ONCE), faster(2.1)).1, Some("b"));
     }
 
-    /// Each slice is faster than the one before by 2 %, more than the candidates differ.
+    /// Each slice is 2 % faster than the one before, more than the candidates differ.
     #[test]
     fn mirrored_turns_cancel_a_drift() {
         for (rival, expected) in [(0.99, Some("a")), (1.01, Some("b"))] {

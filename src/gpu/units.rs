@@ -1,4 +1,4 @@
-//! What a user's WGSL takes numbers for: times and probabilities, by the calls of the library.
+//! Infers which numbers in user WGSL are times and probabilities, from calls of library functions.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -13,27 +13,27 @@ use crate::shaders;
 
 mod numbers;
 
-/// What a field of `struct Params` is, as the functions say that it is passed to.
+/// The meaning of a field of `struct Params`, from the functions that it is passed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldUse {
-    /// The field.
+    /// The field's name.
     pub field: String,
-    /// What it is.
+    /// Its meaning.
     pub unit: FieldUnit,
-    /// The function of the library; empty for [`FieldUnit::Number`].
+    /// The library function; empty for [`FieldUnit::Number`].
     pub call: String,
-    /// Where it is called: the model's file and the line, or nothing.
+    /// The place of the call: the model's file and the line, or empty.
     pub place: String,
 }
 
-/// What the number in a field means.
+/// The meaning of the number in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldUnit {
     /// A time in ticks.
     Time,
     /// A probability in units of 2^-32.
     Probability,
-    /// A number of 32 bits that never becomes a time of 64 bits, nor meets one.
+    /// A 32-bit number that never becomes a 64-bit time and is never combined with one.
     Number,
 }
 
@@ -41,8 +41,8 @@ const T: Option<FieldUnit> = Some(FieldUnit::Time);
 const P: Option<FieldUnit> = Some(FieldUnit::Probability);
 const N: Option<FieldUnit> = None;
 
-/// The functions of the library that take times, with what each argument is. Those of `random/` are
-/// in the heads of its files: [`CALLS`](shaders::CALLS).
+/// The library functions that take times, with the meaning of each argument. For functions of
+/// `random/` the heads of the files define it: [`CALLS`](shaders::CALLS).
 const TAKES: [(&str, &[Option<FieldUnit>]); 9] = [
     ("time_add", &[T, T]),
     ("time_since", &[T, T]),
@@ -55,10 +55,10 @@ const TAKES: [(&str, &[Option<FieldUnit>]); 9] = [
     ("time_average_add", &[N, T, N]),
 ];
 
-/// Expressions that are followed to where a value comes from.
+/// Maximum number of expressions in a search for a value's origin.
 const MOST_SEEN: usize = 64;
 
-/// Where the value of an expression comes from, unchanged.
+/// The origin of an unchanged value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Root {
     Field(u32),
@@ -73,7 +73,7 @@ struct Call<'m> {
     span: Span,
 }
 
-/// What the statements of a function do that matters here.
+/// The relevant statements of a function.
 #[derive(Default)]
 struct Body<'m> {
     calls: Vec<Call<'m>>,
@@ -113,12 +113,12 @@ impl<'m> Body<'m> {
     }
 }
 
-/// A function of a user's.
+/// A user function.
 struct UserFunction<'m> {
     handle: Handle<Function>,
     function: &'m Function,
     body: Body<'m>,
-    /// What is stored in each of its variables.
+    /// The values stored in each of its variables.
     variables: HashMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
 }
 
@@ -126,13 +126,12 @@ struct Units<'m> {
     program: &'m Program,
     params: Option<Handle<naga::GlobalVariable>>,
     own: Vec<UserFunction<'m>>,
-    /// What arguments of users' functions are, with the call of the library that says so.
+    /// The meaning of arguments of user functions, with the library call that defines it.
     arguments: HashMap<(Handle<Function>, u32), (FieldUnit, &'static str)>,
 }
 
 impl Program {
-    /// What the fields of `struct Params` are by what the files do with them that are not the
-    /// library's.
+    /// The meaning of the fields of `struct Params`, from their uses in user files.
     pub fn field_uses(&self) -> Vec<FieldUse> {
         let units = Units::of(self);
         let mut found: Vec<FieldUse> = Vec::new();
@@ -155,8 +154,8 @@ impl Program {
         found
     }
 
-    /// Where a user adds or subtracts times as vectors, which drops carries, and the time in
-    /// question.
+    /// The places where user code adds or subtracts times as vectors, which drops carries, and the
+    /// time in question.
     pub(super) fn time_sums(&self) -> Vec<(Span, String)> {
         let units = Units::of(self);
         let mut found = Vec::new();
@@ -211,7 +210,7 @@ impl<'m> Units<'m> {
                 continue;
             }
             let own = UserFunction::of(handle, function);
-            // Functions stand behind those that they call.
+            // Functions follow their callees.
             let mut known = Vec::new();
             units.takes(&own, |root, unit, call, _| {
                 if let Root::Argument(argument) = root {
@@ -277,7 +276,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// Where a value comes from: through variables, choices, and pairs of a low word and zero.
+    /// The origins of a value: through variables, choices, and pairs of a low word and zero.
     fn roots(&self, own: &UserFunction<'m>, expression: Handle<Expression>) -> Vec<Root> {
         let (mut roots, mut seen, mut left) = (Vec::new(), HashSet::new(), vec![expression]);
         while let Some(expression) = left.pop() {
@@ -327,7 +326,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// What a time is called that a value is, if it is one.
+    /// The description of a value that is a time, else `None`.
     fn time_of(&self, own: &UserFunction<'m>, root: Root) -> Option<String> {
         match root {
             Root::Call(function) if !self.is_own(function) => {
@@ -345,7 +344,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// Whether it is a value of two words, as far as its root says.
+    /// Whether it is a value of two words, as far as its origin shows.
     fn is_pair(&self, own: &UserFunction<'m>, expression: Handle<Expression>) -> bool {
         let module = self.program.module();
         let pair = |ty: Handle<naga::Type>| is_pair(&module.types[ty].inner);
@@ -374,7 +373,7 @@ impl<'m> UserFunction<'m> {
         Self { handle, function, body, variables }
     }
 
-    /// What is stored in a variable of the function.
+    /// The values stored in a variable of the function.
     fn stored(&self, variable: Handle<LocalVariable>) -> &[Handle<Expression>] {
         self.variables.get(&variable).map_or(&[], Vec::as_slice)
     }

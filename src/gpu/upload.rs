@@ -1,4 +1,4 @@
-//! Staging memory for writes: mapped, filled on all cores, and kept for the next ones, because
+//! Staging memory for writes: mapped, filled on all cores, and cached for the next ones, because
 //! fresh memory costs more than the copy.
 
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::staging::{CHUNK_BYTES, CHUNKS, Uploads, map_bytes, usize_of};
 use super::{Gpu, GpuError, Submission};
 
-/// Writes of so many bytes go through kept memory; wgpu's own way serves shorter ones.
+/// Minimum bytes of writes through cached memory; shorter ones use wgpu's `write_buffer`.
 pub(super) const LONG: usize = 1 << 18;
-/// What one core fills at once, at the least; and how many such parts there are at the most.
+/// Minimum bytes that one core fills at once. `SHARES` is the maximum number of such parts.
 const SHARE: u64 = 1 << 18;
 const SHARES: u64 = 256;
 
@@ -23,12 +23,12 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// Memory for so many bytes.
+    /// Staging memory for `bytes` bytes.
     pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
-        // Copies that are done give their memory back.
+        // Completed copies return their memory.
         gpu.look()?;
         let home = gpu.uploads().clone();
-        // Long ones are seldom: they have a quarter to spare.
+        // Long ones are rare: they get a quarter in reserve.
         let size = match map_bytes(bytes.max(1 << 10)) {
             short @ ..=CHUNK_BYTES => short.next_power_of_two(),
             long => map_bytes(long + long / 4),
@@ -48,13 +48,14 @@ impl Upload {
         Ok(Self { staging, home })
     }
 
-    /// A part of it to be filled: from and to multiples of 8 bytes. No byte may be in two parts.
+    /// A part of the memory to fill: its bounds are multiples of 8 bytes. No byte may be in two
+    /// parts.
     pub(crate) fn part(&self, gpu: &Gpu, bytes: Range<u64>) -> Result<wgpu::BufferViewMut, GpuError> {
         let view = self.staging.get_mapped_range_mut(bytes);
         view.map_err(|error| gpu.failure("an upload", &error))
     }
 
-    /// Fills it with these bytes, one piece after the other, on as many cores as there are.
+    /// Fills it with these bytes, one piece after the other, on all cores.
     pub(crate) fn fill(&self, gpu: &Gpu, pieces: &[&[u8]]) -> Result<(), GpuError> {
         let mapped = map_bytes(pieces.iter().map(|piece| piece.len() as u64).sum());
         let share = mapped.div_ceil(SHARES).next_multiple_of(8).max(SHARE);
@@ -79,15 +80,15 @@ impl Upload {
         Ok(())
     }
 
-    /// Records copies of parts: where a part begins here, where it goes, and its bytes. The memory
-    /// comes back when the submission is done.
+    /// Records copies of parts, each with its place here, its destination and its bytes. The memory
+    /// returns to the cache when the submission is done.
     pub(crate) fn record(
         self,
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         copies: impl IntoIterator<Item = (u64, (wgpu::Buffer, u64), u64)>,
     ) -> Result<(), GpuError> {
-        // Another thread may have lost the device since it was filled.
+        // Another thread may have lost the device since.
         gpu.catch("an upload", |_| self.staging.unmap())?;
         for (from, (to, place), bytes) in copies {
             encoder.copy_buffer_to_buffer(&self.staging, from, &to, place, bytes);
@@ -102,12 +103,12 @@ impl Upload {
     }
 }
 
-/// Waits where too many pieces of a write are under way.
+/// Waits while too many pieces of a write are in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Flow(VecDeque<Submission>);
 
 impl Flow {
-    /// Before the next piece is filled.
+    /// Call it before the next piece is filled.
     pub(crate) fn ready(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
         match self.0.len() < CHUNKS {
             true => Ok(()),
@@ -122,8 +123,7 @@ impl Flow {
     }
 }
 
-/// Writes bytes, whole words, to a buffer from byte `first` on, before any work that is submitted
-/// later.
+/// Writes whole words to a buffer from byte `first` on, before any work that is submitted later.
 pub(super) fn write(gpu: &Gpu, to: &wgpu::Buffer, first: u64, bytes: &[u8]) -> Result<(), GpuError> {
     let mut flow = Flow::default();
     let mut place = first;
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(uploads.take(CHUNK_BYTES + 8), Some(long.clone()));
             assert_eq!(uploads.take(1 << 10), None);
         }
-        // One long one is kept, the last; and of short ones what there is room for.
+        // The last long buffer is cached, and short ones up to the limit.
         uploads.give(long);
         uploads.give(longer.clone());
         let many: Vec<_> = (0..=CHUNKS).map(|_| of(CHUNK_BYTES)).collect();

@@ -1,8 +1,7 @@
-//! Structs of a storage buffer by 16 or 8 bytes at a time.
+//! Reads and writes structs of a storage buffer by 16 or 8 bytes.
 //!
-//! Drivers load and store a struct member by member, each with an address and a check of its own:
-//! 20 words of a state were a sixth of the time of an event (networks by threads, an H200). So
-//! where a library's file says
+//! Drivers load and store a struct member by member, each with an address and a check of its own,
+//! which is slow for structs of many words. So if a library file has
 //!
 //! ```wgsl
 //! @group(0) @binding(6) var<storage, read_write> states: array<State>;
@@ -10,19 +9,18 @@
 //! fn states_set(row: u32, value: State) { states[row] = value; }
 //! ```
 //!
-//! and the struct is one of words without padding, the linker writes the same three lines for an
-//! array of `vec4<u32>` or `vec2<u32>`. It is the only text that it writes: WGSL cannot say that
-//! the same bytes are of another type.
+//! and the struct consists of words without padding, the linker writes the same three lines for an
+//! array of `vec4<u32>` or `vec2<u32>`. It generates no other text, and this one only because WGSL
+//! cannot reinterpret the type of a buffer.
 
 use naga::{AddressSpace, ArraySize, Handle, Module, Scalar, Type, TypeInner, VectorSize};
 
-/// Beyond so many words a struct stays as it is: one with long lists in it is better looked into
-/// where it lies.
+/// Structs with more words stay unchanged: single members of long lists are better read in place.
 const MOST_WORDS: usize = 64;
 
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// The joined text with such lines replaced, if there are any. Lines stay lines.
+/// The joined text with such lines replaced, if there are any. Lines stay the same.
 pub(super) fn by_rows(module: &Module, text: &str) -> Option<String> {
     let variables = module.global_variables.iter().map(|(_, variable)| variable);
     let mut rewritten = None;
@@ -66,8 +64,8 @@ fn of_variable(module: &Module, text: &str, variable: &str, ty: Handle<Type>) ->
     )
 }
 
-/// A value of a type of words, in WGSL, of one expression for each word. None if there is anything
-/// but words in it, or padding.
+/// A value of a type of words, in WGSL, from one expression for each word. `None` if it contains
+/// anything except words, or padding.
 fn composed(module: &Module, ty: Handle<Type>, words: &mut impl Iterator<Item = String>) -> Option<String> {
     let Type { name, inner } = &module.types[ty];
     let mut parts = Vec::new();
@@ -94,7 +92,7 @@ fn composed(module: &Module, ty: Handle<Type>, words: &mut impl Iterator<Item = 
     Some(format!("{}({})", named(module, ty)?, parts.join(", ")))
 }
 
-/// The words of a value of such a type, which `path` is.
+/// The words of a value of such a type; `path` is its expression.
 fn taken_apart(module: &Module, ty: Handle<Type>, path: &str, words: &mut Vec<String>) -> Option<()> {
     let begin = words.len();
     let end = begin + module.types[ty].inner.size(module.to_ctx()) as usize / 4;
@@ -112,7 +110,7 @@ fn taken_apart(module: &Module, ty: Handle<Type>, path: &str, words: &mut Vec<St
         }
         TypeInner::Struct { members, .. } => {
             for member in members {
-                // (What begins later has padding before it.)
+                // A member that begins later has padding before it.
                 (begin + member.offset as usize / 4 == words.len()).then_some(())?;
                 taken_apart(module, member.ty, &format!("{path}.{}", member.name.as_ref()?), words)?;
             }
@@ -134,7 +132,7 @@ fn read(scalar: Scalar, word: &str) -> String {
     }
 }
 
-/// And back. None where it is no word.
+/// The inverse; `None` if the type is not a word.
 fn written(scalar: Scalar, value: &str) -> Option<String> {
     Some(match scalar_name(scalar)? {
         "u32" => value.to_owned(),
@@ -151,7 +149,7 @@ fn scalar_name(scalar: Scalar) -> Option<&'static str> {
     }
 }
 
-/// What WGSL calls a type.
+/// The WGSL name of a type.
 fn named(module: &Module, ty: Handle<Type>) -> Option<String> {
     let Type { name, inner } = &module.types[ty];
     match inner {
@@ -196,7 +194,7 @@ fn rows_set(row: u32, value: Row) { rows[row] = value; }
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        // Lines stay lines: errors are told by them.
+        // Lines stay the same, because errors refer to them.
         assert!(text.contains("}\n@compute @workgroup_size(1) fn main()"));
         let pairs = written("struct Row { a: vec2<u32>, b: u32, c: u32, d: vec2<u32> }");
         assert!(pairs.contains("> rows: array<vec2<u32>>;"));

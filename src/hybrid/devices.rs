@@ -1,13 +1,13 @@
-//! The GPU engine over devices and ranks: a simulation of [`pdes`](crate::pdes) cut into ranges of
-//! LPs, each of which is a run on a device of its own.
+//! The GPU engine over devices and ranks: a simulation of [`pdes`](crate::pdes) split into ranges
+//! of LPs, each of which runs on its own device.
 //!
 //! # What lies where
 //!
-//! A part has all that a run alone has, of its own LPs: queues, states, LP memory, mailboxes.
-//! Streams, fingerprints and failures go by names, which count over all parts. Beside it there is
-//! an *outbox*: for each other part a count, and a list of (LP, event), 20 or 36 bytes each. It
-//! lies behind the counts of mails, in a buffer that windows bind anyway: they have the eight
-//! storage buffers of WebGPU's baseline, and no more (`shaders/pdes/parts/outbox.wgsl`).
+//! A part has everything a single run has, for its own LPs: queues, states, LP memory, mailboxes.
+//! Streams, fingerprints and failures use LP numbers of the whole run. In addition there is an
+//! *outbox*: for each other part a count, and a list of (LP, event) of 20 or 36 bytes each. It
+//! follows the message counts in a buffer that windows bind anyway, because windows already use the
+//! eight storage buffers of WebGPU's baseline (`shaders/pdes/parts/outbox.wgsl`).
 //!
 //! # A window
 //!
@@ -18,27 +18,27 @@
 //! ```
 //!
 //! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of
-//!    all parts, its own too (after a growth the device no longer knows what it sent); zeros for
-//!    the counts of the outbox; the events that came. All of it lies in one piece of staging
-//!    memory, which is mapped again when the window is waited for, and is copied from there by the
-//!    one submission that holds the window and its read as well.
-//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had
-//!    (`shaders/pdes/parts/arrive.wgsl`).
-//! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts
-//!    find the same horizon, and count the same windows. What an LP schedules for one of another
-//!    part goes to the outbox.
-//! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window
-//!    sent and a quarter; what is more takes a second read.
-//! 5. *Exchange*: one message to each other part, with what this one tells of itself (40 bytes) and
-//!    what it sends. So all know the next smallest time, each other's failures, errors and wishes
-//!    to stop, and decide alike.
+//!    all parts, including this one (after a growth the device no longer knows what it sent); zeros
+//!    for the counts of the outbox; the received events. All of this is in one piece of staging
+//!    memory, which is mapped again during the wait for the window. One submission copies it, runs
+//!    the window, and reads its report.
+//! 2. *Arrive*: an invocation inserts each received event into its LP's mailbox, as if the last
+//!    window had sent it (`shaders/pdes/parts/arrive.wgsl`).
+//! 3. The *window*, as in a single run. Its workgroups include that smallest time in their
+//!    reduction, so all parts find the same window end and count the same windows. Events for LPs
+//!    of other parts go to the outbox.
+//! 4. *Read*: failures, counts and partial reductions, and as much of the outbox as the last window
+//!    sent plus a quarter; the remainder needs a second read.
+//! 5. *Exchange*: one message to each other part, with this part's report (40 bytes) and its
+//!    events. So all parts know the next smallest time, and each other's failures, errors and stop
+//!    requests, and decide alike.
 //!
-//! Windows with an event horizon ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches, and
-//! two exchanges: after the first the parts agree on the horizon, and send nothing.
+//! Event-horizon windows ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches and two
+//! exchanges: after the first, the parts agree on the event horizon and send no events.
 //!
-//! The device waits for the host between windows, and the host for the device. So a window costs a
-//! read, an exchange and a submission more than that of a run alone, and the bytes:
-//! `docs/devices.md` has the model.
+//! The device waits for the host between windows, and the host for the device. So a window costs
+//! one read, one exchange and one submission more than in a single run, plus the bytes:
+//! `docs/devices.md` has the cost model.
 
 mod saved;
 
@@ -60,11 +60,11 @@ use crate::pdes::{
 use crate::random::mix;
 use crate::time::Ticks;
 
-/// A range of the LPs of a [`pdes`](crate::pdes) model on a device, beside the parts that hold the
-/// others: threads of this process ([`in_process`](super::in_process)), or processes of MPI.
+/// A range of the LPs of a [`pdes`](crate::pdes) model on a device. Other parts hold the other LPs,
+/// in threads of this process ([`in_process`](super::in_process)) or processes of MPI.
 ///
-/// All ranks make theirs of the same model with the same options, and call the same functions in
-/// the same order. Each part has a device of its own ([`Gpu::nth`]). A run has the bits of
+/// All ranks create their parts from the same model with the same options, and call the same
+/// functions in the same order. Each part has its own device ([`Gpu::nth`]). A run has the bits of
 /// [`CpuSimulation`](crate::pdes::CpuSimulation), on any number of parts.
 ///
 /// ```no_run
@@ -90,53 +90,51 @@ use crate::time::Ticks;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Open devices before the threads of ranks begin, and keep them until these have ended, as here:
-/// NVIDIA's driver (580.159) hangs now and then where a device is destroyed while another thread
-/// ends.
+/// Open devices before the threads of ranks begin, and drop them after these have ended, as here:
+/// NVIDIA's driver (580.159) may hang if a device is destroyed while another thread ends.
 ///
-/// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back
-/// to a copy of their memory, of which each makes one a second, and on from there, unless
-/// capacities are fixed ([`Options::fixed`]). Calendars and [`Sync::Neighbours`](crate::pdes::Sync)
-/// are for runs on one device.
+/// Queues, mailboxes and outboxes grow, unless capacities are fixed ([`Options::fixed`]): all parts
+/// go back to a copy of their memory, which each makes every second, and continue from there.
+/// Calendars and [`Sync::Neighbours`](crate::pdes::Sync) work only on one device.
 ///
-/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]),
-/// to the same bytes (but for the count of windows, where these go to the event horizon, and for
-/// where a run that a watcher stopped was on its way to), and gone on with by any number of parts
-/// ([`GpuPart::resume`]) or by another engine.
+/// A run is saved like a run on a single device ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]),
+/// and resumed by any number of parts ([`GpuPart::resume`]) or by another engine. The bytes are the
+/// same, except the count of event-horizon windows, and the recorded end of a run that a watcher
+/// stopped.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
     lps: Range<u32>,
-    /// What each part told last, by rank.
+    /// The last report of each part, by rank.
     heads: Vec<Head>,
-    /// What came with it, behind a head, and lies here until the next window.
+    /// The events that came with it, each list after a head, until the next window.
     arrived: Vec<Vec<u8>>,
     windows: u64,
-    /// Executed by this part; with the first one, also what was executed before the run was saved
-    /// that goes on here.
+    /// Events executed by this part. The first part also counts the events before a resumed
+    /// checkpoint.
     events: u64,
-    /// What was known when all parts copied their memory last.
+    /// The host state when all parts last copied their memory.
     saved: Option<PartSnapshot>,
     over: bool,
 }
 
-/// Where all parts go back to when one of them has too little room.
+/// The state to which all parts go back if one of them overflows.
 #[derive(Debug, Clone)]
 struct PartSnapshot {
     heads: Vec<Head>,
-    /// What had come by then, and was in no memory of the device.
+    /// The received events that no device had yet.
     arrived: Vec<Vec<u8>>,
     windows: u64,
     events: u64,
     at: Instant,
 }
 
-/// So often the memory is copied: what was done since is done again after a growth. (In tests, in
-/// every other window.)
+/// The time between copies of the memory: work since the last copy is repeated after a growth. (In
+/// tests, every other window is copied.)
 const EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
 
-/// What a part tells all others after each dispatch. Behind it come events, or the words of an
-/// error.
+/// The report that a part sends to all others after each dispatch. Events follow it, or the text of
+/// an error.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Head {
@@ -145,24 +143,24 @@ struct Head {
     failure: u32,
     needed: [u32; 3],
     state: u32,
-    /// Of the first part, whether it is time to copy the memory.
+    /// In the first part's report, whether it is time to copy the memory.
     due: u32,
 }
 
 const HEAD: usize = size_of::<Head>();
 
-/// What a part wants: to go on, to stop after this window, or to end with an error.
+/// What a part requests: continue, stop after this window, or end with an error.
 const GO: u32 = 0;
 const STOP: u32 = 1;
 const FAILED: u32 = 2;
 
 impl<M: Model> GpuPart<M> {
-    /// This rank's part, at the start.
+    /// Starts this rank's part.
     ///
     /// # Errors
-    /// What [`SimulationError`] names, on all ranks: that of this one as it is, others as
-    /// [`HybridError::Rank`]; [`HybridError::Differs`] where not all ranks have the same model and
-    /// options; what [`Transport`] says of ranks that are gone.
+    /// Any [`SimulationError`], on all ranks: the error of this rank as it is, errors of others as
+    /// [`HybridError::Rank`]; [`HybridError::Differs`] if the ranks have different models or
+    /// options; errors of [`Transport`] about ranks that are gone.
     pub fn on(
         transport: Box<dyn Transport>,
         gpu: &Gpu,
@@ -172,7 +170,7 @@ impl<M: Model> GpuPart<M> {
         Self::begin(transport, gpu, model, options, None)
     }
 
-    /// At the start, or where a run was saved.
+    /// Starts or resumes a part.
     fn begin(
         mut transport: Box<dyn Transport>,
         gpu: &Gpu,
@@ -183,8 +181,8 @@ impl<M: Model> GpuPart<M> {
         let place = (transport.rank(), transport.ranks());
         same(&mut *transport, model, &options)?;
         let made = PartOf::new(gpu, model, options, place, saved).map_err(HybridError::from);
-        // A fault of the start is the same everywhere, as all others: the first by name, and how
-        // much room it lacked.
+        // A fault of the start is the same on all ranks, like any other: the fault at the smallest
+        // LP, with the capacity it needed.
         let fault = match &made {
             Err(HybridError::Simulation(SimulationError::Fault(fault))) => {
                 u64::from(fault.encode()) << 32 | u64::from(fault.needed)
@@ -200,7 +198,7 @@ impl<M: Model> GpuPart<M> {
         let lps = range(model.lps(), place);
         let before = saved.map(Checkpoint::progress);
         let windows = before.map_or(0, |before| before.windows);
-        // What was executed before counts as the first part's.
+        // Events before the checkpoint count for the first part.
         let events = before.filter(|_| place.0 == 0).map_or(0, |before| before.events);
         let mut this =
             Self { transport, part, lps, heads, arrived, windows, events, saved: None, over: true };
@@ -210,7 +208,7 @@ impl<M: Model> GpuPart<M> {
         Ok(this)
     }
 
-    /// All LPs on one device, the same way.
+    /// The same with all LPs on one device.
     ///
     /// # Errors
     /// As [`GpuPart::on`].
@@ -218,19 +216,19 @@ impl<M: Model> GpuPart<M> {
         Self::on(Box::new(SingleRank), gpu, model, options)
     }
 
-    /// Runs to the end that `until` names.
+    /// Runs to the end `until`.
     ///
     /// # Errors
     /// As [`pdes::Simulation::run`](crate::pdes::Simulation::run), on all ranks after the same
-    /// window: a [`Fault`] is the same everywhere, of any other error the rest hear as
-    /// [`HybridError::Rank`]. After any, the part can be read, and not run.
+    /// window. A [`Fault`] is the same on all ranks; other errors reach the other ranks as
+    /// [`HybridError::Rank`]. After an error the part can be read but not run.
     pub fn run(&mut self, until: Until) -> Result<Progress, HybridError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`GpuPart::run`], telling `watch` how far it is some 30 times a second, after a window.
-    /// Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by
-    /// [`Stop::Watcher`].
+    /// [`GpuPart::run`], which passes its progress to `watch` about 30 times a second, after a
+    /// window. If `watch` returns [`ControlFlow::Break`] on any rank, the run ends there on all
+    /// ranks, with [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`GpuPart::run`].
@@ -244,21 +242,21 @@ impl<M: Model> GpuPart<M> {
         }
         equal(
             &mut *self.transport,
-            &[("the end in time", until.time.get()), ("the end in events", until.events)],
+            &[("the stop time", until.time.get()), ("the event limit", until.events)],
         )?;
         if self.part.is_speculative() && until.events != Until::EMPTY.events {
-            // A window of another length would end it elsewhere.
-            let problem = "ends by a number of events with `Sync::Yawns` alone: choose that, or end by time";
+            // Windows of other lengths would end it at another event.
+            let problem = "supports event limits only with `Sync::Yawns`: choose it, or set a stop time";
             return Err(HybridError::Simulation(SimulationError::Parts { problem }));
         }
-        // Unless it ends well.
+        // Until the run succeeds.
         self.over = true;
-        // To here at the earliest: where runs end by a number of events depends on where others
+        // Never goes back to an earlier run: where event-limited runs end depends on where others
         // ended.
         self.saved = None;
         let (mut reported, mut state) = (Instant::now(), GO);
         let mut watch = |progress: &Progress| {
-            // Once is enough: the window that tells the others may be made again.
+            // Once is enough: the window that reports it may be repeated.
             if state == GO && reported.elapsed() >= SLICE {
                 state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
                 reported = Instant::now();
@@ -296,7 +294,7 @@ impl<M: Model> GpuPart<M> {
                 let (windows, events, at) = (self.windows, self.events, Instant::now());
                 self.saved = Some(PartSnapshot { heads, arrived, windows, events, at });
             }
-            // Of two dispatches, the first sends nothing and executes nothing.
+            // The first of two dispatches sends and executes nothing.
             if self.part.is_speculative() {
                 self.step(0, until.time, GO, save)?;
                 parity = 1;
@@ -306,8 +304,8 @@ impl<M: Model> GpuPart<M> {
             self.step(parity, until.time, state, save && parity == 0)?;
             parity = if self.part.is_speculative() { 0 } else { 1 - parity };
         };
-        // What the last window sent is taken in, and the memory is what it is between calls of a
-        // run alone. No window goes on from here.
+        // Drains the messages of the last window, and leaves the memory as between calls of a
+        // single run. No window continues from here.
         let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
         for parity in parity..2 {
             self.step(parity, end, GO, false)?;
@@ -316,8 +314,8 @@ impl<M: Model> GpuPart<M> {
         Ok(stop)
     }
 
-    /// After an error: where a part has too little room, all go back to where the memory was
-    /// copied, and that one gets more.
+    /// After an overflow, all parts go back to the last copy of the memory, and the part that
+    /// overflowed gets more room. Other errors are returned.
     fn recover(&mut self, error: HybridError) -> Result<(), HybridError> {
         let HybridError::Simulation(SimulationError::Fault(fault)) = error else { return Err(error) };
         let room =
@@ -335,28 +333,28 @@ impl<M: Model> GpuPart<M> {
         agreed(&mut *self.transport, back)?;
         (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
         self.arrived = saved.arrived;
-        log::info!("{fault}: there is more room now");
+        log::info!("{fault}: the run continues with more room");
         Ok(())
     }
 
-    /// How far all parts are.
+    /// The progress of all parts.
     pub fn progress(&self) -> Progress {
         let now = self.heads.iter().map(|head| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
         let events = self.heads.iter().map(|head| head.events).sum();
         Progress { now, events, windows: self.windows, stop: None }
     }
 
-    /// The fingerprint of the run, over all parts: all of them ask for it.
+    /// The fingerprint of the run, over all parts. All ranks must call this.
     ///
     /// # Errors
-    /// The device's, on all ranks, and what [`Transport`] says of ranks that are gone.
+    /// A device error, on all ranks, and errors of [`Transport`] about ranks that are gone.
     pub fn fingerprint(&mut self) -> Result<Fingerprint, HybridError> {
         let own = self.part.simulation().fingerprint().map_err(HybridError::from);
         let own = agreed(&mut *self.transport, own)?;
         let mut sum = 0_u64;
         for (rank, bytes) in (0..).zip(self.transport.gather(own.0.to_le_bytes().to_vec())?) {
             let bytes = <[u8; 8]>::try_from(bytes.as_slice());
-            let reason = "a number of 8 bytes was expected".to_owned();
+            let reason = "expected a number of 8 bytes".to_owned();
             sum = sum
                 .wrapping_add(u64::from_le_bytes(bytes.map_err(|_| HybridError::Garbled { rank, reason })?));
         }
@@ -382,7 +380,7 @@ impl<M: Model> GpuPart<M> {
         self.part.simulation().states_buffer()
     }
 
-    /// What is pending at this part's LPs. (After an error, what other parts had sent last is
+    /// The pending events of this part's LPs. (After an error, the last messages of other parts are
     /// missing.)
     ///
     /// # Errors
@@ -391,36 +389,36 @@ impl<M: Model> GpuPart<M> {
         self.part.simulation().pending()
     }
 
-    /// What each of this part's LPs has to tell:
+    /// The outputs of this part's LPs:
     /// [`pdes::Simulation::outputs`](crate::pdes::Simulation::outputs).
     ///
     /// # Errors
-    /// As there.
+    /// As [`pdes::Simulation::outputs`](crate::pdes::Simulation::outputs).
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.part.simulation().outputs(at)
     }
 
-    /// The rank, and its way to the others: for what a program has to tell them besides.
+    /// The transport of this rank, for a program's own messages.
     pub fn transport(&mut self) -> &mut dyn Transport {
         &mut *self.transport
     }
 
-    /// A dispatch of this parity on all parts, and what they tell of it.
+    /// Runs a dispatch of this parity on all parts, and exchanges reports.
     fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
-        // Its own, too: after a growth the device knows what it holds, and no more what it has
+        // Includes this part: after a growth the device knows its pending events, but not what it
         // sent.
         let earliest = self.progress().now;
-        // What arrives is not known to have room.
+        // Before the received events, which may overflow.
         let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
         let mut reported = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
         if let (Ok(reported), true) = (&mut reported, self.part.is_speculative() && parity == 0) {
-            reported.events = 0; // it is a bound of those to come
+            reported.events = 0; // a bound on future events
         }
         self.exchange(reported, state)
     }
 
-    /// All parts hear of each other.
+    /// Exchanges reports and events between all parts.
     fn exchange(
         &mut self,
         reported: Result<PartReport, SimulationError>,
@@ -456,15 +454,14 @@ impl<M: Model> GpuPart<M> {
         let entry = PartOf::<M>::entry();
         for (rank, came) in (0..).zip(&came) {
             let garbled = |reason: &str| HybridError::Garbled { rank, reason: reason.to_owned() };
-            let (head, rest) = came
-                .split_at_checked(HEAD)
-                .ok_or_else(|| garbled("it is shorter than what each rank tells"))?;
+            let (head, rest) =
+                came.split_at_checked(HEAD).ok_or_else(|| garbled("it is shorter than a report"))?;
             let head: Head = bytemuck::pod_read_unaligned(head);
             if head.state == FAILED {
                 return Err(HybridError::Rank { rank, message: String::from_utf8_lossy(rest).into_owned() });
             }
             if !rest.len().is_multiple_of(entry) {
-                return Err(garbled("it is no whole number of events"));
+                return Err(garbled("its length is not a whole number of events"));
             }
             self.heads[rank as usize] = head;
         }
@@ -483,7 +480,7 @@ impl<M: Model> std::fmt::Debug for GpuPart<M> {
     }
 }
 
-/// Checks that all ranks were given the same.
+/// Checks that all ranks have the same model and options.
 fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -> Result<(), HybridError> {
     let bytes = |bytes: &[u8]| mix(0, bytes.iter().map(|&byte| u32::from(byte)));
     let options = [
@@ -493,13 +490,13 @@ fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -
     equal(transport, &[&compared(model)[..], &options].concat())
 }
 
-/// Checks that all ranks tell the same numbers.
+/// Checks that all ranks have the same numbers.
 pub(super) fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]) -> Result<(), HybridError> {
     let reported = given.iter().flat_map(|(_, number)| number.to_le_bytes()).collect();
     let all = transport.gather(reported)?;
     for (rank, bytes) in (0..).zip(&all) {
         if bytes.len() != all[0].len() {
-            let reason = "it tells more or fewer numbers than the first rank".to_owned();
+            let reason = "it has more or fewer numbers than that of rank 0".to_owned();
             return Err(HybridError::Garbled { rank, reason });
         }
         let pairs = bytes.chunks_exact(8).zip(all[0].chunks_exact(8));
@@ -519,7 +516,7 @@ mod tests {
     use crate::pdes::{Capacity, CpuSimulation, Sync};
     use crate::time::Resolution;
 
-    /// With room for one event.
+    /// A model with capacity for one event.
     struct Narrow(Phold);
 
     impl Model for Narrow {

@@ -1,15 +1,15 @@
-//! What fingerprints of the host engine are made of: values as words.
+//! Values as words, for fingerprints of the host engine.
 
 use serde::ser::{self, Serialize};
 
 use crate::random::mix;
 
-/// Values as words of 32 bits, in the order in which they are put.
+/// Values as 32-bit words, in the order in which they are added.
 ///
-/// A number of up to 32 bits is a word, one of 64 bits two, the low one first. Structs and tuples
-/// are their fields, an enum is the number of its variant and then its fields, what has a length
-/// begins with it. So a message `[u32; 2]` is the two words that an event of [`pdes`](crate::pdes)
-/// has.
+/// A number of up to 32 bits is one word, a 64-bit number two, the low word first. A struct or
+/// tuple is its fields. An enum is the index of its variant, then its fields. A sequence begins
+/// with its length. So a message `[u32; 2]` is the two words of an event's payload in
+/// [`pdes`](crate::pdes).
 #[derive(Debug, Default)]
 pub struct Digest {
     words: Vec<u32>,
@@ -19,7 +19,7 @@ impl Digest {
     /// Adds a value.
     ///
     /// # Panics
-    /// If its `Serialize` fails, which derived ones do not.
+    /// If its `Serialize` fails; derived ones do not.
     pub fn put(&mut self, value: &(impl Serialize + ?Sized)) {
         value.serialize(Words(&mut self.words)).expect("a value's `Serialize` failed");
     }
@@ -29,7 +29,7 @@ impl Digest {
         self.words.extend(words);
     }
 
-    /// The hash of what was put, after which there is nothing.
+    /// Returns the hash of the added values, and removes them.
     pub(super) fn finish(&mut self, kind: u32) -> u64 {
         let hash = mix(kind, self.words.iter().copied());
         self.words.clear();
@@ -55,7 +55,7 @@ impl Words<'_> {
 
 type Done = Result<(), std::fmt::Error>;
 
-/// Numbers that fit a word.
+/// Numbers that fit one word.
 macro_rules! narrow {
     ($($function:ident($ty:ty) $word:expr;)*) => {
         $(fn $function(self, value: $ty) -> Done {
@@ -210,7 +210,7 @@ impl<'a> ser::Serializer for Words<'a> {
     }
 }
 
-/// What has so many parts as its type says.
+/// Compound values with a number of parts known from their type.
 macro_rules! parts {
     ($($of:ident::$function:ident($($key:ty)?);)*) => {
         $(impl ser::$of for Words<'_> {
@@ -236,7 +236,7 @@ parts! {
     SerializeStructVariant::serialize_field(&'static str);
 }
 
-/// What has a length, which is known in the end.
+/// A sequence with a length, which is written at the end.
 struct Sequence<'a> {
     words: &'a mut Vec<u32>,
     length: usize,

@@ -1,4 +1,4 @@
-//! What can go wrong in the host engine.
+//! Errors of the host engine.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use crate::pdes::SimulationError;
 use crate::text::cut;
 use crate::time::Ticks;
 
-/// What entities did that they must not. Whatever the threads and ranks, a run ends with the same
-/// one: of a window's faults, that of the entity with the smallest name.
+/// A violation by an entity. It does not depend on threads and ranks: of the faults of a window, a
+/// run ends with the fault of the entity with the smallest name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fault {
     /// The entity's name.
     pub entity: u32,
-    /// The time of the event that it was handling.
+    /// The time of the event that it handled.
     pub time: Ticks,
-    /// What it did.
+    /// The violated rule.
     pub kind: FaultKind,
 }
 
@@ -25,14 +25,16 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// The rule that an entity broke.
+/// The rule that an entity violated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// It sent itself a message for the past.
-    #[error("it sent itself a message for {at}, which is past. Choose a time from now on")]
+    #[error(
+        "it sent itself a message for {at}, which is in the past. Choose the current time or a later one"
+    )]
     Past {
-        /// When it was to arrive.
+        /// The time of the message.
         at: Ticks,
     },
     /// It sent a message that arrives before the lookahead.
@@ -41,72 +43,72 @@ pub enum FaultKind {
          shorter lookahead"
     )]
     Lookahead {
-        /// To whom.
+        /// The destination.
         to: u32,
-        /// When it was to arrive.
+        /// The time of the message.
         at: Ticks,
-        /// When it might arrive.
+        /// The earliest allowed time.
         least: Ticks,
     },
-    /// It sent a message to nobody.
-    #[error("it sent a message to entity {to}, and there are {entities}, numbered from 0")]
+    /// It sent a message to an entity that does not exist.
+    #[error("it sent a message to entity {to}, and there are {entities} entities, numbered from 0")]
     Destination {
-        /// The name that there is not.
+        /// The destination.
         to: u32,
-        /// The entities.
+        /// The number of entities.
         entities: u32,
     },
     /// It sent a message for a time beyond the last tick.
     #[error(
-        "it sent entity {to} a message for a time beyond the last tick. Do not send what never happens, or choose fewer ticks per unit"
+        "it sent entity {to} a message for a time beyond the last tick. Do not send a message that never arrives, or choose fewer ticks per unit"
     )]
     Never {
-        /// To whom.
+        /// The destination.
         to: u32,
     },
-    /// It executed more than a million events or answers and the time did not move.
+    /// It executed more than a million events or answers without advancing its time.
     #[error(
-        "it executed {events} events of its own, or answers to its calls, and the time did not move: it sends itself messages, or calls \
+        "it executed {events} events of its own, or answers to its calls, and its time did not advance: it sends itself messages, or calls \
          handlers, without end"
     )]
     Stuck {
-        /// How many.
+        /// The number of events or answers.
         events: u32,
     },
-    /// A handler or process panicked. What the entity holds is of no use any more.
+    /// A handler or process panicked. The state of the entity is no longer valid.
     #[error("its code panicked: {message}")]
     Panic {
-        /// What the panic said.
+        /// The panic's message.
         message: String,
     },
     /// [`Context::fail`](super::Context::fail).
     #[error("{reason}")]
     Failed {
-        /// Its reason.
+        /// The reason.
         reason: String,
     },
-    /// A process waits for something that is not the engine's, or for two things at once.
+    /// A process awaits a future that is not the engine's, or two futures at once.
     #[error(
-        "a process waits for what the engine does not know, and would never be woken. Await nothing but the functions of \
+        "a process awaits a future that the engine does not know, and would never be woken. Await only the functions of \
          hybrid::Process, one at a time"
     )]
     Foreign,
 }
 
-/// An error of the `hybrid` module. After one that a run ended with, the simulation can be read but
-/// not run.
+/// An error of the `hybrid` module. After an error of a run, the simulation can be read but not
+/// run.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HybridError {
     /// No entities.
     #[error("a simulation needs at least 1 entity")]
     NoEntities,
-    /// A rule that an entity broke.
+    /// A rule that an entity violated.
     #[error("{0}")]
     Fault(Fault),
-    /// Time stands still between entities.
+    /// Time does not advance between entities.
     #[error(
-        "entities sent each other messages for the time {time} for {rounds} rounds: time stands still. Let some messages take longer"
+        "entities sent each other messages for the time {time} for {rounds} rounds, and time does not advance. Give some messages a delay"
     )]
     Cycle {
         /// The time.
@@ -114,108 +116,108 @@ pub enum HybridError {
         /// The rounds.
         rounds: u32,
     },
-    /// The host has no memory left.
-    #[error("{what}: {bytes} bytes do not fit the host's memory. Simulate less, or on more ranks")]
+    /// The host is out of memory.
+    #[error("{what}: {bytes} bytes do not fit the host's memory. Use a smaller model, or more ranks")]
     HostMemory {
-        /// What there is no room for.
+        /// The data that does not fit.
         what: &'static str,
-        /// How much that is.
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// A map of entities to ranks names one that is not there.
-    #[error("the map says that entity {entity} lies on rank {rank}, and there are {ranks}, numbered from 0")]
+    /// A map of entities to ranks names a rank that does not exist.
+    #[error("the map places entity {entity} on rank {rank}, and there are {ranks} ranks, numbered from 0")]
     Map {
         /// The entity.
         entity: u32,
-        /// Where the map puts it.
+        /// The rank in the map.
         rank: u32,
-        /// How many ranks there are.
+        /// The number of ranks.
         ranks: u32,
     },
     /// The ranks do not run the same simulation.
-    #[error("rank {rank} runs another simulation than rank 0: {what}. All ranks must be given the same")]
+    #[error(
+        "rank {rank} runs another simulation than rank 0: they differ in {what}. Use the same on all ranks"
+    )]
     Differs {
         /// The rank.
         rank: u32,
-        /// In what they differ.
+        /// The difference.
         what: &'static str,
     },
-    /// Threads were asked for that cannot be had.
+    /// An invalid number of threads.
     #[error("{threads} threads: {reason}")]
     Threads {
-        /// How many.
+        /// The requested number.
         threads: usize,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Another rank failed, and said why.
-    #[error("rank {rank} failed, and all end with it: {message}")]
+    /// Another rank failed, and reported its error.
+    #[error("rank {rank} failed, so all ranks end: {message}")]
     Rank {
         /// The rank.
         rank: u32,
         /// Its error.
         message: String,
     },
-    /// The first rank could not write the run's last file. The run is at its end all the same, and
-    /// can be read and run on.
-    #[error("rank 0 could not save the run, and its error says why. The run itself is sound")]
+    /// The first rank could not write the last file of the run. The run has reached its end, and
+    /// can be read and continued.
+    #[error("rank 0 could not save the run: see its error. The run itself is unaffected")]
     Unsaved,
-    /// Another rank is gone without a word: it ended, panicked, or was killed.
-    #[error(
-        "rank {rank} is gone: it ended before the simulation did. Look for what it said, and start again"
-    )]
+    /// Another rank is gone without a report: it ended, panicked, or was killed.
+    #[error("rank {rank} is gone: it ended before the simulation did. See its output, and start again")]
     Gone {
         /// The rank.
         rank: u32,
     },
-    /// Another rank does not answer.
+    /// Another rank does not respond.
     #[error(
-        "rank {rank} did not answer within {seconds} s. It may hang, or have much more to do than the others: spread the entities \
-         otherwise, or wait longer"
+        "rank {rank} did not answer within {seconds} s. It may hang, or have much more to do than the others: place the entities \
+         differently, or wait longer"
     )]
     Silent {
         /// The rank.
         rank: u32,
-        /// How long was waited.
+        /// The waiting time.
         seconds: u64,
     },
-    /// A message for another rank cannot be written.
+    /// A message for another rank cannot be serialized.
     #[error(
-        "a message for another rank cannot be written: its `Serialize` fails ({reason}). A derived one writes with `postcard`"
+        "a message for another rank cannot be serialized: its `Serialize` fails ({reason}). A derived one works with `postcard`"
     )]
     Unwritten {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// What another rank sent cannot be read.
-    #[error("what rank {rank} sent cannot be read: {reason}. Do all ranks run the same program?")]
+    /// A message of another rank cannot be read.
+    #[error("a message of rank {rank} cannot be read: {reason}. Run the same program on all ranks")]
     Garbled {
         /// The rank.
         rank: u32,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A handler's WGSL and its Rust types are not the same.
+    /// A handler's WGSL does not match its Rust types, or its code failed.
     #[error("the handler {handler}: {what}")]
     Handler {
-        /// Its name.
+        /// The handler's name.
         handler: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// The driver ended the loops of a handler.
+    /// The driver ended the loops of a handler early.
     #[error(
-        "the handler {handler}: the driver ends loops before their time, after 65,535 iterations of one invocation or so. Let a call do less, or let it run on \
+        "the handler {handler}: the driver ended a loop early, after about 65,535 iterations of one invocation. Make calls shorter, or run them on \
          the CPU"
     )]
     Cut {
-        /// Its name.
+        /// The handler's name.
         handler: String,
     },
-    /// A run was asked for after one that failed.
-    #[error("the simulation failed before, and cannot go on: make a new one")]
+    /// A run after one that failed.
+    #[error("the simulation failed before and cannot continue: create a new one")]
     Over,
-    /// The GPU engine refused, or found a fault ([`GpuPart`](super::GpuPart)).
+    /// An error or a fault of the GPU engine ([`GpuPart`](super::GpuPart)).
     #[error(transparent)]
     Simulation(SimulationError),
     /// The device failed or refused.
@@ -252,9 +254,9 @@ impl From<Full> for HybridError {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    cut(text.unwrap_or("something that is no text"), 1000)
+    cut(text.unwrap_or("a message that is not text"), 1000)
 }

@@ -1,4 +1,4 @@
-//! Handlers: work that events hand to the GPU, many calls at once (the paper, sections 2.2 and
+//! Handlers: work that events pass to the GPU, many calls at once (the paper, sections 2.2 and
 //! 2.3).
 
 mod balance;
@@ -22,19 +22,19 @@ pub use wgsl::WgslHandler;
 #[doc(hidden)]
 pub use wgsl::kernels;
 
-/// What events may call: a function that depends on its call and on what it keeps, and on nothing
-/// else. [`WgslHandler`] makes one of WGSL and of its Rust twin; one that takes several kernels is
-/// written by hand.
+/// A function that events may call. It depends only on its call and on data it holds.
+/// [`WgslHandler`] builds one from WGSL and its reference implementation in Rust; implement a
+/// handler with several kernels by hand.
 pub trait Handler: Send + Sync + 'static {
-    /// What it is given.
+    /// The type of its input.
     type Call: Send + Sync + 'static;
-    /// What it answers.
+    /// The type of its answer.
     type Answer: Send + 'static;
 
     /// Its name, in errors and reports.
     fn name(&self) -> &str;
 
-    /// Whether it can run on a device. One that says no runs on the host's cores, whatever the
+    /// Whether it can run on a device. If not, it runs on the host's cores, whatever the
     /// [`Placement`].
     fn has_gpu(&self) -> bool {
         true
@@ -43,11 +43,11 @@ pub trait Handler: Send + Sync + 'static {
     /// The answer to a call, on one core.
     fn on_cpu(&self, call: &Self::Call) -> Self::Answer;
 
-    /// The answers to calls, in their order: the same bits. Where there are several devices,
-    /// threads call it at once, each with another device.
+    /// The answers to calls, in their order: the same bits. With several devices, several threads
+    /// call this at once, each with another device.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// If the device fails.
     fn on_gpu(&self, gpu: &Gpu, calls: &[Self::Call]) -> Result<Vec<Self::Answer>, HybridError>;
 }
 
@@ -59,7 +59,7 @@ pub struct Handlers {
     list: Vec<Box<dyn RegisteredHandler>>,
 }
 
-/// One of them, as [`Context::call`](super::Context::call) wants it.
+/// A handler's handle for [`Context::call`](super::Context::call).
 pub struct Handle<H> {
     number: usize,
     handler: PhantomData<fn(H)>,
@@ -85,41 +85,41 @@ impl<H> std::fmt::Debug for Handle<H> {
     }
 }
 
-/// How many calls of a handler ran where, and how long that took in all.
+/// The number of calls of a handler by backend, and the total time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HandlerUsage {
-    /// The handler.
+    /// The handler's name.
     pub name: String,
     /// Calls on devices, and seconds.
     pub gpu: (u64, f64),
-    /// Of these calls, those on each device.
+    /// The device calls, by device.
     pub devices: Vec<u64>,
     /// Calls on the host's cores, and seconds.
     pub cpu: (u64, f64),
 }
 
 impl Handlers {
-    /// No handlers yet. Without a device all run on the host's cores; several devices share the
-    /// calls of a window, each as many as it is fast (`Some(gpu)` is one, a list are several:
-    /// [`Gpu::nth`]).
+    /// Creates an empty list of handlers. Without a device all run on the host's cores. Several
+    /// devices share the calls of a window in proportion to their speed (`Some(gpu)` is one device,
+    /// a list several: [`Gpu::nth`]).
     pub fn new(devices: impl IntoIterator<Item = Gpu>, placement: Placement) -> Self {
         Self { devices: devices.into_iter().collect(), placement, list: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a handler.
     pub fn add<H: Handler>(&mut self, handler: H) -> Handle<H> {
         let used = HandlerUsage { name: handler.name().to_owned(), ..HandlerUsage::default() };
         self.list.push(Box::new(HandlerMemory { handler, balance: Balance::default(), used }));
         Handle { number: self.list.len() - 1, handler: PhantomData }
     }
 
-    /// What ran where, handler by handler.
+    /// The usage of each handler.
     pub fn used(&self) -> Vec<HandlerUsage> {
         self.list.iter().map(|handler| handler.used().clone()).collect()
     }
 
-    /// The answers to calls of one handler, on rayon's cores or on this one, where the device does
-    /// not serve.
+    /// The answers to calls of one handler. Without a device, they are computed on rayon's cores,
+    /// or on this core only.
     pub(super) fn run(
         &mut self,
         handler: usize,
@@ -128,7 +128,7 @@ impl Handlers {
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
         let Some(handler) = self.list.get_mut(handler) else {
             let what =
-                "an event called it, and the simulation's Options::handlers does not hold it".to_owned();
+                "an event called it, and the simulation's Options::handlers does not have it".to_owned();
             return Err(HybridError::Handler { handler: format!("number {handler}"), what });
         };
         handler.run(&self.devices, self.placement, calls, cores)
@@ -171,19 +171,19 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
         let other = |what: &str| HybridError::Handler { handler: name.clone(), what: what.to_owned() };
         let calls: Option<Vec<H::Call>> =
             calls.into_iter().map(|call| call.downcast().ok().map(|call| *call)).collect();
-        let calls = calls.ok_or_else(|| other("it was called by the handle of another simulation"))?;
+        let calls = calls.ok_or_else(|| other("it was called with the handle of another simulation"))?;
         let devices = if self.handler.has_gpu() { devices } else { &[] };
         let mut place = self.balance.place(placement, calls.len(), devices.len());
         let warm = self.balance.is_warm(place);
         let handler = &self.handler;
-        // A panic of its code is an error like others, so that all ranks hear of it.
+        // A panic in its code is an error like others, so that all ranks get it.
         let guarded = |answer: &dyn Fn() -> Result<Vec<H::Answer>, HybridError>, calls: usize| {
             let begun = Instant::now();
             let answers = catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|panic| {
                 Err(other(&format!("its code panicked: {}", panic_message(&*panic))))
             })?;
             if answers.len() != calls {
-                return Err(other(&format!("it gave {} answers to {calls} calls", answers.len())));
+                return Err(other(&format!("it returned {} answers to {calls} calls", answers.len())));
             }
             Ok((answers, begun.elapsed().as_secs_f64()))
         };
@@ -216,7 +216,7 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
                     })
                     .collect();
                 let reported = at_once(parts);
-                // The first by number, if several fail.
+                // If several fail, the first by device.
                 let reported: Result<Vec<_>, _> = reported.into_iter().collect();
                 reported.map(|reported| {
                     let mut answers = Vec::with_capacity(calls.len());
@@ -229,7 +229,7 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
             }
         };
         if placement == Placement::Auto && matches!(answered, Err(HybridError::Cut { .. })) {
-            // The driver ends its loops, and would again.
+            // The driver ended its loops, and would again.
             self.balance.cut = true;
             (place, begun) = (HandlerBackend::Cpu, Instant::now());
             answered = guarded(&on_cpu, calls.len()).map(|(answers, _)| answers);
@@ -251,8 +251,8 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
     }
 }
 
-/// Runs functions at once, each in a thread of its own (the first in this one), and returns what
-/// they return, in their order. Those for which the system gives no thread follow in this one.
+/// Runs functions at once, each in its own thread (the first in this one), and returns their
+/// results, in order. If the system cannot create a thread, its function runs in this one.
 fn at_once<R: Send>(functions: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     let functions: Vec<_> = functions.into_iter().map(|function| Mutex::new(Some(function))).collect();
     let run = |number: usize| {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::{Context, Digest, Entity};
 use crate::pdes::{self, CpuModel, Event};
 
-/// An LP of a model of [`pdes`]: its Rust twin runs on all cores and ranks, to the fingerprint of
-/// the sequential engine and of the GPU.
+/// An LP of a model of [`pdes`]. Its reference implementation in Rust runs on all cores and ranks,
+/// to the same fingerprint as the sequential engine and the GPU.
 ///
-/// Without a lookahead that holds as long as no LP executes more events in a round than the
-/// engine's windows have room for, which is 128.
+/// Without a lookahead this holds as long as no LP executes more than 128 events in a round, which
+/// is the budget of the engine's windows.
 ///
-/// Its runs are saved ([`Simulation::checkpoint`](super::Simulation::checkpoint)) and gone on with
-/// ([`Lp::resume`]) by any engine and any ranks.
+/// Its runs are saved ([`Simulation::checkpoint`](super::Simulation::checkpoint)) and resumed
+/// ([`Lp::resume`]) by any engine and any number of ranks.
 pub struct Lp<M: CpuModel> {
     pub(super) model: Arc<M>,
     pub(super) state: M::State,
@@ -24,7 +24,7 @@ where
     M::State: Send,
     M::Payload: super::Message,
 {
-    /// A simulation of all LPs of a model, alone or as one rank of several.
+    /// Creates a simulation of all LPs of a model, alone or as one rank of several.
     ///
     /// # Errors
     /// As [`Simulation::on`](super::Simulation::on).

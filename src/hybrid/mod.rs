@@ -2,15 +2,15 @@
 //! Simian (Chapuis, Eidenbenz, Santhi and Park, "Simian integrated framework for parallel discrete
 //! event simulation on GPUs").
 //!
-//! It is for models whose entities are Rust: with states of any shape, files, maps, code of others.
-//! What of them is heavy arithmetic, their events hand to the GPU, many calls at once. A model
-//! whose LPs are small and many is faster in [`pdes`](crate::pdes), all of it on the GPU.
+//! It is for models with entities in Rust: states of any shape, files, maps, other libraries. Their
+//! events pass heavy arithmetic to the GPU, many calls at once. A model with many small LPs is
+//! faster in [`pdes`](crate::pdes), entirely on the GPU.
 //!
 //! # Entities and processes
 //!
-//! An [`Entity`] is a state, and a function for the messages that it is sent; services are variants
-//! of its message. A process ([`Context::spawn`]) is an async function of an entity that waits for
-//! times and messages.
+//! An [`Entity`] is a state and a function that receives messages; services are variants of its
+//! message. A process ([`Context::spawn`]) is an async function of an entity that waits for times
+//! and messages.
 //!
 //! ```
 //! use eventhorizon::hybrid::{Context, Digest, Entity, Options, Simulation};
@@ -64,67 +64,66 @@
 //!
 //! # Windows
 //!
-//! Those of the paper's Algorithms 1 and 2: the earliest pending time *t* of all ranks is known,
-//! all events before *t* plus the lookahead are executed, the GPU's answers are waited for,
-//! messages change hands. Within a window each entity executes its own events alone, so cores share
-//! them as they like ([`Options::threads`]).
+//! Windows follow the paper's Algorithms 1 and 2. The ranks agree on the earliest pending time *t*,
+//! execute all events before *t* plus the lookahead, wait for the GPU's answers, and exchange
+//! messages. Within a window entities are independent, so cores share them freely
+//! ([`Options::threads`]).
 //!
 //! # One meaning
 //!
 //! A run has the same bits on any number of threads and ranks, with handlers on the GPU or not. An
-//! entity executes its smallest event: by time, then by the order of messages, then by the numbers
-//! of processes ([`Entity`]); its random streams are keyed by (seed, replica, entity, number of the
-//! event at the entity); a handler's answer is part of the event that asked for it.
-//! [`Simulation::fingerprint`] sums up what was executed, the states, and what is pending. [`Lp`]
-//! runs any model of [`pdes`](crate::pdes) here, to the fingerprint that it has there.
+//! entity executes its smallest event: ordered by time, then by the order of messages, then by the
+//! numbers of processes ([`Entity`]). Its random streams are keyed by (seed, replica, entity,
+//! number of the event at the entity). A handler's answer is part of the event that called it.
+//!
+//! [`Simulation::fingerprint`] sums over executed events, states and pending events. [`Lp`] runs
+//! any model of [`pdes`](crate::pdes) here, to the same fingerprint as there.
 //!
 //! # Handlers
 //!
-//! [`Context::call`] hands work to a [`Handler`]. The calls of a window are merged (those of all
-//! entities that got as far as a call), and answered together: on the device, or on all cores by a
-//! Rust twin, whichever takes less time ([`Placement::Auto`] measures). [`WgslHandler`] makes a
-//! handler of a WGSL function, batched (an invocation for each call) or multithreaded (workgroups
-//! for each call); what a call is given and what it answers are the structs `Call` and `Answer` of
-//! the file, which are compared with the Rust types. Shared data stays on the device between calls,
-//! and buffers serve again. Several devices share the calls of a window, each as many as it was
-//! found to be fast ([`Handlers::new`]). While devices work this rank's entities wait: cores and
-//! devices do not overlap yet.
+//! [`Context::call`] passes work to a [`Handler`]. The calls of a window are merged (over all
+//! entities that have reached a call) and answered together: on the device, or on all cores by a
+//! reference implementation in Rust, whichever is faster ([`Placement::Auto`] measures).
+//!
+//! [`WgslHandler`] builds a handler from a WGSL function, batched (an invocation for each call) or
+//! multithreaded (workgroups for each call). The input and the answer of a call are the structs
+//! `Call` and `Answer` of the file, which are compared with the Rust types. Shared data stays on
+//! the device between calls, and buffers are reused.
+//!
+//! Several devices share the calls of a window in proportion to their measured speed
+//! ([`Handlers::new`]). While devices work, this rank's entities wait: cores and devices do not
+//! overlap yet.
 //!
 //! # Ranks
 //!
 //! [`Simulation::on`] is one rank of several: threads of a process ([`in_process`]), processes of
-//! MPI (`MpiRank`, with the cargo feature `mpi`), or whatever implements [`Transport`]. A window
-//! takes an all-reduce for its beginning, one for its faults, and an all-to-all for its messages.
-//! An error of one rank, of whatever kind, is one of all after the same window, or, of messages
-//! that cannot be read where they arrive, before the next: a [`Fault`] is the same everywhere, of
-//! any other error the rest hear as [`HybridError::Rank`]. A rank that ends in another way ends the
-//! others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`].
+//! MPI (`MpiRank`, with the cargo feature `mpi`), or another [`Transport`]. A window takes an
+//! all-reduce for its beginning, one for its faults, and an all-to-all for its messages.
+//!
+//! An error on one rank ends all ranks after the same window, or, if a received message cannot be
+//! read, before the next one. A [`Fault`] is the same on all ranks; other errors reach the other
+//! ranks as [`HybridError::Rank`]. A rank that ends in another way ends the others with
+//! [`HybridError::Gone`], one that hangs with [`HybridError::Silent`].
 //!
 //! # Checkpoints
 //!
-//! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks,
-//! of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
-//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other
-//! entities have none: what a process has come to cannot be written down.
+//! A run of a `pdes` model is saved by all ranks together, and resumed by any number of ranks of
+//! this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
+//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; see `docs/checkpoints.md`.
+//! Other entities have no checkpoints, because the state of an async process cannot be saved.
 //!
 //! # Many GPUs
 //!
-//! [`GpuPart`] is a simulation of [`pdes`](crate::pdes) cut into ranges of LPs, each on a device of
-//! its own, on the same ranks. `docs/devices.md` says what each scale needs, and when it pays.
-//!
-//! # Speed
-//!
-//! PHOLD with 32,768 LPs, 16 events each, rate 0.1 and lookahead 10 ([`Lp`], `eventhorizon
-//! phold-ranks`), on the host of an NVIDIA H200 with 16 cores, in 10⁶ events per second: 3.8 with
-//! one thread, 7.3 with two, 14 with four, 25 with eight; two ranks of one thread each in one
-//! process 8.2.
+//! [`GpuPart`] is a simulation of [`pdes`](crate::pdes) split into ranges of LPs, each on its own
+//! device, on the same ranks. `docs/devices.md` describes what each scale needs, and when it pays.
 //!
 //! # Panics
 //!
-//! Where the program unwinds, panics of an entity's functions and processes are caught and are
-//! faults of the entity, with the panic's words; those of a [`Handler`]'s code and of twins are
-//! [`HybridError::Handler`]. Others (of a message's `Ord`, of [`Entity::state`]) go on in the
-//! caller, and a simulation that was in a window cannot run any more.
+//! If the program unwinds, panics in an entity's functions and processes are caught, and are faults
+//! of the entity with the panic's message. Panics in a [`Handler`]'s code and in reference
+//! implementations are [`HybridError::Handler`]. Others (in a message's `Ord`, in
+//! [`Entity::state`]) propagate to the caller, and a simulation that was in a window cannot run any
+//! more.
 
 mod devices;
 mod digest;

@@ -1,10 +1,9 @@
-//! Ranks that are processes of MPI, through the crate `mpi`.
+//! Ranks as processes of MPI, through the crate `mpi`.
 //!
-//! No call of MPI here waits: what is sent and received are requests, which are asked again and
-//! again whether they are done, up to a deadline. So a rank that hangs, wherever it does, leaves
-//! nobody waiting (but for those that have come to a good end: they wait for the others to come to
-//! theirs, however long that takes). What a request that never ends holds (its bytes) is given up
-//! with it.
+//! No call of MPI here blocks: sends and receives are requests, which are tested repeatedly up to a
+//! deadline. So a rank that hangs leaves no other rank waiting. (Ranks that ended well are an
+//! exception: they wait for the others to end, for any time.) A request that never ends is leaked
+//! with its bytes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,46 +18,47 @@ use web_time::Instant;
 use super::transport::PATIENCE;
 use super::{HybridError, Transport};
 
-/// What ranks send each other, and the last word of a rank that goes.
+/// The tags of messages between ranks, and of the last message of a rank that ends.
 const DATA: Tag = 0x4556;
 const GONE: Tag = 0x4557;
 
-/// Bytes of one message of MPI, which counts in 31 bits. What is as long is followed by more.
+/// The maximum number of bytes of an MPI message, which counts in 31 bits. Another message follows
+/// one of this length.
 const MOST: usize = 1 << 30;
 
-/// Once something is wrong, so long is waited for the others to learn of it, before this process
-/// ends and `mpirun` ends all.
+/// After an error, how long the other ranks have to learn of it before this process ends and
+/// `mpirun` ends all.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// This process as a rank of MPI: one for the program, which ends MPI when it is dropped.
+/// This process as a rank of MPI: one per program. Dropping it ends MPI.
 ///
-/// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says
-/// so to the others, who end with [`HybridError::Gone`]. One that hangs is [`HybridError::Silent`]
-/// to the others when they have waited for it long enough ([`MpiRank::waiting`]). One that is
-/// killed is the business of `mpirun`, which ends all others.
+/// Errors of a simulation reach all ranks. A rank that returns early or panics notifies the others,
+/// which end with [`HybridError::Gone`]. A rank that hangs is [`HybridError::Silent`] to the others
+/// after their waiting time ([`MpiRank::waiting`]). If a rank is killed, `mpirun` ends all others.
 ///
-/// Large messages arrive while both ranks are in calls of this library: one that sends much, and
-/// then is busy with something else for longer than others wait, is silent to them.
+/// Large messages arrive while both ranks are in calls of this library. A rank that sends much
+/// data, and is then busy elsewhere for longer than the others wait, appears silent to them.
 ///
-/// When all ranks have come to their ends, the last that is dropped ends MPI, for which each waits.
-/// After an error none does: a process that ends without is what tells `mpirun` to end those that
-/// hang. So a program whose run failed should end soon, with another exit code than 0.
+/// When all ranks have ended, dropping the last one ends MPI; each waits for this. After an error
+/// none waits: a process that ends without ending MPI makes `mpirun` end those that hang. So a
+/// program with a failed run should end soon, with an exit code other than 0.
 pub struct MpiRank {
     world: SimpleCommunicator,
     patience: Duration,
     culprit: u32,
-    /// Whether a rank was found gone or silent: then nothing is sent any more, or waited for.
+    /// Whether a rank is gone or silent: then this rank sends nothing and waits for nothing any
+    /// more.
     alone: bool,
-    /// The last words that came.
+    /// The received last messages.
     last: BTreeMap<u32, RankStatus>,
-    /// What was sent and may not have arrived.
+    /// Sends that may not have arrived.
     flying: Vec<PendingRequest>,
-    /// None once it is given up.
+    /// `None` once it is given up.
     universe: Option<Universe>,
 }
 
 impl MpiRank {
-    /// Begins MPI. None where it has begun before in this process.
+    /// Starts MPI. `None` if it was started before in this process.
     pub fn new() -> Option<Self> {
         // Only the thread that holds the rank calls MPI.
         let (universe, _) = ::mpi::initialize_with_threading(Threading::Funneled)?;
@@ -75,8 +75,8 @@ impl MpiRank {
         })
     }
 
-    /// The same with another time to wait for the other ranks: by default somewhat longer than for
-    /// a device.
+    /// The same with another waiting time for other ranks: by default somewhat longer than for a
+    /// device.
     #[must_use]
     pub fn waiting(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -90,13 +90,13 @@ impl MpiRank {
         }));
     }
 
-    /// Forgets what has arrived.
+    /// Removes completed sends.
     fn reap(&mut self) {
         let flying = std::mem::take(&mut self.flying);
         self.flying.extend(flying.into_iter().filter_map(|flight| flight.test().err()));
     }
 
-    /// What a rank has sent with a tag, if it has begun to arrive.
+    /// Starts to receive a message with this tag, if one has begun to arrive.
     fn begun(&self, from: u32, tag: Tag) -> Option<PendingRequest> {
         let process = self.world.process_at_rank(signed(from));
         let (message, status) = process.immediate_matched_probe_with_tag(tag)?;
@@ -126,7 +126,7 @@ impl MpiRank {
                     return Err(HybridError::Gone { rank: self.culprit });
                 }
                 if self.look_for_last(from) {
-                    // A message that was sent before it may have come since it was looked for.
+                    // A message sent before it may have arrived since the last check.
                     continue;
                 }
             } else if self.alone {
@@ -141,10 +141,10 @@ impl MpiRank {
         }
     }
 
-    /// Whether the last word of a rank has come.
+    /// Whether the last message of a rank has arrived.
     fn look_for_last(&mut self, from: u32) -> bool {
         let Some(mut flight) = self.begun(from, GONE) else { return self.last.contains_key(&from) };
-        // It is short, so it comes at once. But not without end.
+        // It is short, so it arrives at once; the wait is bounded all the same.
         let begun = Instant::now();
         let bytes = loop {
             match flight.test() {
@@ -164,7 +164,7 @@ impl MpiRank {
     }
 }
 
-/// The last word of a rank: whether something was wrong, and with whom.
+/// The last message of a rank: whether it had an error, and the rank that caused it.
 struct RankStatus {
     sick: bool,
     culprit: u32,
@@ -209,7 +209,7 @@ impl Drop for MpiRank {
         let own = self.rank();
         let others: Vec<u32> = (0..self.ranks()).filter(|&rank| rank != own).collect();
         let mut sick = self.alone || std::thread::panicking();
-        // Those who wait for this rank hear of it. After a good end nobody does.
+        // Ranks that wait for this one learn of its end. After a good end none waits.
         let mut last = vec![u8::from(sick)];
         last.extend(self.culprit.to_le_bytes());
         for &to in &others {
@@ -244,7 +244,7 @@ impl std::fmt::Debug for MpiRank {
     }
 }
 
-/// A request of MPI with the bytes that it reads or writes, which live as long as MPI may use them.
+/// An MPI request with the bytes that it reads or writes, which live as long as MPI may use them.
 struct PendingRequest {
     request: Request<'static, [u8], StaticScope>,
     bytes: *mut [u8],
@@ -253,7 +253,7 @@ struct PendingRequest {
 impl PendingRequest {
     fn of(bytes: Vec<u8>, begin: impl FnOnce(&'static [u8]) -> Request<'static, [u8], StaticScope>) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice());
-        // SAFETY: it comes from a box, which is freed in `test` alone, when the request has ended.
+        // SAFETY: the bytes come from a box, which only `test` frees, after the request has ended.
         Self { request: begin(unsafe { &*bytes }), bytes }
     }
 
@@ -262,7 +262,7 @@ impl PendingRequest {
         begin: impl FnOnce(&'static mut [u8]) -> Request<'static, [u8], StaticScope>,
     ) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice());
-        // SAFETY: as in `of`, and nobody else has a reference to it.
+        // SAFETY: as in `of`, and there is no other reference to the bytes.
         Self { request: begin(unsafe { &mut *bytes }), bytes }
     }
 
@@ -270,14 +270,14 @@ impl PendingRequest {
     fn test(self) -> Result<Vec<u8>, Self> {
         let bytes = self.bytes;
         match self.request.test() {
-            // SAFETY: it was made of a box by `of` or `into`. The request has ended and is gone
-            // with its reference, so neither MPI nor anybody else uses it.
+            // SAFETY: the pointer comes from a box in `of` or `into`. The request has ended and its
+            // reference is gone, so neither MPI nor any other code uses the bytes.
             Ok(_) => Ok(unsafe { Box::from_raw(bytes) }.into_vec()),
             Err(request) => Err(Self { request, bytes }),
         }
     }
 
-    /// Leaves the request to itself: MPI may use the bytes as long as it likes.
+    /// Leaks the request: MPI may use its bytes for any time.
     fn give_up(self) {
         std::mem::forget(self.request);
     }

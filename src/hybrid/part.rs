@@ -1,9 +1,9 @@
 //! A partition: the entities that one thread executes in a window.
 //!
 //! Entities do not interact within a window. So a partition takes the events of the window, sorts
-//! them by entity and executes entity by entity; what an entity sends to itself for the same window
-//! lies in a small heap. An event that calls handlers suspends its entity with the rest of its
-//! window. When no entity of the rank can continue, the calls are answered and the suspended
+//! them by entity and executes entity by entity; an entity's messages to itself within the window
+//! are in a small heap. An event that calls handlers suspends its entity with the remaining events
+//! of its window. When no entity of the rank can continue, the calls are answered and the suspended
 //! entities resume. An answer is part of its event, so no result depends on windows.
 
 use std::any::Any;
@@ -24,22 +24,22 @@ shared! {
     const STATE: u32 as DIGEST_STATE;
     const PENDING: u32 as DIGEST_PENDING;
 }
-/// One more kind.
+/// An additional kind.
 const WAKE: u32 = 5;
 
-/// So many events of an entity at one time are too many.
+/// The maximum number of events of an entity at one time.
 const PATIENCE: u32 = 1 << 20;
 
-/// Where an entity lies.
+/// The location of an entity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address {
     pub(super) rank: u32,
-    /// Its partition on that rank, and its row there. Of no meaning on other ranks.
+    /// Its partition on that rank, and its row there. Meaningless on other ranks.
     pub(super) part: u32,
     pub(super) slot: u32,
 }
 
-/// What all partitions of a rank know.
+/// The data shared by all partitions of a rank.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// The key of the streams.
@@ -48,7 +48,7 @@ pub(super) struct Shared {
     pub(super) lookahead: Ticks,
     pub(super) replica: u32,
     pub(super) entities: u32,
-    /// Of all entities; none before they are made.
+    /// The addresses of all entities; empty before they are created.
     pub(super) addresses: Vec<Address>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Mail<M> {
     pub(super) message: M,
 }
 
-/// A call that waits for its answer: the entity's place in `suspended`, and its number there.
+/// A call that waits for its answer. Calls are in the order of the entities in `suspended`.
 pub(super) struct Waiting {
     pub(super) handler: usize,
     pub(super) call: Box<dyn Any + Send>,
@@ -78,47 +78,47 @@ struct Suspended<E: Entity> {
     now: Ticks,
     stream: Stream,
     answered: Vec<Continuation<E>>,
-    /// What it has left of the window.
+    /// Its remaining events in the window.
     rest: BinaryHeap<Reverse<Event<E::Message>>>,
-    /// How often it was called at this time.
+    /// The number of calls with answers at this time.
     stalled: u32,
 }
 
 pub(super) struct Part<E: Entity> {
     pub(super) names: Vec<u32>,
-    /// None of an entity whose process panicked.
+    /// `None` for an entity with a process that panicked.
     pub(super) entities: Vec<Option<E>>,
-    /// Events executed by each.
+    /// Events executed by each entity.
     executed: Vec<u64>,
     processes: Vec<Option<Box<Processes<E>>>>,
     pending: Pending<E::Message>,
-    /// In the end none while a process runs.
+    /// `None` while a process runs.
     context: Option<Context<E>>,
     digest: Digest,
-    /// The window's events, the last first.
+    /// The window's events, the last one first.
     batch: Vec<Event<E::Message>>,
-    /// Those of the entity at hand that came since.
+    /// New events of the current entity within the window.
     own: BinaryHeap<Reverse<Event<E::Message>>>,
     suspended: Vec<Suspended<E>>,
-    /// The calls of the suspended, one after the other.
+    /// The calls of the suspended entities, one after the other.
     pub(super) calls: Vec<Waiting>,
-    /// What is for other partitions of this rank, and for other ranks.
+    /// Events for other partitions of this rank, and messages for other ranks.
     pub(super) out: Vec<Vec<Event<E::Message>>>,
     pub(super) far: Vec<Vec<Mail<E::Message>>>,
-    /// What came from them, and lists that serve again.
+    /// Events from other partitions, and lists to reuse.
     pub(super) inbox: Vec<Vec<Event<E::Message>>>,
     pub(super) spare: Vec<Vec<Event<E::Message>>>,
     /// The answers to `calls`.
     pub(super) answers: Vec<Box<dyn Any + Send>>,
-    /// The earliest time that was sent to others since the window began.
+    /// The earliest time sent to others since the window began.
     pub(super) sent: Ticks,
-    /// Its number on this rank.
+    /// Its index on this rank.
     number: u32,
     pub(super) events: u64,
     fingerprint: u64,
     pub(super) fault: Option<Fault>,
     pub(super) full: Option<Full>,
-    /// The entity at hand, for a panic.
+    /// The current entity, for a panic.
     at: u32,
     now: Ticks,
 }
@@ -126,11 +126,11 @@ pub(super) struct Part<E: Entity> {
 /// The processes of an entity, in the order of their numbers.
 struct Processes<E: Entity> {
     running: Vec<Spawned<E>>,
-    /// Numbers given.
+    /// The number of processes spawned.
     given: u32,
 }
 
-/// Why an entity is done with its events, or not yet.
+/// Why an entity has stopped executing events.
 enum StepEnd {
     Done,
     Waits,
@@ -175,9 +175,9 @@ impl<E: Entity> Part<E> {
         slot
     }
 
-    /// The earliest time that it holds or has sent.
+    /// The earliest time of its pending and sent events.
     pub(super) fn first(&self) -> Ticks {
-        // What came to its inbox, another has sent.
+        // Events in its inbox are counted by the partition that sent them.
         self.pending.first().min(self.sent)
     }
 
@@ -192,7 +192,7 @@ impl<E: Entity> Part<E> {
         }
     }
 
-    /// Executes what lies before `end`, but what waits for answers.
+    /// Executes the events before `end`, except those of entities that wait for answers.
     pub(super) fn window(&mut self, shared: &Shared, end: Ticks) {
         self.sent = Ticks::NEVER;
         let (mut batch, mut inbox) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.inbox));
@@ -213,7 +213,7 @@ impl<E: Entity> Part<E> {
         }
     }
 
-    /// Hands over the answers to all calls, in their order, and goes on.
+    /// Delivers the answers to all calls, in their order, and continues.
     pub(super) fn answer(&mut self, shared: &Shared, end: Ticks) {
         let mut answers = std::mem::take(&mut self.answers).into_iter();
         for entity in std::mem::take(&mut self.suspended) {
@@ -224,7 +224,7 @@ impl<E: Entity> Part<E> {
             context.stream = entity.stream;
             (self.at, self.now) = (entity.slot, entity.now);
             context.processes = self.processes[entity.slot as usize].as_ref().map_or(0, |some| some.given);
-            // A call with the answer of another is one more at this time.
+            // An answer to a call made in an answer counts as one more event at this time.
             let stalled = entity.stalled + 1;
             let handed = self.guarded(shared, |part| {
                 if stalled > PATIENCE {
@@ -242,7 +242,7 @@ impl<E: Entity> Part<E> {
         }
     }
 
-    /// Executes the events of one entity up to `end`, or to one that waits for answers.
+    /// Executes the events of one entity up to `end`, or up to an event that waits for answers.
     fn turn(&mut self, shared: &Shared, end: Ticks, slot: u32, stalled: u32) {
         let turn = self.guarded(shared, |part| {
             let mut stalled = stalled;
@@ -266,21 +266,21 @@ impl<E: Entity> Part<E> {
             }
         });
         if turn.is_none() {
-            // It does nothing more.
+            // The entity executes nothing more.
             while self.batch.last().is_some_and(|event| event.slot == slot) {
                 self.batch.pop();
             }
         }
     }
 
-    /// Does something for the entity at hand; none where that broke a rule, or panicked.
+    /// Runs a function for the current entity; `None` if it violated a rule or panicked.
     fn guarded<R>(
         &mut self,
         shared: &Shared,
         function: impl FnOnce(&mut Self) -> Result<R, FaultKind>,
     ) -> Option<R> {
-        // What a panic leaves half done is the entity's state and what it was about to send: the
-        // first is never used again, the second is thrown away.
+        // A panic may leave the entity's state and its sent messages incomplete: the state is never
+        // used again, and the messages are dropped.
         let done = catch_unwind(AssertUnwindSafe(|| function(self)));
         let kind = match done {
             Ok(Ok(result)) => return Some(result),
@@ -304,7 +304,7 @@ impl<E: Entity> Part<E> {
         let context = self.context.as_mut().expect("no process runs");
         (context.now, context.name) = (now, name);
         context.stream = Stream::new(shared.seed, name, self.executed[slot as usize]);
-        // Once for the event, so that no two calls within it give the same number.
+        // Once per event, so that no two calls within it assign the same number.
         context.processes = self.processes[slot as usize].as_ref().map_or(0, |some| some.given);
     }
 
@@ -326,7 +326,7 @@ impl<E: Entity> Part<E> {
         let Event { slot, time, body } = event;
         match body {
             Body::Message(message) => {
-                // First, so that a panic is that of this event.
+                // Counted first, so that a panic belongs to this event.
                 self.count(shared, slot, time);
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
                 let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
@@ -342,7 +342,7 @@ impl<E: Entity> Part<E> {
                     let here = |process: &Spawned<E>| process.id().0 == number && process.waits(wait);
                     processes.running.iter().position(here)
                 });
-                // It was stopped, or a message came first: nothing happens.
+                // The process was stopped, or a message came first: nothing happens.
                 let Some(index) = waiter else { return Ok(StepEnd::Done) };
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash_wake(slot, time, number));
                 self.count(shared, slot, time);
@@ -354,7 +354,7 @@ impl<E: Entity> Part<E> {
 
     fn count(&mut self, shared: &Shared, slot: u32, time: Ticks) {
         self.events += 1;
-        // The first stream is that of the start.
+        // Stream 0 belongs to the start.
         self.executed[slot as usize] += 1;
         self.open(shared, slot, time);
     }
@@ -372,7 +372,7 @@ impl<E: Entity> Part<E> {
         self.digest.finish(WAKE)
     }
 
-    /// What a process waits for has come.
+    /// Resumes a process after its wait.
     fn resume(&mut self, slot: u32, index: usize, message: Option<E::Message>) -> Result<(), FaultKind> {
         let processes = self.processes[slot as usize].as_mut().expect("one of them waits");
         let process = &mut processes.running[index];
@@ -383,7 +383,7 @@ impl<E: Entity> Part<E> {
         Ok(())
     }
 
-    /// After a call of the entity at hand: takes what it left in the context.
+    /// Processes the context after a call of the current entity.
     fn close(&mut self, shared: &Shared, end: Ticks, now: Ticks, stalled: u32) -> Result<StepEnd, FaultKind> {
         let slot = self.at;
         let name = self.names[slot as usize];
@@ -418,7 +418,7 @@ impl<E: Entity> Part<E> {
                 return Err(FaultKind::Lookahead { to, at: time, least });
             }
             let pushed = if address.rank != shared.rank {
-                let Body::Message(message) = body else { unreachable!("it was made so") };
+                let Body::Message(message) = body else { unreachable!("it was built as a message") };
                 self.sent = self.sent.min(time);
                 let list = &mut self.far[address.rank as usize];
                 room(list).map(|()| list.push(Mail { to, time: time.get(), message }))
@@ -427,7 +427,8 @@ impl<E: Entity> Part<E> {
                 let list = &mut self.out[address.part as usize];
                 room(list).map(|()| list.push(Event { slot: address.slot, time, body }))
             } else {
-                // Not before the window's end: it was taken up to there.
+                // The event is not before the window's end, up to which the pending events were
+                // taken.
                 self.pending.push(Event { slot: address.slot, time, body })
             };
             if let Err(full) = pushed {
@@ -459,7 +460,7 @@ impl<E: Entity> Part<E> {
         Ok(StepEnd::Waits)
     }
 
-    /// Begins and ends processes of the entity at hand.
+    /// Starts and ends processes of the current entity.
     fn processes(&mut self, slot: u32) -> Result<(), FaultKind> {
         let context = self.context.as_mut().expect("no process runs");
         if context.spawned.is_empty() && context.stopped.is_empty() {
@@ -486,7 +487,7 @@ impl<E: Entity> Part<E> {
         }
     }
 
-    /// Its part of the fingerprint.
+    /// This partition's part of the fingerprint.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut sum = self.fingerprint;
         let mut digest = Digest::default();
@@ -503,7 +504,7 @@ impl<E: Entity> Part<E> {
             digest.words([self.names[event.slot as usize], low, high]);
             match &event.body {
                 Body::Message(message) => digest.put(message),
-                // One that nobody waits for any more is nothing.
+                // A wake-up that no process waits for any more does not count.
                 &Body::Wake(number, wait) => {
                     let processes = self.processes[event.slot as usize].as_ref();
                     let waits = processes.is_some_and(|processes| {
@@ -521,7 +522,7 @@ impl<E: Entity> Part<E> {
             }
             sum = sum.wrapping_add(digest.finish(PENDING));
         }
-        // After an error these did not leave.
+        // After an error these were not sent.
         for mail in self.far.iter().flatten() {
             let [low, high] = Ticks::new(mail.time).to_words();
             digest.words([mail.to, low, high]);
@@ -531,13 +532,13 @@ impl<E: Entity> Part<E> {
         sum
     }
 
-    /// Its entities with their names, and how many events each has executed.
+    /// Its entities with their names, and their numbers of executed events.
     pub(super) fn rows(&self) -> impl Iterator<Item = (u32, &E, u64)> {
         let entities = self.names.iter().zip(&self.entities).zip(&self.executed);
         entities.filter_map(|((&name, entity), &executed)| Some((name, entity.as_ref()?, executed)))
     }
 
-    /// The messages that are pending, with the names of those who will have them, in no order.
+    /// The pending messages, with the names of their destinations, unordered.
     pub(super) fn messages(&self) -> impl Iterator<Item = (u32, Ticks, &E::Message)> {
         self.pending.iter().chain(self.inbox.iter().flatten()).filter_map(|event| match &event.body {
             Body::Message(message) => Some((self.names[event.slot as usize], event.time, message)),
@@ -545,12 +546,12 @@ impl<E: Entity> Part<E> {
         })
     }
 
-    /// The part of the fingerprint that is of executed events.
+    /// The executed events' part of the fingerprint.
     pub(super) fn digest(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Has an entity that has executed so many events, and these messages for it.
+    /// Sets the number of executed events of an entity, and its pending messages.
     pub(super) fn put(
         &mut self,
         slot: u32,
@@ -562,12 +563,12 @@ impl<E: Entity> Part<E> {
         events.try_for_each(|event| self.pending.push(event))
     }
 
-    /// Has executed so many events besides, whose part of the fingerprint is this.
+    /// Sets the number of events executed before, and their part of the fingerprint.
     pub(super) fn put_sums(&mut self, events: u64, fingerprint: u64) {
         (self.events, self.fingerprint) = (events, fingerprint);
     }
 
-    /// A message from another rank.
+    /// Inserts a message from another rank.
     pub(super) fn deliver(&mut self, slot: u32, mail: Mail<E::Message>) -> Result<(), Full> {
         let event = Event { slot, time: Ticks::new(mail.time), body: Body::Message(mail.message) };
         self.pending.push(event)

@@ -1,10 +1,10 @@
-//! The events that wait in a partition: a ladder of buckets (after Tang, Goh and Thng, 2005) with
-//! one rung.
+//! The pending events of a partition: a ladder queue (after Tang, Goh and Thng, 2005) with one
+//! rung.
 //!
-//! Events that are far off lie in no order. Buckets of time are made of them when those of the last
-//! time are used up, none much narrower than a window: a window takes most of its events bucket by
-//! bucket, and sorts them itself. Of the one bucket that it takes a part of, the rest becomes a
-//! heap; so a long bucket costs its logarithm and not its length for each of many short windows.
+//! Distant events are unordered. When all buckets are used up, new ones are built from them, none
+//! much narrower than a window. A window takes most of its events bucket by bucket, and sorts them
+//! itself. If it takes only a part of a bucket, the rest becomes a heap, so for each of many short
+//! windows a long bucket costs its logarithm, not its length.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,14 +13,14 @@ use super::entity::Event;
 use super::error::Full;
 use crate::time::Ticks;
 
-/// Events for a bucket, where windows are not longer than that.
+/// The target number of events in a bucket, if windows are not longer.
 const EVENTS: usize = 64;
-/// Buckets at the most.
+/// The maximum number of buckets.
 const BUCKETS: usize = 4096;
-/// Of these, a window is so many buckets, or fewer.
+/// The maximum number of buckets in a window.
 const IN_WINDOW: u64 = 32;
 
-/// Orders events by time alone, the earliest being the greatest: what a heap gives first.
+/// Orders events by time alone, the earliest as the greatest, as a max-heap requires.
 #[derive(Debug)]
 struct First<M>(Event<M>);
 
@@ -44,7 +44,7 @@ impl<M> PartialEq for First<M> {
 
 impl<M> Eq for First<M> {}
 
-/// Events in no order, and the earliest time among them.
+/// Unordered events, and the earliest time among them.
 #[derive(Debug)]
 struct Bucket<M> {
     events: Vec<Event<M>>,
@@ -66,7 +66,7 @@ impl<M> Bucket<M> {
     }
 }
 
-/// Makes room for one more.
+/// Reserves room for one more.
 pub(super) fn room<T>(list: &mut Vec<T>) -> Result<(), Full> {
     if list.len() == list.capacity() {
         let more = list.len().max(16);
@@ -79,17 +79,17 @@ pub(super) fn room<T>(list: &mut Vec<T>) -> Result<(), Full> {
 /// The pending events of a partition.
 #[derive(Debug)]
 pub(super) struct Pending<M> {
-    /// Those before the first bucket that is left.
+    /// The events before the first remaining bucket.
     near: BinaryHeap<First<M>>,
     buckets: Vec<Bucket<M>>,
-    /// The first of them that is left.
+    /// The first remaining bucket.
     next: usize,
-    /// Where the first of all begins, and the logarithm of how long each is.
+    /// The begin of the first of all buckets, and the logarithm of their width.
     base: u64,
     shift: u32,
-    /// Those after the last bucket.
+    /// The events after the last bucket.
     later: Bucket<M>,
-    /// How long windows are.
+    /// The length of windows.
     window: u64,
 }
 
@@ -107,7 +107,7 @@ impl<M> Pending<M> {
         }
     }
 
-    /// Where a bucket begins; `u64::MAX` where that is no time.
+    /// The begin of a bucket; `u64::MAX` if that exceeds the last tick.
     fn begin(&self, bucket: usize) -> u64 {
         let offset = (bucket as u128) << self.shift;
         u64::try_from(u128::from(self.base) + offset).unwrap_or(u64::MAX)
@@ -132,20 +132,20 @@ impl<M> Pending<M> {
         }
     }
 
-    /// The time of the earliest.
+    /// The time of the earliest event.
     pub(super) fn first(&self) -> Ticks {
         let near = self.near.peek().map(|first| first.0.time.get());
         let bucket = || self.buckets[self.next..].iter().find(|bucket| !bucket.events.is_empty());
         Ticks::new(near.or_else(|| bucket().map(|bucket| bucket.first)).unwrap_or(self.later.first))
     }
 
-    /// All of them, in no order.
+    /// All events, unordered.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Event<M>> {
         let buckets = self.buckets[self.next..].iter().flat_map(|bucket| &bucket.events);
         self.near.iter().map(|first| &first.0).chain(buckets).chain(&self.later.events)
     }
 
-    /// Moves all that are before `end` to `batch`.
+    /// Moves all events before `end` to `batch`.
     pub(super) fn take(&mut self, end: Ticks, batch: &mut Vec<Event<M>>) -> Result<(), Full> {
         let end = end.get();
         while self.near.peek().is_some_and(|first| first.0.time.get() < end) {
@@ -173,7 +173,7 @@ impl<M> Pending<M> {
         }
     }
 
-    /// Takes the first bucket apart: what is before `end`, and what is near.
+    /// Splits the first bucket: events before `end` go to `batch`, the others to `near`.
     fn split(&mut self, end: u64, batch: &mut Vec<Event<M>>) -> Result<(), Full> {
         let bucket = &mut self.buckets[self.next];
         bucket.first = u64::MAX;
@@ -192,7 +192,7 @@ impl<M> Pending<M> {
         Ok(())
     }
 
-    /// Makes buckets of what is later.
+    /// Builds buckets from the later events.
     fn make_buckets(&mut self) -> Result<(), Full> {
         let mut events = std::mem::take(&mut self.later.events);
         let first = std::mem::replace(&mut self.later.first, u64::MAX);
@@ -202,15 +202,15 @@ impl<M> Pending<M> {
         let width = (span / count).max((self.window / IN_WINDOW).min(span)).max(1);
         self.shift = u64::BITS - (width - 1).leading_zeros();
         self.shift = self.shift.min(63);
-        let count =
-            usize::try_from((span >> self.shift) + 1).expect("not above the number of buckets by much");
+        let count = usize::try_from((span >> self.shift) + 1)
+            .expect("hardly more than the maximum number of buckets");
         self.base = first;
         self.next = 0;
         self.buckets.resize_with(count, Bucket::default);
         for event in events.drain(..) {
             self.push(event)?;
         }
-        // The memory serves again.
+        // Reuses the memory.
         if self.later.events.is_empty() {
             self.later.events = events;
         }
@@ -233,7 +233,7 @@ mod tests {
         Event { slot: 0, time: Ticks::new(time), body: Body::Message(0) }
     }
 
-    /// Against a sorted list: what a window takes, and what is first.
+    /// Compares with a sorted list: the events of windows, and the first event.
     fn check(window: u64, delays: impl Fn(&mut Stream) -> u64, population: u64) {
         let mut stream = Stream::new(1, 2, window);
         let mut pending = Pending::new(Ticks::new(window));

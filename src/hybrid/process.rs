@@ -1,5 +1,5 @@
-//! Processes: async functions of an entity, which the engine polls when the time or the message
-//! comes that they wait for.
+//! Processes: async functions of an entity, which the engine polls when the time or message that
+//! they wait for arrives.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use super::entity::{Cell, Context, Entity, Filter, Incoming, ProcessId, Spawned}
 use super::error::FaultKind;
 use crate::time::Ticks;
 
-/// What a process has in its hands: it waits for a time or a message, and between two waits it may
-/// change its entity.
+/// The interface of a process: it waits for a time or a message, and may change its entity between
+/// two waits.
 ///
-/// A process awaits what is here, one at a time. What belongs to something else (a socket, a
-/// channel) nobody would wake it for: the run ends with a fault. What variables of a process hold
-/// is no part of fingerprints; what it leaves in its entity is.
+/// A process awaits only the functions here, one at a time. For other futures (a socket, a channel)
+/// there is no waker, and the run ends with a fault. Local variables of a process are not part of
+/// fingerprints; its changes to the entity are.
 pub struct Process<E: Entity> {
     cell: Arc<Mutex<Cell<E>>>,
 }
@@ -24,8 +24,8 @@ fn lock<E: Entity>(cell: &Mutex<Cell<E>>) -> MutexGuard<'_, Cell<E>> {
 }
 
 impl<E: Entity> Context<E> {
-    /// Begins a process of this entity, which runs when the present call returns, up to the first
-    /// thing that it waits for.
+    /// Starts a process of this entity. It runs when the current call returns, up to its first
+    /// wait.
     pub fn spawn<F>(&mut self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
     where
         F: Future<Output = ()> + Send + 'static,
@@ -38,22 +38,22 @@ impl<E: Entity> Context<E> {
 }
 
 impl<E: Entity> Process<E> {
-    /// Does something with the entity, now.
+    /// Calls a function with the entity and its context.
     ///
     /// # Panics
-    /// Outside the process: in another thread, or in a handler of the entity. The engine makes a
-    /// fault of it.
+    /// Outside the process: in another thread, or in a handler of the entity. The engine turns the
+    /// panic into a fault.
     pub fn with<R>(&self, function: impl FnOnce(&mut E, &mut Context<E>) -> R) -> R {
-        // Taken out, so that a call within the call finds nothing, instead of waiting for itself.
+        // Taken out, so that a nested call finds nothing instead of a deadlock.
         let lent = lock(&self.cell).lent.take();
         let (mut entity, mut context) =
-            lent.expect("`Process::with` is called where the process does not run");
+            lent.expect("`Process::with` was called while the process was not running");
         let result = function(&mut entity, &mut context);
         lock(&self.cell).lent = Some((entity, context));
         result
     }
 
-    /// The time.
+    /// The current time.
     ///
     /// # Panics
     /// As [`Process::with`].
@@ -61,13 +61,13 @@ impl<E: Entity> Process<E> {
         self.with(|_, context| context.now())
     }
 
-    /// Waits for so long. A wait of [`Ticks::NEVER`], or beyond the last tick, does not end.
+    /// Waits for a time span. A wait of [`Ticks::NEVER`], or beyond the last tick, does not end.
     pub async fn wait(&self, span: Ticks) {
         self.wait_for(Some(span), None).await;
     }
 
-    /// Waits for a message that passes the filter. Of several processes of an entity that wait for
-    /// it, the one that was spawned first gets it.
+    /// Waits for a message that passes the filter. If several processes of an entity wait for it,
+    /// the first one spawned gets it.
     pub async fn receive(&self, filter: impl Fn(&E::Message) -> bool + Send + 'static) -> E::Message {
         match self.wait_for(None, Some(Box::new(filter))).await {
             Incoming::Message(message) => message,
@@ -75,8 +75,8 @@ impl<E: Entity> Process<E> {
         }
     }
 
-    /// The same, up to a time from now; none if that comes first. A message of the last tick comes
-    /// before it.
+    /// The same, within a time span from now; `None` if that ends first. A message for its last
+    /// tick comes before its end.
     pub async fn receive_within(
         &self,
         span: Ticks,
@@ -142,22 +142,21 @@ impl<E: Entity> Spawned<E> {
         self.id
     }
 
-    /// Whether it waits for this message.
+    /// Whether the process waits for this message.
     pub(super) fn takes(&self, message: &E::Message) -> bool {
-        // The user's code runs while nothing is locked: where it calls its process it panics, and
-        // does not wait for itself.
+        // User code runs without a lock: if it calls its process, it panics instead of a deadlock.
         let Some(filter) = lock(&self.cell).filter.take() else { return false };
         let takes = filter(message);
         lock(&self.cell).filter = Some(filter);
         takes
     }
 
-    /// Whether it is still in this wait.
+    /// Whether the process is still in this wait.
     pub(super) fn waits(&self, wait: u32) -> bool {
         lock(&self.cell).until == Some(wait)
     }
 
-    /// What it waited for has come: `None` stands for the time.
+    /// Ends the wait of the process: `None` stands for the time.
     pub(super) fn ends_wait(&self, message: Option<E::Message>) {
         let mut cell = lock(&self.cell);
         cell.came = Some(message.map_or(Incoming::Time, Incoming::Message));
@@ -165,7 +164,7 @@ impl<E: Entity> Spawned<E> {
         (cell.until, cell.filter) = (None, None);
     }
 
-    /// Runs it up to its next wait, with its entity. True if it has ended.
+    /// Runs the process up to its next wait, with its entity. True if it has ended.
     pub(super) fn run(
         &mut self,
         entity: &mut Option<E>,

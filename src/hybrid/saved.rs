@@ -1,5 +1,4 @@
-//! What runs on ranks have in common that are saved: each rank tells the first what it holds, and
-//! the first makes the file of all.
+//! Saving of runs on ranks: each rank sends its contents to the first, which writes the file.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use super::{HybridError, Transport};
 use crate::pdes::checkpoint::{self, Contents, Identity};
 use crate::pdes::{Checkpoint, CheckpointError, Model, SimulationError};
 
-/// What all ranks hold, by rank, on the first one; nothing on the others.
+/// The contents of all ranks, by rank, on the first one; nothing on the others.
 pub(super) fn gathered(
     transport: &mut dyn Transport,
     own: Result<Contents, HybridError>,
@@ -21,8 +20,7 @@ pub(super) fn gathered(
     }
     let mut parts = vec![own];
     for rank in 1..transport.ranks() {
-        let garbled =
-            |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
+        let garbled = |_| HybridError::Garbled { rank, reason: "expected a number of 8 bytes".to_owned() };
         let digest = transport.receive(rank)?.try_into().map_err(garbled)?;
         let mut part = Contents { digest: u64::from_le_bytes(digest), ..Contents::default() };
         for section in &mut part.sections {
@@ -33,7 +31,7 @@ pub(super) fn gathered(
     Ok(Some(parts))
 }
 
-/// Tells all ranks what the first one found of the place where it is to write.
+/// Reports to all ranks whether the first one can write the file.
 pub(super) fn writable(
     transport: &mut dyn Transport,
     found: Result<(), CheckpointError>,
@@ -41,8 +39,8 @@ pub(super) fn writable(
     agreed(transport, found.map_err(|error| SimulationError::from(error).into()))
 }
 
-/// Writes what the first rank has, and tells all whether it could: the inner error says that it
-/// could not.
+/// Writes the first rank's checkpoint, and reports to all whether that succeeded: the inner error
+/// is a failed write.
 pub(super) fn written(
     transport: &mut dyn Transport,
     made: Result<Option<Checkpoint>, HybridError>,
@@ -56,7 +54,7 @@ pub(super) fn written(
     Ok(if saved.is_ok() && written == 0 { Err(HybridError::Unsaved) } else { saved })
 }
 
-/// Why this rank could not write a file.
+/// The reason why this rank could not write a file.
 pub(super) fn reason(error: &HybridError) -> Option<&CheckpointError> {
     match error {
         HybridError::Simulation(error) => checkpoint::reason(error),
@@ -70,7 +68,7 @@ pub(super) fn stopped(transport: &mut dyn Transport, here: bool) -> Result<bool,
     Ok(goes == 0)
 }
 
-/// Checks that all ranks go on with the same run, which is of this model.
+/// Checks that all ranks resume the same run, and that it is of this model.
 pub(super) fn known<M: Model>(
     transport: &mut dyn Transport,
     model: &M,

@@ -21,23 +21,23 @@ use crate::random::mix;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
-/// So many rounds at one time are too many, as in `pdes`.
+/// The maximum number of rounds at one time, as in `pdes`.
 const ROUNDS: u32 = 1 << 16;
 
-/// Partitions of a rank at the most.
+/// The maximum number of partitions of a rank.
 const MOST_PARTS: usize = 1024;
 
-/// Which entities lie on which rank. It changes the speed only.
+/// The assignment of entities to ranks. It changes only the speed.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum EntityPlacement {
-    /// The first entities on the first rank, and so on, as many on each: where neighbours by name
-    /// talk to each other.
+    /// Equal ranges of names: the first entities on the first rank, and so on. Good if entities
+    /// with close names send to each other.
     #[default]
     Block,
-    /// As if by chance: where some ranges of names have more to do than others.
+    /// Pseudo-random. Good if some ranges of names have more work than others.
     Hash,
-    /// As a function of names says: what a partition of the model's graph comes to.
+    /// By a function of names, for example from a partition of the model's graph.
     Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
 }
 
@@ -68,45 +68,46 @@ impl EntityPlacement {
     }
 }
 
-/// How a simulation runs.
+/// The options of a simulation.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Names the random streams.
+    /// The seed of the random streams.
     pub seed: u64,
-    /// Which of an experiment's runs it is.
+    /// The replica of the run in an experiment.
     pub replica: Replica,
-    /// Threads of this rank; by default as many as rayon has. It changes the speed only.
+    /// Threads of this rank; by default as many as rayon has. It changes only the speed.
     pub threads: Option<usize>,
-    /// Which entities lie on which rank.
+    /// The assignment of entities to ranks.
     pub spread: EntityPlacement,
-    /// What events may call.
+    /// The handlers that events may call.
     pub handlers: Handlers,
 }
 
 /// A simulation of entities on the host's cores, on one rank or on many.
 ///
-/// Where there are several ranks, each makes its own `Simulation` and calls the same functions in
-/// the same order.
+/// With several ranks, each creates its own `Simulation` and calls the same functions in the same
+/// order.
 pub struct Simulation<E: Entity> {
     shared: Shared,
     parts: Vec<Part<E>>,
     transport: Box<dyn Transport>,
     handlers: Handlers,
-    /// None for one thread: the caller's.
+    /// `None` for one thread: the caller's.
     pool: Option<Pool>,
     windows: u64,
     events: u64,
     over: bool,
-    /// What this rank found wrong after the last exchange: the others hear of it with the next
+    /// An error that this rank found after the last exchange: the others learn of it with the next
     /// window.
     late: Option<HybridError>,
-    /// The time of the last window's first event, and how many windows in a row began there.
+    /// The time of the last window's first event, and the number of consecutive windows that began
+    /// there.
     rounds: (Ticks, u32),
     /// Seed and replica.
     seed: (u64, Replica),
-    /// What runs came to.
+    /// The history of its runs.
     course: RunHistory,
-    /// Of what model of `pdes` it is a run, if of any.
+    /// The identity of its `pdes` model, if it has one.
     identity: Option<Identity>,
 }
 
@@ -125,9 +126,10 @@ impl Pool {
 }
 
 impl<E: Entity> Simulation<E> {
-    /// Makes and starts so many entities, by name, on this rank alone. A message takes at least
-    /// `lookahead` from one entity to another; it may be zero, and [`Ticks::NEVER`] where they send
-    /// each other nothing. The longer it is, the more entities run at once.
+    /// Creates and starts entities with the names `0..entities`, on this rank alone. A message
+    /// takes at least `lookahead` from one entity to another. It may be zero, and is
+    /// [`Ticks::NEVER`] if entities send each other nothing. The longer it is, the more entities
+    /// run at once.
     ///
     /// # Errors
     /// [`HybridError::NoEntities`], [`HybridError::HostMemory`], [`HybridError::Threads`], and a
@@ -141,12 +143,12 @@ impl<E: Entity> Simulation<E> {
         Self::on(Box::new(SingleRank), entities, lookahead, make, options)
     }
 
-    /// The same as one rank of several: only its own entities are made. All ranks are given the
-    /// same model, seed, replica and spread.
+    /// The same as one rank of several: creates only this rank's entities. All ranks must have the
+    /// same model, seed, replica and placement.
     ///
     /// # Errors
-    /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and where another
-    /// rank fails.
+    /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and errors of other
+    /// ranks.
     pub fn on(
         transport: Box<dyn Transport>,
         entities: u32,
@@ -161,7 +163,7 @@ impl<E: Entity> Simulation<E> {
         Ok(simulation)
     }
 
-    /// The same before anything is started.
+    /// The same without starting the entities.
     fn begin(
         mut transport: Box<dyn Transport>,
         entities: u32,
@@ -189,7 +191,7 @@ impl<E: Entity> Simulation<E> {
         })
     }
 
-    #[expect(clippy::type_complexity, reason = "the parts of what is made")]
+    #[expect(clippy::type_complexity, reason = "the fields of a new simulation")]
     fn make(
         transport: &dyn Transport,
         entities: u32,
@@ -213,10 +215,10 @@ impl<E: Entity> Simulation<E> {
                 Some(Pool::Own(pool.map_err(|error| refused(error.to_string()))?))
             }
         };
-        // More than threads, so that one with less to do takes another.
+        // More partitions than threads, so that a thread with less work takes another one.
         let count = match &pool {
             None => 1,
-            // Each has a list for each other, and lists of nobody are memory.
+            // Each partition has a list for each other one, and empty lists need memory.
             Some(pool) => {
                 (4 * pool.install(rayon::current_num_threads)).min(entities as usize).min(MOST_PARTS)
             }
@@ -238,7 +240,7 @@ impl<E: Entity> Simulation<E> {
         let mut addresses = Vec::with_capacity(entities as usize);
         let mut parts: Vec<Part<E>> =
             (0..count).map(|part| Part::new(narrow(part), count, ranks as usize, &shared)).collect();
-        // Neighbours by name have often as much to do: they are dealt out in turn.
+        // Entities with close names often have similar work, so they are assigned round-robin.
         let mut turn = 0;
         for name in 0..entities {
             let on = options.spread.rank(name, entities, ranks)?;
@@ -287,7 +289,7 @@ impl<E: Entity> Simulation<E> {
             let sound = u64::from(self.late.is_none());
             let least = self.transport.least([mine.get(), goes, sound]);
             let [now, goes, sound] = least.inspect_err(|_| self.over = true)?;
-            // Before it may stop: no run ends well that lost a message.
+            // Before it may stop: a run that lost a message must not succeed.
             if sound == 0 {
                 self.over = true;
                 self.tell_late()?;
@@ -309,11 +311,11 @@ impl<E: Entity> Simulation<E> {
                 self.over = true;
                 return Err(HybridError::Cycle { time: now, rounds: ROUNDS });
             }
-            // Without a lookahead, all that is at one time.
+            // Without a lookahead, the window is one tick.
             let span = self.shared.lookahead.max(Ticks::new(1));
             let end = now.saturating_add(span).min(until);
             self.windows += 1;
-            // Unless it ends well, by an error or by a panic of the model's code.
+            // Until the window succeeds: an error or a panic of the model's code may end it.
             self.over = true;
             let window = self.window(Some(end));
             self.end_window(window)?;
@@ -326,8 +328,8 @@ impl<E: Entity> Simulation<E> {
         }
     }
 
-    /// A window on this rank, up to its end (or the starts), and what it sends to others. The error
-    /// is this rank's own, and others do not know of it.
+    /// Runs a window on this rank, up to its end (or starts the entities), and collects its
+    /// messages. An error is this rank's own, and others do not know of it.
     fn window(&mut self, end: Option<Ticks>) -> Result<Option<Fault>, HybridError> {
         let shared = &self.shared;
         let each = |parts: &mut [Part<E>], function: &(dyn Fn(&mut Part<E>) + Sync)| match &self.pool {
@@ -340,7 +342,7 @@ impl<E: Entity> Simulation<E> {
         }
         let end = end.unwrap_or(Ticks::ZERO);
         loop {
-            // The calls of all partitions, handler by handler.
+            // The calls of all partitions, by handler.
             let mut calls = std::collections::BTreeMap::new();
             let counts: Vec<_> = self.parts.iter().map(|part| part.calls.len()).collect();
             let waiting: Vec<_> = self.parts.iter_mut().flat_map(|part| part.calls.drain(..)).collect();
@@ -370,7 +372,7 @@ impl<E: Entity> Simulation<E> {
             }
             each(&mut self.parts, &|part| part.answer(shared, end));
         }
-        // Between the partitions lists change hands.
+        // Exchanges lists between the partitions.
         for from in 0..self.parts.len() {
             for to in 0..self.parts.len() {
                 if !self.parts[from].out[to].is_empty() {
@@ -388,8 +390,8 @@ impl<E: Entity> Simulation<E> {
         Ok(self.parts.iter_mut().filter_map(|part| part.fault.take()).min())
     }
 
-    /// After a window: all ranks hear of an error of any, and messages go where they belong. What
-    /// is wrong with those that came is told later.
+    /// After a window: all ranks learn of any rank's error, and messages are exchanged. Errors in
+    /// received messages are reported later.
     fn end_window(&mut self, mut window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
         if self.transport.ranks() == 1 {
             return match window? {
@@ -430,7 +432,7 @@ impl<E: Entity> Simulation<E> {
                 }
             }
             faults.extend(window?);
-            let first = faults.into_iter().min().expect("one of the ranks has said so");
+            let first = faults.into_iter().min().expect("a rank reported a fault");
             return Err(HybridError::Fault(first));
         }
         self.parts.iter_mut().flat_map(|part| &mut part.far).for_each(Vec::clear);
@@ -449,7 +451,7 @@ impl<E: Entity> Simulation<E> {
         (0..ranks).map(|to| written(to).map_err(|error| unwritten(&error))).collect()
     }
 
-    /// What came from all ranks, to its partitions.
+    /// Delivers the messages of all ranks to partitions.
     fn deliver(&mut self, came: &[Vec<u8>]) -> Result<(), HybridError> {
         let own = self.transport.rank();
         for (rank, bytes) in (0..).zip(came) {
@@ -460,7 +462,7 @@ impl<E: Entity> Simulation<E> {
                 rest = left;
                 let here = self.shared.addresses.get(mail.to as usize).filter(|address| address.rank == own);
                 let Some(&address) = here else {
-                    let reason = format!("a message for entity {}, which does not lie here", mail.to);
+                    let reason = format!("a message for entity {}, which is not on this rank", mail.to);
                     return Err(HybridError::Garbled { rank, reason });
                 };
                 self.parts[address.part as usize].deliver(address.slot, mail)?;
@@ -469,7 +471,7 @@ impl<E: Entity> Simulation<E> {
         Ok(())
     }
 
-    /// All ranks hear of what one found wrong after the exchange.
+    /// Reports an error that one rank found after the exchange to all ranks.
     fn tell_late(&mut self) -> Result<(), HybridError> {
         let late = self.late.take();
         agreed(&mut *self.transport, late.map_or(Ok(()), Err))
@@ -477,51 +479,50 @@ impl<E: Entity> Simulation<E> {
 
     /// The sum over all ranks.
     fn sum(&mut self, value: u64) -> Result<u64, HybridError> {
-        // Unless it ends well.
+        // Until this succeeds.
         let over = std::mem::replace(&mut self.over, true);
         let gathered = self.transport.gather(value.to_le_bytes().to_vec())?;
         let mut sum = 0_u64;
         for (rank, bytes) in (0..).zip(&gathered) {
             let bytes = <[u8; 8]>::try_from(bytes.as_slice());
-            let wrong =
-                |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
+            let wrong = |_| HybridError::Garbled { rank, reason: "expected a number of 8 bytes".to_owned() };
             sum = sum.wrapping_add(u64::from_le_bytes(bytes.map_err(wrong)?));
         }
         self.over = over;
         Ok(sum)
     }
 
-    /// The fingerprint of what was executed, of the states and of what is pending, over all ranks:
-    /// all of them ask for it.
+    /// The fingerprint of executed events, states and pending events, over all ranks. All ranks
+    /// must call this.
     ///
     /// # Errors
-    /// Where another rank is gone or silent.
+    /// If another rank is gone or silent.
     pub fn fingerprint(&mut self) -> Result<Fingerprint, HybridError> {
         let each = self.parts.iter().map(Part::fingerprint);
         let own = each.fold(0, u64::wrapping_add);
         Ok(Fingerprint(self.sum(own)?))
     }
 
-    /// The entities of this rank with their names, in no order that means anything.
+    /// The entities of this rank with their names, in unspecified order.
     pub fn entities(&self) -> impl Iterator<Item = (u32, &E)> {
         self.parts.iter().flat_map(|part| {
             part.names.iter().zip(&part.entities).filter_map(|(&name, entity)| Some((name, entity.as_ref()?)))
         })
     }
 
-    /// An entity, if it lies on this rank.
+    /// An entity, if it is on this rank.
     pub fn entity(&self, name: u32) -> Option<&E> {
         let address = self.shared.addresses.get(name as usize)?;
         let here = (address.rank == self.shared.rank).then_some(&self.parts[address.part as usize])?;
         here.entities[address.slot as usize].as_ref()
     }
 
-    /// What handlers did on this rank.
+    /// The usage of handlers on this rank.
     pub fn used(&self) -> Vec<HandlerUsage> {
         self.handlers.used()
     }
 
-    /// The rank, and its way to the others: for what a program has to tell them besides.
+    /// The transport of this rank, for a program's own messages.
     pub fn transport(&mut self) -> &mut dyn Transport {
         &mut *self.transport
     }
@@ -551,7 +552,7 @@ fn unwritten(error: &postcard::Error) -> HybridError {
     HybridError::Unwritten { reason: error.to_string() }
 }
 
-/// What was made, if it was made on all ranks.
+/// The value, if all ranks have created theirs.
 pub(super) fn agreed<T>(
     transport: &mut dyn Transport,
     made: Result<T, HybridError>,
@@ -570,7 +571,7 @@ pub(super) fn agreed<T>(
     }
 }
 
-/// Checks that all ranks were given the same.
+/// Checks that all ranks have the same parameters.
 fn same(
     transport: &mut dyn Transport,
     shared: &Shared,
@@ -582,12 +583,12 @@ fn same(
     }
     let map = shared.addresses.iter().map(|address| address.rank);
     let given = [entities.into(), lookahead.get(), shared.seed, shared.replica.into(), mix(0, map)];
-    let names = ["the number of entities", "the lookahead", "the seed", "the replica", "the spread"];
+    let names = ["the number of entities", "the lookahead", "the seed", "the replica", "the placement"];
     let all = transport.gather(bytemuck::bytes_of(&given).to_vec())?;
     for (rank, bytes) in (0..).zip(&all) {
         let other: [u64; 5] = bytemuck::try_pod_read_unaligned(bytes)
             .map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })?;
-        // Against the first, so that all find the same.
+        // Compares with the first rank, so that all find the same difference.
         let first: [u64; 5] = bytemuck::try_pod_read_unaligned(&all[0])
             .map_err(|error| HybridError::Garbled { rank: 0, reason: error.to_string() })?;
         if let Some(place) = (0..given.len()).find(|&place| other[place] != first[place]) {

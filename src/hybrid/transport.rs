@@ -1,5 +1,5 @@
-//! How ranks talk: the few collective operations that a simulation needs, and ranks that are
-//! threads of one process.
+//! Communication of ranks: the collective operations that a simulation needs, and ranks as threads
+//! of one process.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -8,43 +8,43 @@ use std::time::{Duration, Instant};
 use super::HybridError;
 use crate::gpu::HOST_WAIT;
 
-/// How long other ranks are waited for: longer than any of them waits for its device, so that it
-/// can say that this is what hangs.
+/// How long to wait for other ranks: longer than any of them waits for its device, so that it can
+/// report that the device hangs.
 pub(super) const PATIENCE: Duration = HOST_WAIT.saturating_add(Duration::from_secs(10));
 
-/// So long another rank's message is looked for before it is waited for.
+/// How long to poll for another rank's message before a blocking wait.
 const GLANCE: Duration = Duration::from_micros(100);
 
-/// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and
-/// in order.
+/// A rank of a simulation, with its connection to the others: messages between two ranks arrive
+/// complete and in order.
 ///
-/// All ranks call the same collective operations in the same order. Those that are made here of
-/// `send` and `receive` take as many steps as the logarithm of the ranks ([`least`](Self::least)),
-/// or a message for each of them ([`exchange`](Self::exchange)).
+/// All ranks call the same collective operations in the same order. The default ones, built from
+/// `send` and `receive`, take a logarithmic number of steps ([`least`](Self::least)), or a message
+/// for each rank ([`exchange`](Self::exchange)).
 pub trait Transport {
-    /// Its number.
+    /// The rank's number.
     fn rank(&self) -> u32;
 
-    /// How many there are.
+    /// The number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Sends another rank some bytes, and does not wait for it. After another was found gone or
-    /// silent nothing is sent any more: the rest may not know of it yet, and would take it for
-    /// something else.
+    /// Sends bytes to another rank, without waiting. After a rank was found gone or silent, nothing
+    /// is sent any more: other ranks may not know of it yet, and would mistake the message for
+    /// another.
     ///
     /// # Errors
-    /// Where that rank is gone, or another was found gone or silent.
+    /// If that rank is gone, or another was found gone or silent.
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError>;
 
-    /// Waits for what another rank sends.
+    /// Waits for a message of another rank.
     ///
     /// # Errors
-    /// [`HybridError::Gone`] where that rank has ended, or where another was found gone and there
-    /// is nothing yet; [`HybridError::Silent`] where it is silent for too long.
+    /// [`HybridError::Gone`] if that rank has ended, or if another was found gone and there is no
+    /// message yet; [`HybridError::Silent`] after the waiting time.
     fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError>;
 
-    /// The smallest of what all ranks give, value by value: an all-reduce, by dissemination
-    /// (Hensgen, Finkel and Manber, 1988).
+    /// The minima over all ranks, value by value: an all-reduce, by dissemination (Hensgen, Finkel
+    /// and Manber, 1988).
     ///
     /// # Errors
     /// As [`Transport::receive`].
@@ -63,8 +63,8 @@ pub trait Transport {
         Ok(least)
     }
 
-    /// Sends each rank what is for it, in the order of ranks, and returns what came from each. What
-    /// a rank has for itself stays where it is.
+    /// Sends each rank its part, in the order of ranks, and returns the part received from each.
+    /// The part for this rank is returned unchanged.
     ///
     /// # Errors
     /// As [`Transport::receive`].
@@ -81,7 +81,7 @@ pub trait Transport {
         Ok(parts)
     }
 
-    /// What all ranks give, on each.
+    /// The parts of all ranks, on each.
     ///
     /// # Errors
     /// As [`Transport::receive`].
@@ -90,7 +90,7 @@ pub trait Transport {
     }
 }
 
-/// The only rank.
+/// A single rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SingleRank;
 
@@ -112,30 +112,31 @@ impl Transport for SingleRank {
     }
 }
 
-/// What goes from rank to rank.
+/// A message between ranks.
 #[derive(Debug)]
 enum Packet {
     Bytes(Vec<u8>),
-    /// The sender is gone, because this rank is.
+    /// The sender has ended, because of the rank with this number.
     Gone(u32),
 }
 
-/// A rank among those of one process: [`in_process`].
+/// A rank in a process of several: [`in_process`].
 #[derive(Debug)]
 pub struct LocalRank {
     rank: u32,
     to: Vec<Sender<(u32, Packet)>>,
     from: Receiver<(u32, Packet)>,
-    /// What came before it was waited for, by rank.
+    /// Messages that arrived before they were requested, by rank.
     early: Vec<VecDeque<Packet>>,
     patience: Duration,
     culprit: u32,
-    /// Whether a rank was found gone or silent: then nothing is sent any more, or waited for.
+    /// Whether a rank is gone or silent: then this rank sends nothing and waits for nothing any
+    /// more.
     alone: bool,
 }
 
 impl LocalRank {
-    /// So many ranks, each of which goes to a thread of its own.
+    /// Creates this number of ranks, each for its own thread.
     pub fn new(ranks: u32) -> Vec<Self> {
         let (to, from): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
         let rank = |(rank, from)| Self {
@@ -150,15 +151,16 @@ impl LocalRank {
         (0..).zip(from).map(rank).collect()
     }
 
-    /// The same with another time to wait for the other ranks: by default as long as for a device.
+    /// The same with another waiting time for other ranks: by default somewhat longer than for a
+    /// device.
     #[must_use]
     pub fn waiting(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The next packet of any rank. To wake from a wait takes longer than others need for a window
-    /// with little to do: so it looks first.
+    /// The next packet of any rank. Waking from a wait takes longer than a short window, so this
+    /// polls first.
     fn next(&self, patience: Duration) -> Result<(u32, Packet), RecvTimeoutError> {
         let begun = Instant::now();
         while begun.elapsed() < GLANCE.min(patience) {
@@ -183,14 +185,14 @@ impl Transport for LocalRank {
     }
 
     fn ranks(&self) -> u32 {
-        u32::try_from(self.to.len()).expect("it was made of a u32")
+        u32::try_from(self.to.len()).expect("its length comes from a u32")
     }
 
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError> {
         if self.alone {
             return Err(HybridError::Gone { rank: self.culprit });
         }
-        // Who takes nothing any more has said why.
+        // A rank that no longer receives has sent the reason.
         if self.to[to as usize].send((self.rank, Packet::Bytes(bytes))).is_err() {
             loop {
                 self.receive(to)?;
@@ -229,12 +231,12 @@ impl Drop for LocalRank {
     }
 }
 
-/// Runs a function on each of so many ranks, each a thread of this process, and returns what they
-/// return, by rank. Where one panics, the others are told so by [`HybridError::Gone`], and its
-/// panic goes on here when all have ended.
+/// Runs a function on each of `ranks` ranks, each a thread of this process, and returns the
+/// results, by rank. If one panics, the others get [`HybridError::Gone`], and the panic resumes
+/// here when all have ended.
 ///
 /// # Panics
-/// Where a rank does, and where the system gives no more threads.
+/// If a rank panics, or if the system cannot create the threads.
 pub fn in_process<R: Send>(ranks: u32, run: impl Fn(LocalRank) -> R + Sync) -> Vec<R> {
     let run = &run;
     std::thread::scope(|scope| {

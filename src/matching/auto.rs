@@ -1,9 +1,9 @@
-//! Which way candidates are found, and how much room they take. Both are known when the device has
-//! looked at the sets; but a lone submission with a wait for that takes longer than the work. So
-//! the way and the room of the last call with sets like these are assumed, the look is part of the
-//! same submission, and where it tells something else the call is made again. What is found does
-//! not depend on what was assumed, nor does its order. Where the device has no room for what was
-//! assumed, it is forgotten (`Kernels::forget_if_failed`).
+//! Decides how candidates are found, and how much memory they need. Both follow from a sample of
+//! the sets, but a submission of its own with a wait takes longer than the work. So a call assumes
+//! the candidate source and the sizes of the last call with similar sets. Its own submission
+//! includes the sample; if that disagrees, the call is repeated. Results and their order do not
+//! depend on the assumptions. If the device lacks memory for them, they are dropped
+//! (`Kernels::forget_if_failed`).
 
 use super::call_size::{CallKind, CallSize, CandidateSource};
 use super::kernels::Kernels;
@@ -13,8 +13,8 @@ use super::source::Source;
 use super::{Algorithm, MatchingError, grid, sweep};
 use crate::gpu::{Gpu, tune};
 
-/// Whether brute force takes no longer than the passes over all regions, and the submissions, of
-/// the other algorithms.
+/// Whether brute force takes no longer than the submissions of the other algorithms and their
+/// passes over all regions.
 pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
     let free = match (gpu.is_software(), subscriptions.dims) {
@@ -26,22 +26,20 @@ pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns
     tune::cheapest("matching algorithm", &costs) == 0
 }
 
-/// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force
-/// takes as long as a sort, or a grid, on an H200 (the table of times in mod.rs, in which it takes
-/// 0.12 ms and what grows with the tests; 0.16 and 0.33 ms are the others' least: 30,000 regions
-/// went from 0.29, 0.39 and 0.50 ms to 0.14, 0.32 and 0.31). For other GPUs a guess.
+/// Tests that brute force runs in the minimum time of a sort or a grid on an H200: two sets of
+/// 8,400 regions in one dimension, and of 12,200 in more.
 const FREE_TESTS_1D: f64 = 7e7;
 const FREE_TESTS: f64 = 1.5e8;
 
-/// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
+/// The same on software adapters: two sets of 2,000 regions.
 const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
 
-/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A
-/// guess on the low side: the 5.19 ms in which an H200 sorts the bounds of 10⁸ regions are 160
-/// tests for each.
+/// Minimum cost of a region in the other algorithms, in tests, for its part in a sort. Set low: an
+/// H200 needs 160 tests.
 const TESTS_PER_REGION: f64 = 64.0;
 
-/// Matches by candidates: sets that are not empty, and any algorithm but brute force and trees.
+/// Matches by candidates: for sets that are not empty, and any algorithm except brute force and
+/// trees.
 pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
@@ -73,7 +71,7 @@ pub(super) async fn matches(
             kernels.took.keep(alike, room);
             return Ok(found);
         }
-        // Another way is right, and it is known now.
+        // Another source is right, and it is known now.
         room = CallSize::guess(look.source, counts);
     }
 }
@@ -86,7 +84,7 @@ mod tests {
     use crate::matching::work::{Memory, PlacedWork};
     use crate::matching::{Matcher, Region, Regions};
 
-    /// Two sides of a set of squares of that size, by chance.
+    /// Two sides of a random set of squares of that size.
     fn sides(matcher: &Matcher, count: u32, size: u32) -> [Regions<u32, 2>; 2] {
         [1u32, 2].map(|seed| {
             let mix = |i: u32, factor: u32| (i ^ i >> 15).wrapping_mul(factor);
@@ -106,14 +104,14 @@ mod tests {
         (value, [after[0] - before[0], after[1] - before[1]])
     }
 
-    /// A lone submission with a wait takes longer than the work on small sets: of calls that are
-    /// alike, the second needs no other.
+    /// A separate submission with a wait takes longer than the work on small sets: the second of
+    /// similar calls needs only one.
     #[test]
     fn calls_that_are_alike_wait_once() {
         let matcher = Matcher::new(&Gpu::for_test());
-        // More than brute force serves.
+        // More regions than brute force would serve.
         let regions = if matcher.gpu().is_software() { 5_000 } else { 13_000 };
-        // A grid where squares are large, and sweeps where they are small.
+        // A grid if squares are large, and sweeps if they are small.
         for (size, expected) in [(40_000, Algorithm::Grid { cells: None }), (2_000, Algorithm::Sort)] {
             let [s, u] = sides(&matcher, regions, size);
             assert_eq!(matcher.choose(&s, &u).unwrap(), expected);
@@ -123,7 +121,7 @@ mod tests {
                 let (matches, of_find) = calls(|| matcher.find(&s, &u, algorithm).unwrap());
                 assert_eq!((count, matches.total()), (first, first), "{algorithm:?}");
                 assert_eq!((of_count, of_find), ([1, 1], [1, 1]), "{algorithm:?}, squares of {size}");
-                // Other sets, a little larger.
+                // Other, slightly larger sets.
                 let [s, u] = sides(&matcher, regions + regions / 100, size);
                 let (_, of_others) = calls(|| matcher.count(&s, &u, algorithm).unwrap());
                 assert_eq!(of_others, [1, 1], "{algorithm:?}, squares of {size}");
@@ -131,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Presets what the last call with sets like these by sorting took.
+    /// Presets the sizes of the last call with sets like these by sorting.
     fn took(kernels: &Kernels, count: u32, tasks: u32) -> CallKind {
         let alike = CallKind { algorithm: Algorithm::Sort, dims: 2, sizes: [count.ilog2(); 2] };
         let mut room = CallSize::guess(CandidateSource::Sort { dim: 0 }, [count; 2]);
@@ -142,13 +140,13 @@ mod tests {
 
     #[test]
     fn room_that_the_device_refuses_is_forgotten() {
-        // A buffer holds 2^18 words, and so many tiles take one more.
+        // A buffer holds 2^18 words; this number of tiles needs one more.
         let matcher = Matcher::new(&Gpu::for_test().binding_at_most(1 << 20));
         let tasks = 1 << 18;
         let [s, u] = sides(&matcher, 300, 40_000);
         let expected = matcher.count(&s, &u, Algorithm::Brute).unwrap();
         let kernels = matcher.kernels();
-        // Tests are taken for so fast that all go into one submission.
+        // Record such a speed of tests that all go into one submission.
         {
             let mut pace = kernels.test_pace.lock().unwrap();
             while pace.units() < u32::MAX {
@@ -163,13 +161,13 @@ mod tests {
         assert_eq!((count, of_count), (expected, [1, 1]));
     }
 
-    /// Empty tiles take no time: slices of them would tell that tests do not.
+    /// Empty tiles take no time, so slices of them would wrongly show that tests do not either.
     #[test]
     fn tests_in_slices_have_no_spare_tiles() {
         let matcher = Matcher::new(&Gpu::for_test());
         let kernels = matcher.kernels();
         let all = matcher.upload("identical", &[Region::new([3u32, 3], [5, 5]); 3_800]).unwrap().columns;
-        // More tiles than a first submission has, and few enough to be kept.
+        // More tiles than the first submission has, and few enough to be cached.
         took(kernels, 3_800, UNIT + 100);
         let found = matches(kernels, [&all, &all], Algorithm::Sort);
         let (total, source) = pollster::block_on(found).unwrap();

@@ -9,7 +9,7 @@ shared! {
     "matching/brute.wgsl":
     const TILES: u32;
 }
-/// Updates that a task takes.
+/// Updates of one task.
 const SPAN: u32 = TILES * GROUP_SIZE;
 
 /// Tests every pair.
@@ -33,8 +33,7 @@ pub(super) fn work(subscriptions: &Columns, updates: &Columns) -> Result<Work, M
         sides: [subscriptions.count, updates.count],
         ranges: 0,
         tasks,
-        // 2^26 tests: 7 ms at 10^10 tests per second. A guess of what the slowest GPU does, not
-        // measured.
+        // 2^26 tests: 7 ms at 10^10 tests per second, assumed for the slowest GPU.
         unit: 64,
     })
 }

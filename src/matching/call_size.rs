@@ -1,11 +1,11 @@
-//! The way and the room that calls took, which the next calls with sets like theirs assume.
+//! The candidate sources and sizes of past calls, which later calls with similar sets assume.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::Algorithm;
 use super::limits::{MAX_TASKS, TILE};
 
-/// Where candidates come from.
+/// The source of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CandidateSource {
     /// A sweep along this dimension.
@@ -14,8 +14,8 @@ pub(super) enum CandidateSource {
     Grid { cells: Option<u32> },
 }
 
-/// Calls whose sets are so alike that one may tell about the next: the same algorithm, and sizes
-/// within a factor of two.
+/// Similar calls, whose sizes predict each other: the same algorithm, and set sizes within a factor
+/// of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CallKind {
     pub(super) algorithm: Algorithm,
@@ -23,26 +23,25 @@ pub(super) struct CallKind {
     pub(super) sizes: [u32; 2],
 }
 
-/// What a call took.
+/// The sizes of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallSize {
     pub(super) source: CandidateSource,
     /// Regions of each side.
     counts: [u32; 2],
-    /// Room for entries of a grid, of each side.
+    /// Capacity for entries of a grid, of each side.
     pub(super) entries: [u32; 2],
-    /// Room for tiles of candidates.
+    /// Capacity for tiles of candidates.
     pub(super) tasks: u32,
 }
 
-/// Room that is spared in any case.
+/// Minimum reserve of a capacity.
 const SPARE: u32 = 512;
-/// Candidates per region that there is room for before anything is known: an empty task costs next
-/// to nothing.
+/// Initial capacity in candidates per region: an empty task costs almost nothing.
 const CANDIDATES: u32 = 16;
 
 impl CallSize {
-    /// A guess: where there is too little the call is made again.
+    /// A guess: if it is too small, the call is repeated.
     pub(super) fn guess(source: CandidateSource, counts: [u32; 2]) -> Self {
         let tasks = counts[0].saturating_add(counts[1]) / (TILE / CANDIDATES) + SPARE;
         Self { source, counts, entries: counts.map(|count| room(0, count)), tasks }
@@ -63,17 +62,17 @@ impl CallSize {
     }
 }
 
-/// Room for what needs `needed`: what there is, if that is enough and not far too much.
+/// A capacity for `needed`: the current one if that is enough and not far too large.
 pub(super) fn room(now: u32, needed: u32) -> u32 {
     let more = needed.saturating_add(needed / 8).saturating_add(SPARE);
     if now >= needed && u64::from(now) <= 2 * u64::from(more) { now } else { more }
 }
 
-/// What the last calls took.
+/// The sizes of the last calls.
 #[derive(Debug, Default)]
 pub(super) struct CallSizes(Mutex<Vec<(CallKind, CallSize)>>);
 
-/// Calls of so many kinds are kept in mind.
+/// Number of remembered kinds of calls.
 const KINDS: usize = 16;
 
 impl CallSizes {

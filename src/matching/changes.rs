@@ -1,4 +1,4 @@
-//! What a step of moving regions changed: numbers on the device, pairs on the host.
+//! Changes of a step of moving regions: numbers on the device, pairs on the host.
 
 use rayon::prelude::*;
 
@@ -6,12 +6,12 @@ shared! {
     "matching/moves_search.wgsl":
     const ENDED_HIGH: u64 as ENDED;
 }
-/// Of a change as one number.
+/// The mark of ended pairs in a change's number.
 const ENDED: u64 = ENDED_HIGH << 32;
-/// One core of the host's takes in so many.
+/// Changes that one core converts.
 const ALONE: usize = 1 << 14;
 
-/// What a step changed. Each pair `[subscription, update]` comes once, in ascending order.
+/// The changes of a step. Each pair `[subscription, update]` occurs once, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Pairs that overlap now and did not before.
@@ -21,8 +21,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Sorted changes, as the device has them. Fresh memory costs more than what is written to it,
-    /// and less on several cores.
+    /// From the device's sorted changes. Fresh memory costs more than the copy, and less on several
+    /// cores.
     pub(super) fn new(read: &[u8]) -> Self {
         let (keys, _) = read.as_chunks::<8>();
         let (began, ended) = keys.split_at(keys.partition_point(|key| u64::from_ne_bytes(*key) < ENDED));
@@ -39,14 +39,14 @@ impl Changes {
         Self { began: pairs(began), ended: pairs(ended) }
     }
 
-    /// Takes in what another part of the step changed.
+    /// Adds the changes of another part of the step.
     pub(super) fn append(&mut self, more: Self) {
         for (all, mut more) in [(&mut self.began, more.began), (&mut self.ended, more.ended)] {
             match all.is_empty() {
                 true => *all = more,
                 false => {
                     all.append(&mut more);
-                    // Two lists in order: this sort only merges.
+                    // Both lists are sorted: this sort only merges.
                     all.sort();
                 }
             }
@@ -54,7 +54,7 @@ impl Changes {
     }
 }
 
-/// Changes as the device has them, put in order.
+/// The device's changes, sorted.
 pub(super) fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
     match keys.len() < ALONE {
         true => keys.sort_unstable(),

@@ -1,4 +1,4 @@
-//! Sort-based counting in one dimension: no pair is looked at.
+//! Sort-based counting in one dimension, without visiting pairs.
 
 use std::sync::PoisonError;
 
@@ -10,7 +10,7 @@ use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Gpu, Plan};
 use crate::primitives::Count;
 
-/// Workgroups that serve a side in sweep_count.wgsl at the most; each sums over its tiles.
+/// Maximum workgroups of a side in sweep_count.wgsl; each adds over its tiles.
 const RANK_GROUPS: u32 = 4096;
 /// Ends per invocation in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup
 /// memory.
@@ -18,7 +18,7 @@ pub(super) const RANK_ENDS: u32 = 6;
 
 impl CountParams {
     fn new(subscriptions: &Columns, updates: &Columns, ends_each: u32) -> Self {
-        // Empty regions come last in the order and are left out.
+        // Empty regions come last in the order and are omitted.
         let filled = [subscriptions.filled, updates.filled];
         let groups = filled.map(|count| count.div_ceil(ends_each * GROUP_SIZE).min(RANK_GROUPS));
         Self {
@@ -36,11 +36,11 @@ impl CountParams {
 /// Counting in one dimension, prepared for two sets: both sides are sorted, and each region is
 /// searched for once.
 ///
-/// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the
+/// It is recorded into the caller's encoder any number of times, and leaves the count on the
 /// device.
 ///
-/// The sides are sorted in the same dispatches, so the smaller one is filled up to the size of the
-/// larger one: the time and the memory (16 bytes) go with twice the regions of the larger one.
+/// The same dispatches sort both sides, so the smaller side is padded to the size of the larger
+/// one. Time and memory (16 bytes) are proportional to twice the regions of the larger side.
 #[derive(Debug)]
 pub struct Counter {
     copying: Plan,
@@ -89,7 +89,7 @@ impl Counter {
         Self::with(kernels, subscriptions, updates, ranking)
     }
 
-    /// Counts once, with the memory of the last such count where that was of sets as large.
+    /// Counts once. Reuses the memory of the last such count if its sets were as large.
     pub(super) async fn count_once(
         kernels: &Kernels,
         subscriptions: &Columns,
@@ -97,7 +97,7 @@ impl Counter {
     ) -> Result<u64, MatchingError> {
         let params = CountParams::new(subscriptions, updates, RANK_ENDS);
         let kept = || kernels.ranking.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever counts at the same time finds none.
+        // A concurrent count finds no cached memory.
         let last = kept().take().filter(|last| last.params == params && last.ends_each == RANK_ENDS);
         let ranking = last.map_or_else(|| Ranking::new(kernels, params, RANK_ENDS), Ok)?;
         let counter = Self::with(kernels, subscriptions, updates, ranking)?;
@@ -135,20 +135,22 @@ impl Counter {
         self.record_search(&mut pass);
     }
 
-    /// The first part of [`Counter::record`]: bounds are copied and sorted. For timing by stage.
+    /// The first part of [`Counter::record`]: copies and sorts the bounds. For timing by stage.
     #[doc(hidden)]
     pub fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.copying.record_in(pass);
         self.ranking.sorting.record_in(pass);
     }
 
-    /// The second part of [`Counter::record`]: ranks are searched and added up.
+    /// The second part of [`Counter::record`]: searches the ranks and adds them up. For timing by
+    /// stage.
     #[doc(hidden)]
     pub fn record_search(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.ranking.searching.record_in(pass);
     }
 
-    /// The number of overlapping pairs, on the device: one value, after what was recorded has run.
+    /// The number of overlapping pairs, on the device: one value, available when the recorded work
+    /// has run.
     pub fn total(&self) -> &Buffer<u64> {
         &self.ranking.total
     }
@@ -156,7 +158,7 @@ impl Counter {
     /// Counts now.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn count(&self, gpu: &Gpu) -> Result<u64, MatchingError> {
         pollster::block_on(self.count_async(gpu))

@@ -1,4 +1,4 @@
-//! Decimals as whole numbers: positions from a file are matched as they are written.
+//! Decimals as integers: positions from a file are matched exactly as written.
 //!
 //! ```
 //! use eventhorizon::matching::{decimal, narrow, reference};
@@ -19,52 +19,53 @@ use std::str::FromStr;
 use super::region::Region;
 use crate::text::quoted;
 
-/// The most digits of a decimal, and of all decimals of a dimension from the first digit of the
-/// largest to the last one of the finest: twice that many units and a width are within 127 bits.
+/// Maximum number of digits of a decimal, and of all decimals of a dimension from the first digit
+/// of the largest to the last one of the finest. Twice that range in units plus a width fits 127
+/// bits.
 const MAX_DIGITS: u32 = 36;
-/// The largest power of ten, in either direction: beyond that of every 64-bit float.
+/// The largest power of ten, in either direction: beyond the range of 64-bit floats.
 const MAX_EXPONENT: i64 = 400;
 
-/// A decimal number, exactly: at most 36 digits and a power of ten.
+/// An exact decimal number: at most 36 digits and a power of ten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decimal {
-    /// Without zeros at the end.
+    /// Without trailing zeros.
     digits: i128,
     exponent: i32,
 }
 
-/// What is wrong with a decimal.
+/// Why a decimal is invalid.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecimalError {
-    /// It is no number.
-    #[error("'{text}' is not a number. Write digits with a point, as in -12.5 or 1.25e1")]
+    /// It is not a number.
+    #[error("'{text}' is not a number; write digits with a point, as in -12.5 or 1.25e1")]
     NotANumber {
-        /// Its text, or the start of it.
+        /// Its text, or the start of the text.
         text: String,
     },
     /// It has too many digits, or too large a power of ten.
     #[error(
-        "'{text}' is out of range: a number has at most {MAX_DIGITS} digits between its zeros, and powers of ten from \
+        "'{text}' is out of range: a number has at most {MAX_DIGITS} digits between leading and trailing zeros, and powers of ten from \
          -{MAX_EXPONENT} to {MAX_EXPONENT}. Round it"
     )]
     Range {
-        /// Its text, or the start of it.
+        /// Its text, or the start of the text.
         text: String,
     },
-    /// The width of regions is not above zero.
-    #[error("regions have a width of {width}: it must lie above 0")]
+    /// The width of regions is not positive.
+    #[error("expected a width of regions above 0, found {width}")]
     Width {
         /// The width.
         width: String,
     },
-    /// A large number and a fine one need more digits together than there are.
+    /// A large number and a fine one need too many digits together.
     #[error(
         "{value} in dimension {dimension} has more than {MAX_DIGITS} digits in the unit 1e{unit} that the other numbers of \
          this dimension, or the width, need. Round them, or remove the position"
     )]
     Digits {
-        /// Index of the position; none if it is the width that is too large.
+        /// Index of the position; `None` if the width is too large.
         position: Option<usize>,
         /// The dimension, from 0.
         dimension: usize,
@@ -87,8 +88,7 @@ impl DecimalError {
 impl FromStr for Decimal {
     type Err = DecimalError;
 
-    /// Reads digits with a sign, a point and a power of ten, each of which may be missing: `-12.5`,
-    /// `.5`, `1.25e1`.
+    /// Parses digits with an optional sign, point and power of ten: `-12.5`, `.5`, `1.25e1`.
     fn from_str(text: &str) -> Result<Self, DecimalError> {
         let not_a_number = || DecimalError::NotANumber { text: quoted(text) };
         let range = || DecimalError::Range { text: quoted(text) };
@@ -98,7 +98,7 @@ impl FromStr for Decimal {
         };
         let (negative, mantissa) = signed_digits(mantissa).ok_or_else(not_a_number)?;
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // Zeros at the end wait for a digit behind them.
+        // Zeros count only if another digit follows.
         let (mut digits, mut zeros) = (0i128, 0u32);
         for digit in whole.bytes().chain(fraction.bytes()) {
             match (digit, digits) {
@@ -117,7 +117,7 @@ impl FromStr for Decimal {
         if digits == 0 {
             return Ok(Self { digits: 0, exponent: 0 });
         }
-        // A power of more digits than a file has is out of range in any case.
+        // A power that does not fit 64 bits is out of range.
         let power = power.parse::<i64>().ok();
         let places = i64::try_from(fraction.len()).ok();
         let exponent = power.zip(places).and_then(|(power, places)| power.checked_sub(places));
@@ -128,14 +128,13 @@ impl FromStr for Decimal {
     }
 }
 
-/// A text of digits and at most a sign.
+/// Accepts digits with at most a sign.
 fn whole_number(text: &str) -> Option<&str> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())).then_some(text)
 }
 
-/// Whether a text of digits, with a point among them or none, is negative; and the text without its
-/// sign.
+/// Whether a text of digits with at most one point is negative, and the text without its sign.
 fn signed_digits(text: &str) -> Option<(bool, &str)> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -160,13 +159,13 @@ impl fmt::Display for Decimal {
 }
 
 impl Decimal {
-    /// Whether it lies above zero.
+    /// Whether it is above zero.
     pub fn is_positive(self) -> bool {
         self.digits > 0
     }
 
-    /// How many units of this power of ten it is, if these are a whole number of at most
-    /// [`MAX_DIGITS`] digits.
+    /// The number of units of this power of ten, if it is an integer of at most [`MAX_DIGITS`]
+    /// digits.
     fn in_units(self, unit: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -177,9 +176,9 @@ impl Decimal {
     }
 }
 
-/// The regions of this width, in every dimension, around positions. Bounds are whole numbers of
-/// half the unit in which all decimals of the dimension are whole numbers, so every overlap is that
-/// of the decimals.
+/// The regions of this width, in every dimension, around positions. Bounds are integers in half the
+/// unit in which all decimals of the dimension are integers, so overlaps are exactly those of the
+/// decimals.
 ///
 /// # Errors
 /// [`DecimalError::Width`], and [`DecimalError::Digits`] for the first position that is too large
@@ -237,7 +236,7 @@ mod tests {
         for zero in ["0", "-0.000", ".0", "0e99999999999999999999"] {
             assert_eq!(decimal(zero), Decimal { digits: 0, exponent: 0 }, "{zero}");
         }
-        // A position of all digits that there are.
+        // A position with the maximum number of digits.
         assert_eq!(decimal(&"9".repeat(36)).digits, 10i128.pow(36) - 1);
     }
 
@@ -271,7 +270,7 @@ mod tests {
         assert!(matches!(error, DecimalError::Digits { position: None, .. }), "{error}");
         assert!(matches!(around(&[[decimal("1")]], decimal("0.0")), Err(DecimalError::Width { .. })));
         assert!(matches!(around(&[[decimal("1")]], decimal("-1")), Err(DecimalError::Width { .. })));
-        // Each dimension has a unit of its own.
+        // Each dimension has its own unit.
         let regions = around(&[[decimal("1e33"), decimal("-1e-33")]], decimal("1")).unwrap();
         let (one, far) = (10i128.pow(33), 2 * 10i128.pow(33));
         assert_eq!(regions, [Region::new([far - 1, -2 - one], [far + 1, one - 2])]);

@@ -13,32 +13,30 @@ use super::scratch::{self, PairLists, with_filled};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
 
-/// Building the trees again takes as long as so many tests per region would: an estimate from the
-/// times of sorts and of tests of an H200 (the tables of [`matching`](super)), where a sort of
-/// 32-bit keys with values takes 60 ps per region and a test 0.3 to 0.8 ps.
+/// Cost of rebuilding the trees, in tests per region: from the times of sorts and tests on an H200.
 const TESTS_PER_REBUILD: u64 = 64;
-/// Where more than one region of so many moves far, trees that hold both their old and their new
-/// places would be bad ones: they are built again in the middle of the step.
+/// If more than one in this many regions moves far, trees with both their old and new places would
+/// be poor. So they are rebuilt in the middle of the step.
 const MANY_OF: u32 = 256;
-/// A step in which many are believed to move near is made in the other way where queries go into
-/// more nodes of a level each.
+/// A step with many moves expected to be near is repeated with the other method if queries enter
+/// more nodes per level than this, on average.
 const NODES_EACH: u32 = 16;
-/// One core looks at so many moved regions.
+/// Moved regions that one core checks.
 const ALONE: usize = 1 << 12;
 
-/// Two sets whose regions move: each step reports the pairs that began to overlap and those that
+/// Two sets with moving regions: each step reports the pairs that began to overlap and those that
 /// ended.
 ///
-/// A region's id is its index and never changes. A region that is not there for a while is one that
-/// is empty.
+/// A region's id is its index and never changes. A region that is absent for a while is an empty
+/// region.
 ///
 /// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the
-/// moved regions look up the other side's tree with their bounds before and after, so its time
-/// follows their number and that of their pairs. The trees grow with what moves. Where very many
-/// move far, all pairs are found again instead, and told from those before, which are kept in order
-/// (some 80 bytes for each, where they are not too many). The trees are built again when that costs
-/// as much as the searches since the last time, and in the middle of a step in which very many move
-/// far: to where they do not overlap themselves.
+/// moved regions query the other side's tree with their bounds before and after, so its time
+/// depends on their number and that of their pairs. The trees grow with the moves. If very many
+/// regions move far, all pairs are found again instead and compared with the previous ones, which
+/// are stored in order (some 80 bytes for each, up to a limit). The trees are rebuilt when the
+/// searches since the last time cost as much, and in the middle of a step in which very many
+/// regions move far, at places where they do not overlap themselves.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -63,28 +61,26 @@ pub struct MovingRegions<T, const D: usize> {
     updates: Side<T, D>,
     index: Index,
     moves: Moves,
-    /// Where a step was made by matching from scratch.
+    /// The pair lists, if a step matched from scratch.
     lists: Option<PairLists>,
-    /// Those of the last step: memory for the next.
+    /// The rows of the last step: reused memory.
     rows: Rows,
     /// Number of the step.
     step: u32,
-    /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
+    /// Tests in trees that have grown. The maximum after a failure, which leaves arbitrary values.
     tests: u64,
-    /// A step has begun and not ended.
+    /// Whether a step has begun and not ended.
     unfinished: bool,
-    /// Steps until matching from scratch is tried again: the last time it was not possible.
+    /// Steps until matching from scratch is tried again, after it was not possible.
     not_yet: u32,
-    /// Of 256 regions that moved in the last step, those that moved far: what the next step goes
-    /// by.
+    /// How many of 256 moved regions moved far in the last step: the prediction for the next step.
     far: u32,
 }
 
 #[derive(Debug)]
 struct Side<T, const D: usize> {
     columns: Columns,
-    /// By id, twice the number of the last step in which the region moved, and 1 more if it is
-    /// empty.
+    /// By id, twice the number of the last step that moved the region, plus 1 if it is empty.
     states: Vec<AtomicU32>,
     values: PhantomData<T>,
 }
@@ -157,10 +153,10 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ///
     /// # Errors
     /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`]
-    /// and [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved.
-    /// After [`MatchingError::Gpu`] and [`MatchingError::TooMuchWork`], or where a future is
-    /// dropped before it is done, regions are half moved: all that is asked of them from then on is
-    /// [`MatchingError::Unfinished`].
+    /// and [`MatchingError::NotANumber`] for the first region at fault: then no region has moved.
+    /// After [`MatchingError::Gpu`] and [`MatchingError::TooMuchWork`], or if a future is dropped
+    /// before it is done, some regions have moved and others have not. Every later call then
+    /// returns [`MatchingError::Unfinished`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn update(
         &mut self,
@@ -189,7 +185,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             return Ok(Changes::default());
         }
         self.unfinished = true;
-        // Fresh memory for as many words costs more than what is written to it.
+        // Allocating as many words costs more than writing them.
         let mut rows = std::mem::take(&mut self.rows);
         rows.set(counts, self.subscriptions.columns.dims);
         let (first, second) = rows.body().split_at_mut(subscriptions.len() * (2 * D + 1));
@@ -204,13 +200,13 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         Ok(found.changes)
     }
 
-    /// The host knows where regions go before the device does.
+    /// The host knows the new bounds before the device does.
     fn check_finished(&self) -> Result<(), MatchingError> {
         if self.unfinished { Err(MatchingError::Unfinished) } else { Ok(()) }
     }
 
-    /// Finds the changes of a step; `filled` is how many regions of each side were not empty before
-    /// it.
+    /// Finds the changes of a step; `filled` are the regions of each side that were not empty
+    /// before it.
     async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<StepOutput, MatchingError> {
         let regions = u64::from(self.subscriptions.columns.count) + u64::from(self.updates.columns.count);
         let most = |rows: u32| u64::from(rows) * u64::from(self.moves.tuning.most_of) >= regions;
@@ -228,7 +224,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
         let due = self.tests >= TESTS_PER_REBUILD * regions;
-        // Until the step has ended.
+        // Restored when the step has ended.
         let before = std::mem::replace(&mut self.tests, u64::MAX);
         let (moves, index) = (&mut self.moves, &self.index);
         let mut rebuild = due;
@@ -241,7 +237,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
                 self.far = share(found.far, rows.rows);
                 return Ok(found);
             }
-            // The trees have grown in vain.
+            // The trees have grown without effect.
             rebuild = true;
         }
         let mut both = StepOutput::default();
@@ -252,14 +248,14 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             both.changes.append(found.changes);
             both.far += found.far;
         }
-        // Nothing has moved since.
+        // No region has moved since the rebuild.
         self.tests = 0;
         self.far = share(both.far, rows.rows);
         Ok(both)
     }
 
-    /// The same by matching from scratch. None, and nothing has changed, where there are too many
-    /// pairs, or it takes more memory than there is: trees take less.
+    /// The same by matching from scratch. `None`, with nothing changed, if there are too many pairs
+    /// or too little memory: trees need less.
     async fn find_from_scratch(
         &mut self,
         rows: &mut Rows,
@@ -270,8 +266,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let before = with_filled(sides, filled);
         let known = scratch::known(&self.matcher, &mut self.lists, &before, self.moves.tuning.most_pairs);
         let Some(lists) = scratch::possible(known.await)?.flatten() else { return Ok(None) };
-        // The trees do not follow: they are built again when they are needed. Until the step has
-        // ended they are rubbish in any case.
+        // The trees do not follow and are rebuilt when needed. Until the step has ended they hold
+        // arbitrary values.
         let tests = std::mem::replace(&mut self.tests, u64::MAX);
         let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
         let reported = async {
@@ -298,18 +294,18 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     }
 }
 
-/// So many are `share` in 256.
+/// The number that is `share` in 256 of `all`.
 fn share_of(share: u32, all: u32) -> u32 {
     all / 256 * share
 }
 
-/// So many of `all` in 256.
+/// The share of `some` in `all`, in units of 1/256.
 fn share(some: u32, all: u32) -> u32 {
-    u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("some are not more than all")
+    u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("a part is at most the whole")
 }
 
-/// Whether a region of the set `label` of so many regions can move in step `step`, in which it is
-/// then said to move.
+/// Checks that a region of the set `label` with `regions` regions can move in step `step`, and
+/// marks it as moved.
 fn check_one<T: Coordinate, const D: usize>(
     label: &str,
     regions: u32,
@@ -342,9 +338,9 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         self.states.par_iter_mut().for_each(|state| *state.get_mut() &= 1);
     }
 
-    /// Whether all of these can move in step `step`. Changes nothing that a later step knows of.
+    /// Checks that all of these can move in step `step`. Changes no state that a later step reads.
     fn check(&self, step: u32, moved: &[(u32, Region<T, D>)]) -> Result<(), MatchingError> {
-        // (A browser's buffers are not for several threads.)
+        // (A browser's buffers are bound to one thread.)
         let Self { columns: Columns { label, count, .. }, states, .. } = self;
         let check_one =
             |&(id, ref bounds): &(u32, Region<T, D>)| check_one(label, *count, states, step, id, bounds);
@@ -352,8 +348,8 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         if moved.len() >= ALONE && moved.par_iter().all(fine) {
             return Ok(());
         }
-        // One after the other, so that the first at fault is told. What was seen above is
-        // forgotten.
+        // One after the other, so that the first region at fault is reported. The marks above are
+        // cleared.
         for (id, _) in moved {
             if let Some(state) = self.states.get(*id as usize) {
                 state.fetch_and(1, Ordering::Relaxed);
@@ -362,7 +358,7 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         moved.iter().try_for_each(check_one)
     }
 
-    /// Makes the rows of moves.wgsl, where the side's first region has the name `first`.
+    /// Writes the rows of moves.wgsl; the side's first region has the name `first`.
     fn advance(&mut self, first: u32, moved: &[(u32, Region<T, D>)], rows: &mut [u32]) {
         let states = &self.states;
         let make = |(row, (id, bounds)): (&mut [u32], &(u32, Region<T, D>))| {
@@ -372,7 +368,7 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
             let state = &states[*id as usize];
             let before = state.load(Ordering::Relaxed);
             state.store(before & !1 | empty, Ordering::Relaxed);
-            // Fewer empty regions are more that are not.
+            // Fewer empty regions mean more filled ones.
             i64::from(before & 1) - i64::from(empty)
         };
         let width = 2 * D + 1;
@@ -393,14 +389,14 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::matching::reference;
 
-    /// A number that looks random, below `end`.
+    /// A pseudo-random number below `end`.
     fn mixed(seed: u64, end: u64) -> i32 {
         let z = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         i32::try_from(((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33) % end).unwrap()
     }
 
-    /// On few places of a lattice, so that bounds touch and regions are the same; one in eleven is
-    /// empty, and one in thirty large.
+    /// Few places on a lattice, so that bounds touch and regions coincide; one in eleven is empty,
+    /// and one in thirty large.
     fn region<const D: usize>(seed: u64) -> Region<i32, D> {
         let lo: [i32; D] = std::array::from_fn(|d| mixed(seed * 8 + d as u64, 60) - 30);
         let width = match seed {
@@ -411,8 +407,8 @@ mod tests {
         Region::new(lo, lo.map(|lo| lo + width))
     }
 
-    /// Steps in which few and many move, near and far, in turn, however they are made: the changes
-    /// of each are those between two matchings.
+    /// Alternating steps with few and many moves, near and far, with each method: the changes of
+    /// each step are the differences between two matchings.
     fn alternate<const D: usize>(matcher: &Matcher, sizes: [u32; 2], tune: fn(&mut Moves)) {
         let mut sets = [0, 1].map(|side| -> Vec<Region<i32, D>> {
             (0..sizes[side]).map(|id| region(u64::from(id) + 100_000 * side as u64)).collect()
@@ -421,7 +417,7 @@ mod tests {
         let pairs =
             |sets: &[Vec<_>; 2]| -> BTreeSet<_> { reference::find(&sets[0], &sets[1]).into_iter().collect() };
         let mut before = pairs(&sets);
-        // One of so many of each side moves, and whether it moves near.
+        // One in this many regions of each side moves, and whether it moves near.
         let steps = [
             ([1, 1], true),
             ([97, 0], false),
@@ -474,8 +470,8 @@ mod tests {
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
         let sources: [fn(&mut Moves); 4] = [
-            // As where very many move: few invocations for each query, queries by slots, and the
-            // device sorts.
+            // As with very many moves: few invocations for each query, queries by slots, and sorts
+            // on the device.
             |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (0, u32::MAX, 0);
@@ -486,8 +482,8 @@ mod tests {
                     (u32::MAX, 1, u32::MAX);
                 moves.tuning.most_of = 0;
             },
-            // By matching from scratch, where any region moves far; and where there are sometimes
-            // too many pairs for it.
+            // Matching from scratch if any region moves far; sometimes there are too many pairs for
+            // it.
             |moves| moves.tuning.most_of = u32::MAX,
             |moves| {
                 (moves.tuning.most_of, moves.tuning.most_pairs, moves.tuning.steps_without) =
@@ -502,7 +498,7 @@ mod tests {
             }
             alternate::<2>(&matcher, [513, 0], query);
         }
-        // More changes than the last step let expect: the device sorts them when that is seen.
+        // More changes than the last step predicts: the device sorts them once that is known.
         alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
     }
 
@@ -511,7 +507,7 @@ mod tests {
         let gpu = Gpu::new().unwrap();
         let regions: Vec<_> = (0..300).map(|i| Region::new([3 * i], [3 * i + 4])).collect();
         let mut moving = MovingRegions::new(&Matcher::new(&gpu), &regions, &regions).unwrap();
-        // What is refused before anything moves leaves all as it was.
+        // A step that is rejected before any move leaves everything unchanged.
         let far = Region::new([5_000], [5_001]);
         assert!(matches!(moving.update(&[(300, far)], &[]), Err(MatchingError::UnknownRegion { .. })));
         assert_eq!(moving.update(&[(0, far)], &[]).unwrap().ended.len(), 2);
@@ -521,7 +517,7 @@ mod tests {
         assert!(matches!(moving.matches(), Err(MatchingError::Unfinished)));
     }
 
-    /// Few pairs before a step and too many after it: the regions go back, and are looked up.
+    /// Few pairs before a step and too many after it: the regions move back, and are looked up.
     #[test]
     fn too_many_pairs_for_a_list_are_looked_up() {
         let matcher = Matcher::new(&Gpu::for_test());
@@ -548,8 +544,8 @@ mod tests {
             assert_eq!(changes.ended, without(&before, &after), "step {step}");
             listed.push(moving.lists.as_ref().is_some_and(PairLists::is_known));
         }
-        // The first step finds out that all move far; the third finds too many pairs, as the two
-        // after it do before them.
+        // The first step learns that all regions move far. The third finds too many pairs, and the
+        // next two find too many before they move.
         assert_eq!(listed, [false, true, false, false, false, true, true]);
     }
 }

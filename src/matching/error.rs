@@ -1,17 +1,17 @@
-//! What can go wrong in region matching.
+//! Errors of region matching.
 
 use crate::ErrorKind;
 use crate::gpu::{GpuError, LinkError};
 use crate::primitives::PrimitiveError;
 
-/// An error of the `matching` module. Nothing was changed unless a variant says otherwise; the next
-/// call may succeed.
+/// An error of the `matching` module. Nothing was changed unless a variant documents otherwise; the
+/// next call may succeed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchingError {
-    /// A region's lower bound lies above its upper bound.
+    /// A region's lower bound is above its upper bound.
     #[error(
-        "{set}: region {region} is inverted in dimension {dimension}: its lower bound {lo} lies above its upper \
+        "{set}: region {region} is inverted in dimension {dimension}: its lower bound {lo} is above its upper \
          bound {hi}. Bounds are half-open intervals [lower, upper); equal bounds make an empty region"
     )]
     Inverted {
@@ -28,8 +28,8 @@ pub enum MatchingError {
     },
     /// A bound of a region is not a number.
     #[error(
-        "{set}: region {region} has a bound that is not a number in dimension {dimension}: [{lo}, {hi}). \
-         For a region without an end use an infinite bound"
+        "{set}: region {region} has a bound that is not a number in dimension {dimension}: [{lo}, {hi}); \
+         for an unbounded region use an infinite bound"
     )]
     NotANumber {
         /// The label of the set.
@@ -43,69 +43,67 @@ pub enum MatchingError {
         /// Its upper bound there.
         hi: String,
     },
-    /// More regions than a set can hold: indices are 32 bits, and all bounds are in one binding of
+    /// More regions than a set can hold: indices have 32 bits, and all bounds are in one binding of
     /// the device.
-    #[error("{set}: {regions} regions, and a set holds at most {limit}. Split the set")]
+    #[error("{set}: a set holds at most {limit} regions, found {regions}; split the set")]
     TooManyRegions {
         /// The label of the set.
         set: String,
-        /// How many there are.
+        /// The number of regions.
         regions: u64,
-        /// How many there may be.
+        /// The maximum number of regions.
         limit: u64,
     },
-    /// The work list of an algorithm is larger than its 32-bit numbers reach.
+    /// The work list of an algorithm exceeds its 32-bit numbers.
     #[error(
-        "{what}: {needed} are needed, and at most {limit} can be numbered. \
+        "{what}: {needed} are needed, but at most {limit} are possible. \
          Choose another algorithm (sort and grid test the fewest pairs), or match parts of the sets"
     )]
     TooMuchWork {
-        /// What there is too much of.
+        /// The kind of items.
         what: &'static str,
-        /// How many are needed.
+        /// The needed number.
         needed: u64,
-        /// How many there may be.
+        /// The maximum number.
         limit: u64,
     },
-    /// A grid has no cell in some dimension, or more than the library can number.
-    #[error(
-        "a grid of {cells} cells per dimension in {dimensions} dimensions: choose from 1 to {limit} cells"
-    )]
+    /// A grid has no cell in some dimension, or more cells than the library can number.
+    #[error("a grid in {dimensions} dimensions has 1 to {limit} cells per dimension, found {cells}")]
     GridCells {
-        /// Cells per dimension, as given.
+        /// Cells per dimension, as requested.
         cells: u32,
         /// Dimensions of the regions.
         dimensions: u32,
         /// The largest number of cells per dimension for them.
         limit: u32,
     },
-    /// A region id that is not in the set.
+    /// The id of a region that does not exist.
     #[error("{set}: there is no region {region}; the set has {regions}, numbered from 0")]
     UnknownRegion {
         /// The label of the set.
         set: String,
-        /// The id as given.
+        /// The unknown id.
         region: u32,
-        /// How many regions there are.
+        /// The number of regions.
         regions: u32,
     },
-    /// A region is listed twice among those that moved.
+    /// A region occurs twice among the moved regions.
     #[error("{set}: region {region} is listed twice among the moved regions; give each its last bounds only")]
     MovedTwice {
         /// The label of the set.
         set: String,
-        /// The id as given.
+        /// The duplicate id.
         region: u32,
     },
-    /// A handle that the HLA service did not give out, or whose region was deleted.
+    /// A handle that the HLA service did not create, or whose region was deleted.
     #[error("there is no {kind} with handle {handle}")]
     UnknownHandle {
-        /// What the handle should stand for.
+        /// The kind of object that the handle should name.
         kind: &'static str,
         /// The handle.
         handle: u64,
     },
-    /// A region of the HLA service that shall be deleted is still used.
+    /// A region of the HLA service cannot be deleted while it is used.
     #[error(
         "region {region} is still associated with an object or subscribed with: unassociate and unsubscribe first"
     )]
@@ -113,7 +111,7 @@ pub enum MatchingError {
         /// The handle.
         region: u64,
     },
-    /// A range of the HLA service that is empty, inverted or not within its dimension.
+    /// A range of the HLA service is empty, inverted or outside its dimension.
     #[error(
         "dimension {dimension}: the range [{lower}, {upper}) must hold a point and end at or below {limit}"
     )]
@@ -127,16 +125,16 @@ pub enum MatchingError {
         /// The dimension's upper bound.
         limit: u32,
     },
-    /// A step of moving regions did not end: it failed, or its future was dropped, and some regions
+    /// A step of moving regions did not end: it failed, or its future was dropped. Some regions
     /// have moved and others have not.
     #[error(
-        "the last step of these moving regions did not end, because it failed or was given up: make new ones from where the regions are"
+        "the last step of these moving regions did not end, because it failed or was dropped; create new ones from the current bounds"
     )]
     Unfinished,
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A sort or a scan was refused.
+    /// A sort or a scan was rejected.
     #[error(transparent)]
     Primitive(PrimitiveError),
 }

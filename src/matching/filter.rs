@@ -1,4 +1,4 @@
-//! Candidates that are tested: those of a sweep in several dimensions, or of a grid.
+//! Tests candidates: those of a sweep in several dimensions, or of a grid.
 
 use super::call_size::{CallSize, room};
 use super::kernels::{Kernels, ReadbackRange, wide};
@@ -9,7 +9,7 @@ use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
 
 impl Filter {
-    /// `at_once` says whether all is tested in one submission: [`Kernels::tests_at_once`].
+    /// `at_once`: whether one submission tests everything ([`Kernels::tests_at_once`]).
     pub(super) fn new(
         kernels: &Kernels,
         ranges: &Ranges,
@@ -36,22 +36,22 @@ impl Filter {
         Ok(filter)
     }
 
-    /// All of it, where the tests are among them.
+    /// All plans, if the tests are among them.
     pub(super) fn plans(&self) -> impl Iterator<Item = &Plan> {
         [&self.finding].into_iter().chain(&self.testing).chain([&self.placing])
     }
 
-    /// Whether it is one that has room for so many tiles and tests them in one submission.
+    /// Whether it has capacity for `tasks` tiles and tests them in one submission.
     pub(super) fn is_at_once(&self, tasks: u32) -> bool {
         self.testing.is_some() && self.tasks == tasks
     }
 
-    /// How many candidates match, when the plans have run.
+    /// The number of matching candidates, available when the plans have run.
     pub(super) fn wanted(&self) -> ReadbackRange<'_> {
         ReadbackRange::wide(&self.offsets, self.tasks)
     }
 
-    /// So many tasks of it, as work that can be counted and written.
+    /// The first `tasks` tasks, as work that can be counted and written.
     fn work(&self, ranges: &Ranges, tasks: u32) -> Work {
         let homes = matches!(self.origin, Origin::Grid);
         Work {
@@ -65,7 +65,7 @@ impl Filter {
         }
     }
 
-    /// Tests and counts in as many submissions as it takes.
+    /// Tests and counts in as many submissions as needed.
     async fn run(&self, kernels: &Kernels, ranges: &Ranges) -> Result<u64, MatchingError> {
         let read = if self.testing.is_some() {
             let plans: Vec<_> = self.plans().collect();
@@ -80,15 +80,15 @@ impl Filter {
     }
 }
 
-/// Candidates of which it is known how many match.
+/// Candidates with a known number of matches.
 pub(super) struct Counted {
     pub(super) filter: Filter,
     tasks: u32,
     total: u64,
 }
 
-/// Counts the matches among so many candidates: `done` is a filter that has run, with what it
-/// counted, and serves if it had room.
+/// Counts the matches among the candidates. `done` is a filter that has already run, with its
+/// count; it is used if its capacity was sufficient.
 pub(super) async fn count(
     kernels: &Kernels,
     ranges: &Ranges,
@@ -107,7 +107,7 @@ pub(super) async fn count(
         return Ok(Counted { filter, tasks, total });
     }
     // Spare tiles are for the next call, which tests them in one submission or not at all: slices
-    // of empty tiles would tell that tests take no time.
+    // of empty tiles would wrongly show that tests take no time.
     let tiles = if kernels.tests_at_once(known.tasks) { known.tasks } else { tasks };
     let filter = Filter::new(kernels, ranges, origin, tiles, kernels.tests_at_once(tiles))?;
     let total = filter.run(kernels, ranges).await?;
@@ -115,13 +115,13 @@ pub(super) async fn count(
 }
 
 impl Counted {
-    /// The matches; `memory` is what the ranges belong to.
+    /// The matches, as work that is written later.
     pub(super) fn source(&self, ranges: &Ranges) -> (Work, Buffer<u64>, u64) {
         (self.filter.work(ranges, self.tasks), self.filter.offsets.clone(), self.total)
     }
 }
 
-/// Matches that were counted, with the memory that they lie in.
+/// The counted matches, with the memory that they use.
 pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, PlacedWork) {
     (total, PlacedWork { work, offsets, memory })
 }

@@ -1,4 +1,4 @@
-//! Grid-based matching: regions that share a cell are tested.
+//! Grid-based matching: tests regions that share a cell.
 
 use super::call_size::{CallSize, room};
 use super::kernels::{Kernels, ReadbackRange, apart, wide};
@@ -21,7 +21,7 @@ fn columns(dims: u32) -> u32 {
     2 * dims + 3
 }
 
-/// The most entries of a set: kernels number their words with 32 bits.
+/// Maximum number of entries of a set: kernels number their words with 32 bits.
 fn max_entries(dims: u32) -> u32 {
     u32::MAX / columns(dims)
 }
@@ -30,7 +30,7 @@ shared! {
     "matching/grid_lay.wgsl":
     const SAMPLE_OF_BOTH: u32 as SAMPLE;
 }
-/// Regions of each side that are looked at before a grid is laid.
+/// Regions of each side that are sampled before the grid is laid out.
 const SAMPLE: u32 = SAMPLE_OF_BOTH / 2;
 
 shared! {
@@ -58,22 +58,19 @@ shared! {
     }
 }
 
-/// Words of `laid` in grid_lay.wgsl, and which of them says how often cells are joined.
+/// Words of `laid` in grid_lay.wgsl, and the index of the word with the number of joins.
 const LAID: u64 = 32;
 const JOINS: u64 = 16;
 
-/// Where the library chooses the cells it wants at most so many entries per region: more than the
-/// corners of a box that is smaller than a cell can meet in few dimensions, and few enough to be
-/// sorted in less time than they save. A guess, not measured. (The sample of grid_lay.wgsl is
-/// content with fewer; this is for what it does not see.)
+/// Maximum entries per region if the library chooses the cells: more than a box smaller than a cell
+/// can meet in few dimensions. Bounds cells that the sample of grid_lay.wgsl misjudges.
 const ENTRIES_PER_REGION: u64 = 4;
 
-/// The finest grid that is thought of: cells per dimension, and how often they may be joined two by
-/// two.
+/// The finest grid: cells per dimension, and how often neighbouring cells may be joined in pairs.
 fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
     match cells {
         Some(cells) => (cells, 0),
-        // A cell per region, or some more.
+        // About one cell per region, or slightly more.
         None => {
             let bits = regions.max(1).ilog2().div_ceil(dims).min(cell_bits(dims));
             (1 << bits, bits)
@@ -84,8 +81,8 @@ fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
 impl GridRun {
     fn new(kernels: &Kernels, shape: GridShape) -> Result<Self, MatchingError> {
         let GridShape { dims, counts, entries, tasks, .. } = shape;
-        // Of either there are 2^30 at the most on each side (a row has five columns or more). A
-        // sort of 2^31 is refused.
+        // Each has at most 2^30 on each side (a row has at least five columns). A sort of 2^31 is
+        // rejected.
         let (regions, rows) = (counts[0] + counts[1], entries[0] + entries[1]);
         let bounds = kernels.lend("bounding box", 8)?;
         let laid = kernels.lend("grid", LAID)?;
@@ -106,7 +103,7 @@ impl GridRun {
             &shape.entry_params(),
             &[("cells", cells.raw()), ("places", places.raw()), ("keys", keys.raw()), ("ids", ids.raw())],
         )?;
-        // One more bit says which side an entry is of.
+        // One more bit distinguishes the sides.
         kernels.add_sort(&mut listing, &keys, &ids, rows, cell_bits(dims) * dims + 1)?;
         let mut ranging = Plan::new("ranges of a grid");
         let sides = [ordered(entries[0])?, ordered(entries[1])?];
@@ -155,7 +152,7 @@ impl GridRun {
         Ok(plan)
     }
 
-    /// From entries in order to their rows.
+    /// From sorted entries to their rows.
     fn gathering(
         &self,
         kernels: &Kernels,
@@ -194,7 +191,7 @@ impl GridShape {
     }
 }
 
-/// Room for so many entries of a side, or an error if there cannot be.
+/// Capacity for the entries of a side, or an error if there cannot be enough.
 fn room_for(kernels: &Kernels, dims: u32, now: u32, needed: u64) -> Result<u32, MatchingError> {
     let limit = max_entries(dims);
     let what = "entries of regions in cells of a grid";
@@ -203,14 +200,14 @@ fn room_for(kernels: &Kernels, dims: u32, now: u32, needed: u64) -> Result<u32, 
     Ok(room(now, needed).min(most_rows(kernels, dims)).max(needed))
 }
 
-/// The most entries of a side that a binding has room for.
+/// The maximum entries of a side that fit a binding.
 fn most_rows(kernels: &Kernels, dims: u32) -> u32 {
     let rows = kernels.gpu().max_buffer_bytes() / (4 * u64::from(columns(dims)));
     max_entries(dims).min(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the
-/// library choose. None if `look` tells of another way.
+/// Matches by a grid of `cells` per dimension over the bounding box of all regions; `None` lets the
+/// library choose. Returns `None` if `look` decides on another source.
 pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
@@ -254,7 +251,7 @@ pub(super) async fn matches(
         }
         let mut next = || read.next().unwrap_or_default();
         let (joined, first, both, candidates) = (next()[0], wide(&next()), wide(&next()), wide(&next()));
-        // Large regions meet many small cells: then larger cells serve better.
+        // Large regions meet many small cells: then larger cells are better.
         if joined < joins && both > ENTRIES_PER_REGION * regions {
             joins_least = joined + 1;
             continue;
@@ -292,8 +289,7 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::matching::{Algorithm, Coordinate, Matcher, Region};
 
-    /// Points by chance, as many as a grid has cells: were cells not alike, or few, there would be
-    /// more candidates.
+    /// Random points, as many as a grid has cells: unequal or few cells would give more candidates.
     #[test]
     fn cells_are_alike_for_every_type() {
         fn candidates<T: Coordinate>(matcher: &Matcher, point: impl Fn(u32) -> (T, T)) -> u64 {

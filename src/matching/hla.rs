@@ -1,5 +1,5 @@
-//! Data distribution management in the words of the High Level Architecture (IEEE 1516): which
-//! federates must hear of an update.
+//! Data distribution management in the terms of the High Level Architecture (IEEE 1516): which
+//! federates must receive an update.
 //!
 //! Federates own regions. A federate *subscribes* to an object class with a region; an object's
 //! updates are *associated* with regions. An update of an object goes to every other federate that
@@ -38,26 +38,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Changes, Matcher, MatchingError, MovingRegions, Region, host};
 
-/// A simulator that takes part in the federation; the number is the caller's.
+/// A simulator in the federation; the caller chooses its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Federate(pub u32);
 
-/// A region of the service. A handle is never given out again: that of a deleted region stays
-/// unknown.
+/// A region of the service. Handles are never reused: the handle of a deleted region stays unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegionHandle(u64);
 
-/// An object instance whose updates are distributed.
+/// An object instance with distributed updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectHandle(u32);
 
 /// Data distribution management over `D` dimensions.
 ///
-/// Bounds that [`Service::modify`] gives take effect with [`Service::commit`], all at once, as the
-/// standard's *commit region modifications* has it; only regions that changed are matched again.
+/// Bounds of [`Service::modify`] take effect with [`Service::commit`], all at once, as in the
+/// standard's *commit region modifications*. Only changed regions are matched again.
 #[derive(Debug)]
 pub struct Service<const D: usize> {
-    /// None for the host's cores.
+    /// `None` for the host's cores.
     matcher: Option<Matcher>,
     /// The upper bound of each dimension.
     dimensions: [u32; D],
@@ -66,21 +65,21 @@ pub struct Service<const D: usize> {
     /// Bounds that wait for the commit.
     modified: BTreeMap<RegionHandle, Region<u32, D>>,
     next: u64,
-    /// By row, the region that it holds, if it holds one. Every region has the same row on both
-    /// sides of the matching; on a side where the region is not used, that row is empty.
+    /// The region in each row, if there is one. Every region has the same row on both sides of the
+    /// matching; on a side that does not use the region, the row is empty.
     rows: Vec<Option<RegionHandle>>,
     /// Rows without a region.
     free: Vec<u32>,
-    /// Rows whose part in matching changed. A row that gets another region before that is matched
-    /// is matched once, with what its new region is.
+    /// Rows whose part in matching changed. A row that gets another region before the next matching
+    /// is matched once, with its new region.
     changed: BTreeSet<u32>,
     matching: Option<Moving<D>>,
     device_rows: u32,
-    /// By row associated with updates, the subscribed rows that it overlaps.
+    /// For each row associated with updates, the overlapping subscribed rows.
     overlaps: BTreeMap<u32, BTreeSet<u32>>,
 }
 
-/// Regions of both sides, where they are matched.
+/// Regions of both sides, on the device or on the host.
 #[derive(Debug)]
 enum Moving<const D: usize> {
     Device(Box<MovingRegions<u32, D>>),
@@ -123,7 +122,7 @@ struct Object {
 }
 
 impl<const D: usize> Service<D> {
-    /// A service whose dimension `d` reaches from 0 up to, and not including, `dimensions[d]`.
+    /// A service whose dimension `d` reaches from 0 up to `dimensions[d]`, exclusive.
     pub fn new(matcher: &Matcher, dimensions: [u32; D]) -> Self {
         Self::with(Some(matcher.clone()), dimensions)
     }
@@ -181,7 +180,7 @@ impl<const D: usize> Service<D> {
         if !usage.subscribers.is_empty() || !usage.objects.is_empty() {
             return Err(MatchingError::RegionInUse { region: region.0 });
         }
-        // On the device the row is empty, or among `changed`: the region is not used.
+        // The device's row is empty or among `changed`, because the region is not used.
         let row = usage.row;
         self.regions.remove(&region);
         self.modified.remove(&region);
@@ -190,13 +189,13 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// How many regions each side of the matching has memory for: a power of two that follows the
-    /// most regions that there were at a time, however many were created and deleted.
+    /// The number of regions for which each side of the matching has memory: a power of two that
+    /// follows the maximum number of regions at a time, not the number of created regions.
     pub fn device_rows(&self) -> u32 {
         self.device_rows
     }
 
-    /// *Set range bounds*, of all dimensions: in effect after [`Service::commit`].
+    /// *Set range bounds*, of all dimensions. Takes effect with [`Service::commit`].
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Range`] if a range is not within its
@@ -211,7 +210,7 @@ impl<const D: usize> Service<D> {
     /// *Commit region modifications*, of all modified regions.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn commit(&mut self) -> Result<(), MatchingError> {
         pollster::block_on(self.commit_async())
@@ -303,11 +302,11 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// The federates that must hear of an update of this object, in the order of their numbers. The
-    /// owner is not among them.
+    /// The federates that must receive an update of this object, in the order of their numbers,
+    /// without the owner.
     ///
     /// # Errors
-    /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn recipients(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
         pollster::block_on(self.recipients_async(object))
@@ -346,7 +345,7 @@ impl<const D: usize> Service<D> {
         self.regions.get_mut(&region).ok_or(unknown)
     }
 
-    /// The region that a row holds.
+    /// The region in a row.
     fn region_in(&self, row: u32) -> Option<&RegionUse<D>> {
         self.regions.get(self.rows[row as usize].as_ref()?)
     }
@@ -356,15 +355,15 @@ impl<const D: usize> Service<D> {
         self.objects.get_mut(object.0 as usize).ok_or(unknown)
     }
 
-    /// Brings the overlaps up to date with the regions whose bounds or use changed.
+    /// Updates the overlaps of regions with changed bounds or use.
     async fn match_changed(&mut self) -> Result<(), MatchingError> {
         if self.changed.is_empty() {
             return Ok(());
         }
         let nowhere = Region::new([0; D], [0; D]);
         if self.matching.is_none() || self.rows.len() > self.device_rows as usize {
-            // More rows than regions, so that this is seldom needed. All regions count as changed
-            // then.
+            // Allocates more rows than regions, so that this is rare. Then all regions count as
+            // changed.
             let rows = self.rows.len().next_power_of_two().max(64);
             let empty = vec![nowhere; rows];
             self.matching = Some(Moving::new(self.matcher.as_ref(), &empty).await?);
@@ -385,7 +384,7 @@ impl<const D: usize> Service<D> {
         let changes = match matching.update(&subscriptions, &updates).await {
             Ok(changes) => changes,
             Err(error) => {
-                // The next time all begins anew.
+                // The next call rebuilds everything.
                 self.matching = None;
                 return Err(error);
             }

@@ -1,5 +1,5 @@
-//! The index of moving regions: for each side a tree of bounding boxes, which grows with what moves
-//! and is built again when that pays.
+//! The index of moving regions: a tree of bounding boxes for each side. It grows with the moves and
+//! is rebuilt when that pays.
 
 use super::MatchingError;
 use super::kernels::Kernels;
@@ -13,14 +13,14 @@ shared! {
     /// Children of a node.
     pub(super) const FANOUT: u32;
 }
-/// Levels of the largest trees, the leaves among them.
+/// Levels of the largest trees, including the leaves.
 const LEVELS: usize = 9;
 shared! {
     "matching/index_build.wgsl":
-    /// Middles that are sampled in each dimension.
+    /// Sampled centres in each dimension.
     const SAMPLE: u32;
 }
-/// Workgroups per dimension that put them in order.
+/// Workgroups per dimension that sort them.
 const PARTS: u32 = SAMPLE / GROUP_SIZE;
 
 shared! {
@@ -43,7 +43,7 @@ impl IndexParams {
     }
 }
 
-/// Both trees on the device. What lies where: index.wgsl.
+/// Both trees on the device. index.wgsl documents the layout.
 #[derive(Debug)]
 pub(super) struct Index {
     pub(super) params: IndexParams,
@@ -54,14 +54,14 @@ pub(super) struct Index {
     rebuild: Plan,
 }
 
-/// The most regions of both sides in so many dimensions: kernels number the words of `2·dims + 2`
-/// columns with 32 bits.
+/// The maximum number of regions of both sides: kernels number the words of `2·dims + 2` columns
+/// with 32 bits.
 pub(super) fn max_regions(kernels: &Kernels, dims: u32) -> u64 {
     kernels.gpu().max_buffer_bytes() / (4 * u64::from(2 * dims + 2))
 }
 
 impl Index {
-    /// Room for the trees of these sets, and how they are built: see [`Index::rebuild`].
+    /// Memory for the trees of these sets, and the plan that builds them: see [`Index::rebuild`].
     pub(super) fn new(kernels: &Kernels, sides: [&Columns; 2]) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
         let dims = sides[0].dims;
@@ -75,7 +75,7 @@ impl Index {
         let mut params = IndexParams::new(counts);
         let mut sizes = counts;
         let mut words = 0;
-        // The top of a tree is the first level above the leaves that one node could stand for.
+        // The top of a tree is the first level above the leaves that a single node could cover.
         while params.top == 0 || sizes.iter().any(|size| *size > FANOUT) {
             sizes = sizes.map(|size| size.div_ceil(FANOUT));
             params.top += 1;
@@ -96,7 +96,7 @@ impl Index {
         Ok(index)
     }
 
-    /// What the kernels of a dispatch about a level are told.
+    /// The kernel parameters of a dispatch about a level.
     pub(super) fn at(&self, level: u32) -> IndexParams {
         IndexParams { level, ..self.params }
     }
@@ -106,13 +106,14 @@ impl Index {
         self.params.top
     }
 
-    /// The most nodes that one query can meet in a level.
+    /// The maximum number of nodes that one query meets in a level.
     pub(super) fn widest(&self) -> u32 {
         let [_, subscriptions, all, _] = self.params.levels[1];
         subscriptions.max(all - subscriptions)
     }
 
-    /// Builds both trees from the sets that the index was made for. Dispatches alone.
+    /// Builds both trees from the sets that the index was created for. The plan has only
+    /// dispatches.
     pub(super) fn rebuild(&self) -> &Plan {
         &self.rebuild
     }
@@ -135,7 +136,7 @@ impl Index {
         ];
         let mut plan = Plan::new("index of moving regions");
         let params = self.at(0);
-        // In one dimension regions are in the order of their middles themselves.
+        // In one dimension regions are in the order of their centres.
         if dims > 1 {
             kernels.add(&mut plan, &programs::index_edges(dims), dims * PARTS, &params, &buffers)?;
         }

@@ -1,5 +1,5 @@
-//! What all algorithms of the module use: its kernels, dispatches of them, and the primitives'
-//! scratch memory.
+//! Shared by all algorithms of the module: kernels, their dispatches, and the primitives' scratch
+//! memory.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::prepared::{GridRun, Ranking};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
-/// Uniforms and counts that are kept, by number: a call has some dozens.
+/// Maximum number of cached uniforms and counts: a call has some dozens.
 const SMALL: usize = 64;
 
-/// Words that the host wants of what a submission leaves.
+/// Words of a submission's output that the host reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadbackRange<'a> {
     pub(super) from: &'a wgpu::Buffer,
@@ -33,33 +33,33 @@ impl<'a> ReadbackRange<'a> {
     }
 }
 
-/// The number that [`ReadbackRange::wide`] brings.
+/// The number that was read by [`ReadbackRange::wide`].
 pub(super) fn wide(words: &[u32]) -> u64 {
     u64::from(words[0]) | u64::from(words[1]) << 32
 }
 
-/// One device, with the scratch memory that is worth keeping between calls.
+/// One device, with scratch memory that is cached between calls.
 #[derive(Debug)]
 pub(super) struct Kernels {
     gpu: Gpu,
-    /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not
-    /// longer.
+    /// The last sort, with its maximum number of keys: its scratch memory serves all sorts that are
+    /// not longer.
     sort: Mutex<Option<(u32, RadixSort<u32>)>>,
     scan: Mutex<Option<Scan>>,
     words: Pool<u32>,
     wide: Pool<u64>,
-    /// What dispatches were told, and its buffers.
+    /// Parameters of dispatches, and their buffers.
     uniforms: Mutex<Vec<(Vec<u8>, wgpu::Buffer)>>,
     counts: Mutex<Vec<(u32, Count)>>,
     /// The last matching by a grid.
     pub(super) grid: Slot<GridRun>,
     pub(super) took: CallSizes,
-    /// The last count by ranks, but for where its bounds come from.
+    /// The last count by ranks, without the source of its bounds.
     pub(super) ranking: Mutex<Option<Ranking>>,
-    /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs
-    /// is written in less time than a wait for its first part would take.
+    /// How fast pages of pairs are written, in units of `UNIT` tiles. Cached, because writing a
+    /// page takes less time than waiting for its first part.
     pub(super) page_pace: Mutex<Pace>,
-    /// The same of candidates that are tested.
+    /// The same for candidates under test.
     pub(super) test_pace: Mutex<Pace>,
 }
 
@@ -86,29 +86,29 @@ impl Kernels {
         &self.gpu
     }
 
-    /// Looks at what came of work on the device, and if that is an error of the device's, forgets
-    /// all that is kept between calls. True if it is worth doing again without: where memory was
-    /// missing, what was kept may be what is missing, and room that was assumed (`room.rs`) may be
-    /// more than is needed. To be asked when the work has dropped what it was lent.
+    /// Checks the outcome of work on the device. After a device error it drops all memory cached
+    /// between calls. True if a retry may help: cached memory may be the missing memory, and the
+    /// assumed sizes (`call_size.rs`) may exceed the need. Call it when the work has returned its
+    /// pooled memory.
     pub(super) fn forget_if_failed<T>(&self, done: &Result<T, MatchingError>) -> bool {
         let Err(MatchingError::Gpu(error)) = done else { return false };
-        // In browsers this may be what they refused long ago, and whatever was made since may be
-        // invalid.
+        // In browsers the error may come from a much earlier call, and everything created since may
+        // be invalid.
         self.forget();
         match error {
             GpuError::TooLarge { .. } => true,
-            // There it may be somebody else's error, who would not hear of it.
+            // There it may be another caller's error, which would be lost.
             GpuError::OutOfMemory { .. } => !cfg!(target_arch = "wasm32"),
             _ => false,
         }
     }
 
-    /// Gives back all that is kept between calls.
+    /// Frees all memory cached between calls.
     fn forget(&self) {
         fn clear<T: Default>(kept: &Mutex<T>) {
             drop(std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)));
         }
-        // What the last matching was lent goes back to the others.
+        // The memory of the last matching returns to the pool.
         self.grid.clear();
         clear(&self.words);
         clear(&self.wide);
@@ -125,7 +125,7 @@ impl Kernels {
         self.lend_from(&self.words, label, len)
     }
 
-    /// The same of 64 bits each.
+    /// The same with 64 bits each.
     pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<PooledBuffer<u64>, MatchingError> {
         self.lend_from(&self.wide, label, len)
     }
@@ -141,13 +141,14 @@ impl Kernels {
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
-        // SAFETY: as `// bounds:` of shaders/matching/common.wgsl and of each file says.
+        // SAFETY: the `// bounds:` paragraphs of shaders/matching/common.wgsl and of each file
+        // argue that accesses stay within bounds.
         let kernel = unsafe { recipe.trusted(&self.gpu)? };
         Ok(kernel)
     }
 
-    /// A uniform with this value. Calls that are alike tell their dispatches the same, and making a
-    /// buffer costs more than a look.
+    /// A uniform with this value. Similar calls use the same parameters, and creating a buffer
+    /// costs more than a lookup.
     fn uniform<P: Pod>(&self, value: &P) -> Result<wgpu::Buffer, MatchingError> {
         let bytes = bytemuck::bytes_of(value);
         let kept = || self.uniforms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,7 +160,7 @@ impl Kernels {
         Ok(buffer)
     }
 
-    /// The number of elements of a primitive, likewise.
+    /// The number of elements of a primitive, cached likewise.
     fn count(&self, count: u32) -> Result<Count, MatchingError> {
         let kept = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = again(&mut kept(), |(known, _)| *known == count) {
@@ -170,8 +171,7 @@ impl Kernels {
         Ok(made)
     }
 
-    /// Adds a dispatch of `workgroups` workgroups to a plan, with `params` for the uniform of that
-    /// name.
+    /// Adds a dispatch of `workgroups` workgroups to a plan; `params` is the uniform `params`.
     pub(super) fn add<P: Pod>(
         &self,
         plan: &mut Plan,
@@ -183,8 +183,7 @@ impl Kernels {
         self.add_with(plan, recipe, workgroups, &self.uniform(params)?, buffers)
     }
 
-    /// The same with an invocation for each of `items`, and with parameters that hardly any
-    /// dispatch will have again.
+    /// The same with an invocation for each of `items`, and with parameters that rarely recur.
     pub(super) fn add_once<P: Pod>(
         &self,
         plan: &mut Plan,
@@ -228,7 +227,7 @@ impl Kernels {
         match &*kept {
             Some((most, sort)) if *most >= count => Ok(sort.clone()),
             _ => {
-                // The smaller one's memory is given back first.
+                // Frees the smaller sort's memory first.
                 *kept = None;
                 let sort = RadixSort::new(&self.gpu, count.into())?;
                 *kept = Some((count, sort.clone()));
@@ -252,8 +251,8 @@ impl Kernels {
         Ok(())
     }
 
-    /// Adds exclusive 64-bit prefix sums of the first `count` of `lengths` to a plan, with their
-    /// sum at the end.
+    /// Adds exclusive 64-bit prefix sums of the first `count` of `lengths` to a plan, with the
+    /// total at the end.
     pub(super) fn add_offsets(
         &self,
         plan: &mut Plan,
@@ -275,8 +274,8 @@ impl Kernels {
         Ok(offsets)
     }
 
-    /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their
-    /// sum at the end, and that sum.
+    /// Runs `plan`, which writes `count` lengths. Returns their exclusive 64-bit prefix sums, with
+    /// the total at the end, and the total.
     pub(super) async fn offsets(
         &self,
         mut plan: Plan,
@@ -288,16 +287,15 @@ impl Kernels {
         Ok((offsets, wide(&read[0])))
     }
 
-    /// Whether so many tiles of candidates are tested in one submission, by how fast that went
-    /// before.
+    /// Whether `tasks` tiles of candidates are tested in one submission, judged by past speed.
     pub(super) fn tests_at_once(&self, tasks: u32) -> bool {
         let pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
         tasks <= pace.units().saturating_mul(UNIT)
     }
 
-    /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other
-    /// work: that tells nothing where it is quick, but where it takes long the tests may be at
-    /// fault.
+    /// [`Kernels::run`] for plans that test `tasks` tiles of candidates in one submission, together
+    /// with other work. A short time says nothing about the tests, but a long one may be due to
+    /// them.
     pub(super) async fn run_tests(
         &self,
         plans: &[&Plan],
@@ -311,8 +309,8 @@ impl Kernels {
         Ok(read)
     }
 
-    /// Takes in that so many tiles of candidates were tested in one submission, in no more than
-    /// this time.
+    /// Records that `tasks` tiles of candidates were tested in one submission, in at most
+    /// `elapsed`.
     fn tested_within(&self, tasks: u32, elapsed: Duration) {
         if tasks > 0 && elapsed > LONG {
             let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -324,9 +322,9 @@ impl Kernels {
         }
     }
 
-    /// Runs plans one after the other, and brings what is wanted of what they leave: in one
-    /// submission, because a submission with a wait takes longer than the work of small sets. Plans
-    /// that take their time are submitted `apart`.
+    /// Runs plans one after the other, and returns the wanted words of their output. All in one
+    /// submission, because a wait takes longer than the work of small sets; slow plans are
+    /// submitted `apart`.
     pub(super) async fn run(
         &self,
         plans: &[&Plan],
@@ -361,20 +359,20 @@ impl Kernels {
     }
 }
 
-/// Regions, or entries, of both sides whose plans go into one submission: a sort of as many takes
-/// some milliseconds on all but the slowest devices. A guess.
+/// Maximum regions or entries of both sides with plans in one submission: their sort takes some
+/// milliseconds on most devices.
 const TOGETHER: u64 = 1 << 22;
 
-/// A submission with tests that takes longer is taken for too long. Eight times what submissions
-/// shall take, because other work is in it.
+/// A longer submission with tests counts as too long. Eight times the intended duration of a
+/// submission, because it has other work.
 const LONG: Duration = Duration::from_millis(240);
 
-/// Whether plans for so many regions, or entries, of both sides take their time.
+/// Whether plans for these regions or entries of both sides are slow.
 pub(super) fn apart(counts: [u32; 2]) -> bool {
     counts.map(u64::from).iter().sum::<u64>() > TOGETHER
 }
 
-/// What is kept already. Those that nobody asked for the longest are dropped first.
+/// A cached item, if there is one. The least recently used items are dropped first.
 fn again<T: Clone>(kept: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
     let place = kept.iter().position(is_it)?;
     let found = kept.remove(place);
@@ -382,7 +380,7 @@ fn again<T: Clone>(kept: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
     Some(found)
 }
 
-/// Keeps one more of what is small, and not too many.
+/// Caches one more small item, up to a limit.
 fn keep<T>(kept: &mut Vec<T>, new: T) {
     if kept.len() == SMALL {
         kept.remove(0);
@@ -402,11 +400,11 @@ mod tests {
         pace.record(8, Duration::ZERO);
         *kernels.test_pace.lock().unwrap() = pace;
         let tasks = 64 * UNIT;
-        // Nothing was tested, or it was quick.
+        // No tests, or fast ones.
         kernels.tested_within(0, Duration::from_secs(3));
         kernels.tested_within(UNIT, Duration::ZERO);
         assert!(kernels.tests_at_once(tasks) && !kernels.tests_at_once(tasks + 1));
-        // In 30 ms of 3 s there is time for less than one of 64 units.
+        // 30 of 3,000 ms cover less than one of 64 units.
         kernels.tested_within(tasks, Duration::from_secs(3));
         assert!(kernels.tests_at_once(UNIT) && !kernels.tests_at_once(UNIT + 1));
     }
@@ -427,7 +425,7 @@ mod tests {
         assert!(kernels.sort.lock().unwrap().is_none() && kernels.uniforms.lock().unwrap().is_empty());
         assert!(kernels.grid.take(|_| true, || Err(())).is_err());
         assert_eq!(algorithms.map(count), before);
-        // Other errors say nothing about the device.
+        // Other errors are not device errors.
         let other = MatchingError::GridCells { cells: 0, dimensions: 2, limit: 2048 };
         assert!(!kernels.forget_if_failed::<()>(&Err(other)));
         assert!(!kernels.words.lock().unwrap().is_empty());

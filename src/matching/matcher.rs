@@ -1,4 +1,4 @@
-//! Matching on one device: what a user calls.
+//! Matching on one device: the public interface.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use super::{
 };
 use crate::gpu::Gpu;
 
-/// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8
-/// bytes per region, or per entry of a grid) and that of the last calls, so make one and use it
-/// again. Clones share them. That is some 50 bytes per region of two sets in one dimension. Where a
-/// grid serves it is 20 bytes per region and 28 + 8 `D` per entry: a region has an entry for each
-/// cell that it meets, 4 at the most on average where the library chooses the cells, and there may
-/// be room for twice as many. Memory is given back where the device has too little.
+/// Region matching on one device. Create one and reuse it: it caches kernels, the scratch memory of
+/// the largest sort (8 bytes per region, or per entry of a grid) and that of the last calls. Clones
+/// share the cache. It takes some 50 bytes per region of two sets in one dimension. A grid needs 20
+/// bytes per region and 28 + 8 `D` per entry. A region has an entry for each cell that it meets: at
+/// most 4 on average if the library chooses the cells, with capacity for up to twice as many.
+/// Memory is freed if the device runs short.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
 }
 
 impl Matcher {
-    /// A matcher for this device. Kernels are built when they are first needed.
+    /// A matcher for this device. Kernels are built on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self { kernels: Arc::new(Kernels::new(gpu)) }
     }
@@ -37,10 +37,10 @@ impl Matcher {
         &self.kernels
     }
 
-    /// Prepares counting in one dimension by sorting, to be recorded into the caller's encoders.
+    /// Prepares counting in one dimension by sorting, for recording into the caller's encoders.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::Gpu`] if the device fails.
     pub fn counter<T: Coordinate>(
         &self,
         subscriptions: &Regions<T, 1>,
@@ -63,7 +63,7 @@ impl Matcher {
     /// How many (subscription, update) pairs overlap.
     ///
     /// # Errors
-    /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the
+    /// [`MatchingError::TooMuchWork`] beyond an algorithm's limits, [`MatchingError::Gpu`] if the
     /// device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn count<T: Coordinate, const D: usize>(
@@ -98,7 +98,7 @@ impl Matcher {
         [subscriptions, updates]: [&Columns; 2],
         algorithm: Algorithm,
     ) -> Result<u64, MatchingError> {
-        // In one dimension, ranks are enough.
+        // In one dimension ranks suffice.
         let by_ranks = match algorithm {
             Algorithm::Sort => subscriptions.filled > 0 && updates.filled > 0,
             Algorithm::Auto => !auto::brute_serves(self.gpu(), subscriptions, updates),
@@ -110,12 +110,12 @@ impl Matcher {
         Ok(self.matches_once(subscriptions, updates, algorithm).await?.total())
     }
 
-    /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a
-    /// sweep by sorting where a sample shows few candidates per region (in one dimension always),
-    /// and else a grid.
+    /// The algorithm that [`Algorithm::Auto`] chooses for these sets: brute force for few pairs,
+    /// then a sweep by sorting if a sample shows few candidates per region (in one dimension
+    /// always), otherwise a grid.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn choose<T: Coordinate, const D: usize>(
         &self,
@@ -148,8 +148,8 @@ impl Matcher {
         })
     }
 
-    /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when
-    /// a page is asked for.
+    /// Finds the overlapping (subscription, update) pairs. It counts them; a page is written when
+    /// it is requested.
     ///
     /// # Errors
     /// As [`Matcher::count`].

@@ -1,4 +1,4 @@
-//! The pairs that were found: counted, then written page by page.
+//! The found pairs: counted first, then written page by page.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::work::Window;
 use super::{MatchingError, PairsRun};
 use crate::gpu::Buffer;
 
-/// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the
+/// The overlapping pairs of two sets: their number, and the pairs themselves, in pages on the
 /// device.
 ///
-/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on
-/// every device, and otherwise unspecified. A page holds as many pairs as one binding of the device
-/// can (8 bytes each), so that all fit the first page unless there are very many.
+/// Each pair `[subscription, update]` occurs exactly once. The order is the same in every run and
+/// on every device, and otherwise unspecified. A page holds as many pairs as one binding of the
+/// device (8 bytes each), so usually all pairs fit the first page.
 #[derive(Debug)]
 pub struct Matches {
     kernels: Arc<Kernels>,
@@ -25,7 +25,7 @@ pub struct Matches {
     pairs: Option<Buffer<[u32; 2]>>,
 }
 
-/// Some of the pairs, on the device.
+/// A page of the pairs, on the device.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
     kernels: &'a Kernels,
@@ -43,23 +43,23 @@ impl Matches {
         matches
     }
 
-    /// Writes the first `len` pairs to a buffer of the module's.
+    /// Writes the first `len` pairs to an internal buffer.
     pub(super) async fn write(&self, pairs: &Buffer<[u32; 2]>, len: u32) -> Result<(), MatchingError> {
         self.source.write(&self.kernels, Window { first: 0, len }, pairs).await
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many pairs a page holds at the most.
+    /// The maximum number of pairs in a page.
     pub fn page_len(&self) -> u32 {
         self.page_len
     }
 
-    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from
-    /// the first pair again.
+    /// Makes pages smaller (at least one pair, at most the device's binding limit), and restarts
+    /// from the first pair.
     pub fn set_page_len(&mut self, pairs: u32) {
         let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
         self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);
@@ -71,7 +71,8 @@ impl Matches {
     /// buffer.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`], for instance where the device has no memory for a page: make pages
+    /// [`MatchingError::Gpu`], for example if the device has no memory for a page: make pages
+    /// smaller.
     /// smaller.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn next_page(&mut self) -> Result<Option<Page<'_>>, MatchingError> {
@@ -109,7 +110,7 @@ impl Matches {
         Ok(pairs)
     }
 
-    /// Reads all pairs back, from the first on: `pairs().run()`.
+    /// Reads all pairs back, from the first one: `pairs().run()`.
     ///
     /// # Errors
     /// As [`Matches::next_page`].
@@ -148,18 +149,18 @@ impl Matches {
 }
 
 impl Page<'_> {
-    /// The number of its first pair among all.
+    /// The number of its first pair among all pairs.
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// How many pairs it holds: at least one.
+    /// The number of its pairs: at least one.
     #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// The pairs on the device: [`Page::len`] of them from the start. Valid until the next page.
+    /// The pairs on the device: the first [`Page::len`] values. Valid until the next page.
     pub fn buffer(&self) -> &Buffer<[u32; 2]> {
         self.pairs
     }
@@ -167,7 +168,7 @@ impl Page<'_> {
     /// Reads the pairs back.
     ///
     /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
         pollster::block_on(self.read_async())
@@ -179,8 +180,8 @@ impl Page<'_> {
     /// As [`Page::read`].
     pub async fn read_async(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
         let pairs = self.pairs.read_range(self.kernels.gpu(), 0, self.len.into()).await.map_err(Into::into);
-        // It is not read again: in browsers, where it may not have been written, the error is an
-        // older call's.
+        // The page is not read again: in browsers it may be unwritten because of an error of an
+        // older call.
         self.kernels.forget_if_failed(&pairs);
         pairs
     }

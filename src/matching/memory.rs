@@ -1,4 +1,5 @@
-//! Memory between calls: what they are lent, and what is kept whole for the next one of its kind.
+//! Memory between calls: a pool of buffers, and prepared objects that are cached for the next call
+//! of their kind.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +9,14 @@ use bytemuck::Pod;
 use super::MatchingError;
 use crate::gpu::{Buffer, Gpu};
 
-/// Memory that no call uses.
+/// Unused memory.
 pub(super) type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
 
-/// So much of it is kept, by number: what a call takes.
+/// Maximum number of cached buffers: the need of a call.
 const KEPT: usize = 20;
 
-/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept
-/// for the next call when it is dropped: that may have it at once, because what it submits runs
-/// later.
+/// A buffer of a call, at least as long as requested, with arbitrary values. It returns to the pool
+/// when it is dropped. The next call may use it at once, because its submissions run later.
 #[derive(Debug)]
 pub(super) struct PooledBuffer<T: Pod> {
     buffer: Buffer<T>,
@@ -27,7 +27,7 @@ impl<T: Pod> PooledBuffer<T> {
     pub(super) fn new(gpu: &Gpu, home: &Pool<T>, label: &str, len: u64) -> Result<Self, MatchingError> {
         let kept = {
             let mut kept = home.lock().unwrap_or_else(PoisonError::into_inner);
-            // The smallest that serves, and not many times as long.
+            // The smallest that is long enough, unless it is many times longer.
             let serves = |buffer: &Buffer<T>| buffer.len() >= len && buffer.len() / 4 <= len;
             let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
             serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
@@ -55,7 +55,7 @@ impl<T: Pod> Drop for PooledBuffer<T> {
     }
 }
 
-/// Where one prepared thing is kept while nobody uses it.
+/// A cache for one prepared object.
 #[derive(Debug)]
 pub(super) struct Slot<T>(Arc<Mutex<Option<T>>>);
 
@@ -66,15 +66,15 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Gives back what is kept.
+    /// Frees the cached object.
     pub(super) fn clear(&self) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Outside of the lock.
+        // Outside the lock.
         drop(kept);
     }
 
-    /// What is kept, if it `serves`, and else what is made. What does not serve gives its memory
-    /// back before.
+    /// The cached object if it `serves`, otherwise a new one. An unsuitable object frees its memory
+    /// first.
     pub(super) fn take<E>(
         &self,
         serves: impl FnOnce(&T) -> bool,
@@ -87,7 +87,7 @@ impl<T> Slot<T> {
     }
 }
 
-/// A thing of a [`Slot`], which goes back there when it is dropped.
+/// An object of a [`Slot`], which returns there when it is dropped.
 #[derive(Debug)]
 pub(super) struct SlotGuard<T> {
     value: Option<T>,
@@ -112,7 +112,7 @@ impl<T> Drop for SlotGuard<T> {
     fn drop(&mut self) {
         let value = self.value.take();
         let older = std::mem::replace(&mut *self.home.lock().unwrap_or_else(PoisonError::into_inner), value);
-        // Outside of the lock.
+        // Outside the lock.
         drop(older);
     }
 }

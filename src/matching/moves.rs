@@ -1,5 +1,5 @@
-//! A step of moving regions on the device: what moves is written, and the pairs that it changes are
-//! found, in one submission.
+//! A step of moving regions on the device: one submission writes the moves and finds the pairs that
+//! they change.
 
 use super::MatchingError;
 use super::changes::{Changes, in_order};
@@ -20,40 +20,37 @@ shared! {
     const PAIRS_BEFORE: u32;
     const PAIRS_AFTER: u32;
 }
-/// Where at least one of so many regions moves, a look at all is nothing beside searches in the
-/// order of their places. An estimate: a search loads a hundred times as many words.
+/// If at least one in this many regions moves, a pass over all regions is cheap compared with
+/// searches in the order of their places, which load about a hundred times as many words.
 const MANY_OF: u32 = 8;
-/// Where at least one of so many moves, and not near, matching all from scratch takes less time
-/// than looking those up. (`bench matching` on an H200, 10⁶ regions in two dimensions, 300,000 of
-/// which move anywhere: 3.6 to 4.1 ms in place of 7.8. Looking up 10,000 takes 1.7 to 1.8 ms; in
-/// between it was not measured.)
+/// If at least one in this many regions moves, and not near, matching from scratch takes less time
+/// than looking the moves up.
 const MOST_OF: u32 = 8;
-/// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000
-/// regions on llvmpipe it is slower where three in ten move, and faster where all do.
+/// The same on software adapters, where sorting the pairs takes longer.
 const MOST_OF_ON_PROCESSOR: u32 = 2;
-/// Steps until matching from scratch is tried again after there were too many pairs for it, or too
-/// little memory. (A guess.)
+/// Steps until matching from scratch is tried again, after there were too many pairs or too little
+/// memory.
 const STEPS_WITHOUT: u32 = 64;
-/// Words for counts: the changes, and the entries of each level; the last is that of the regions
+/// Words for counts: the changes, and the entries of each level. The last word counts the regions
 /// that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
-/// A list may hold so many entries, and a submission find so many changes (or as many as one query
-/// needs, if that is more): 32 MB each, and some tens of millions of tests per dispatch.
+/// Maximum entries of a list and changes of a submission (or the need of one query, if that is
+/// larger): 32 MB each, and some tens of millions of tests per dispatch.
 const MOST: u32 = 1 << 22;
-/// The host sorts so many changes: the dispatches of a sort on the device would take as long. An
-/// estimate: 24 of them, some 3 µs each.
+/// Maximum number of changes that the host sorts: a sort on the device has 24 dispatches of some 3
+/// µs each.
 const FEW_CHANGES: u32 = 1 << 12;
-/// So many queries keep a device busy with fewer invocations for each entry of a list, so that the
-/// waits of a workgroup are for more entries. A guess.
+/// From this number of queries on, fewer invocations per entry of a list keep a device busy, so
+/// that each wait of a workgroup covers more entries.
 const MANY_QUERIES: u32 = 1 << 13;
-/// Then so many serve an entry.
+/// Invocations per entry in that case.
 const EACH_OF_MANY: u32 = 1;
-/// Workgroups that go through a list at the least: few queries may have many entries.
+/// Minimum workgroups that process a list: few queries may have many entries.
 const FEW_GROUPS: u32 = 64;
-/// And at the most: each goes on with further entries.
+/// Maximum workgroups that process a list: each continues with further entries.
 const MANY_GROUPS: u32 = 4096;
 
-/// Which pairs a submission looks for.
+/// The pairs that a submission looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Times {
@@ -69,26 +66,26 @@ pub(super) enum Times {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairQuery {
     pub(super) times: Times,
-    /// The trees are built again before.
+    /// Whether the trees are rebuilt first.
     pub(super) rebuild: bool,
-    /// Nodes of a level that queries may go into, each on the average.
+    /// Maximum nodes of a level that a query may enter, on average.
     pub(super) most_each: u32,
 }
 
-/// What decides how a step is made. Every way finds the same, in the same order.
+/// Settings of a step. All give the same result, in the same order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
-    /// `MOST`, but in tests.
+    /// `MOST`, except in tests.
     most: u32,
-    /// From so many queries on, fewer invocations serve each entry of a list.
+    /// From this number of queries on, fewer invocations serve each entry of a list.
     pub(super) many_queries: u32,
-    /// Where one of so many regions moves, queries are taken by slots.
+    /// If one in this many regions moves, queries are taken by slots.
     pub(super) many_of: u32,
-    /// The host sorts so many changes.
+    /// Maximum number of changes that the host sorts.
     pub(super) few_changes: u32,
-    /// Where one of so many regions moves, and many of them far, a step is a matching from scratch.
+    /// If one in this many regions moves, and many of them far, a step matches from scratch.
     pub(super) most_of: u32,
-    /// And there are so many pairs at the most.
+    /// Maximum number of pairs of a step that matches from scratch.
     pub(super) most_pairs: u64,
     /// Steps until that is tried again after it was not possible.
     pub(super) steps_without: u32,
@@ -96,7 +93,7 @@ pub(super) struct Tuning {
 
 impl Tuning {
     fn new(gpu: &Gpu) -> Self {
-        // A processor that plays a GPU sorts sooner as itself.
+        // On software adapters the host sorts faster than the adapter.
         let slow = gpu.is_software();
         let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
         Self {
@@ -111,24 +108,24 @@ impl Tuning {
     }
 }
 
-/// What kernels are given for each step: memory that is kept, and grows.
+/// Kernel inputs of each step: cached memory that grows.
 #[derive(Debug)]
 pub(super) struct Moves {
     rows: u32,
     list: u32,
     changes: u32,
     pub(super) tuning: Tuning,
-    /// Changes that are read with their count: some more than the last step had.
+    /// Changes that are read together with their count: somewhat more than the last step had.
     expected: u32,
     given: StepInput,
     counts: Buffer<u32>,
     found: Buffer<u64>,
     steps: Steps,
-    /// Puts the changes in order, when it has been needed.
+    /// Sorts the changes; created on first use.
     sort: Option<Plan>,
 }
 
-/// What a step begins with: as in moves.wgsl.
+/// The input of a step, as in moves.wgsl.
 #[derive(Debug, Clone)]
 struct StepInput {
     moves: Buffer<u32>,
@@ -166,18 +163,18 @@ struct Search {
     changes: (Kernel, Bindings),
 }
 
-/// Rows in the form of moves.wgsl.
+/// Rows in the format of moves.wgsl.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// With room for the header in front.
+    /// With space for the header in front.
     pub(super) words: Vec<u32>,
     pub(super) rows: u32,
-    /// Those of subscriptions, which come first.
+    /// Rows of subscriptions, which come first.
     pub(super) subscriptions: u32,
 }
 
 impl Rows {
-    /// Room for so many rows of each side. What they hold is rubbish.
+    /// Resizes to this many rows of each side. They hold arbitrary values.
     pub(super) fn set(&mut self, sides: [u32; 2], dims: u32) {
         (self.rows, self.subscriptions) = (sides[0] + sides[1], sides[0]);
         self.words.resize(HEADER + self.rows as usize * (2 * dims as usize + 1), 0);
@@ -189,14 +186,14 @@ impl Rows {
     }
 }
 
-/// What a step found.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub(super) struct StepOutput {
     pub(super) changes: Changes,
-    /// Boxes that queries were compared with.
+    /// Number of boxes that queries were compared with.
     pub(super) tests: u64,
-    /// Regions whose bounds after the step do not overlap those before, where pairs before it were
-    /// looked for.
+    /// Regions whose bounds after the step do not overlap those before, if pairs before it were
+    /// searched.
     pub(super) far: u32,
 }
 
@@ -207,7 +204,7 @@ impl Moves {
         Self::with_room(kernels, index, sides, given, room)
     }
 
-    /// With room for so many rows, entries of a list, and changes.
+    /// With capacity for these numbers of rows, entries of a list, and changes.
     fn with_room(
         kernels: &Kernels,
         index: &Index,
@@ -266,8 +263,8 @@ impl Moves {
         Ok(Self { rows, list, changes, tuning, expected, given, counts, found, steps, sort })
     }
 
-    /// Room for so many rows, entries of a list, and changes, as far as a submission uses it. What
-    /// a step began with stays if its rows fit.
+    /// Ensures capacity for rows, entries of a list, and changes, up to the limits of a submission.
+    /// The step's input stays if its rows fit.
     fn reserve(
         &mut self,
         kernels: &Kernels,
@@ -275,7 +272,7 @@ impl Moves {
         sides: [&Columns; 2],
         [rows, list, changes]: [u32; 3],
     ) -> Result<(), MatchingError> {
-        // Beyond these no submission uses more.
+        // No submission uses more.
         let [list_limit, changes_limit] = self.limits(index, sides);
         let limits = [sides[0].count + sides[1].count, list_limit, changes_limit];
         let grown = |needed: u32, limit: u32| needed.next_power_of_two().min(limit.max(needed));
@@ -296,14 +293,14 @@ impl Moves {
         Ok(())
     }
 
-    /// The most entries of a list and the most changes that a submission uses: what one row, which
-    /// is two queries, can need always fits.
+    /// The maximum entries of a list and changes of a submission. The need of one row, which is two
+    /// queries, always fits.
     fn limits(&self, index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
         [self.tuning.most.max(2 * index.widest()), self.tuning.most.max(sides[0].count).max(sides[1].count)]
     }
 
-    /// Gives the sets the new bounds, and nothing else: no tree holds them. What comes back will be
-    /// how many regions did not move near.
+    /// Gives the sets the new bounds without updating the trees. Returns the range with the number
+    /// of regions that moved far.
     pub(super) fn exchange(
         &mut self,
         kernels: &Kernels,
@@ -330,10 +327,10 @@ impl Moves {
         Ok(())
     }
 
-    /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
+    /// Finds the changes of a step, and ends it: the sets and the leaves have the new bounds.
     ///
-    /// None, and nothing has changed but that the trees are rubbish, where queries go into more
-    /// nodes than they may.
+    /// `None` if queries enter more nodes than they may. Then only the trees changed, and they hold
+    /// arbitrary values.
     pub(super) async fn find(
         &mut self,
         kernels: &Kernels,
@@ -344,14 +341,14 @@ impl Moves {
     ) -> Result<Option<StepOutput>, MatchingError> {
         let PairQuery { times, mut rebuild, most_each } = query;
         let gpu = kernels.gpu();
-        // Of two that move the subscription reports the pair: where all subscriptions move, updates
-        // have nothing to report.
+        // Of two moving regions the subscription reports the pair. If all subscriptions move,
+        // updates have nothing to report.
         let seekers = match rows.subscriptions == sides[0].count {
             true => rows.subscriptions.max(1),
             false => rows.rows,
         };
         let queries = seekers.saturating_mul(if times == Times::Both { 2 } else { 1 });
-        // Queries mostly go into two nodes or so of a level.
+        // Most queries enter about two nodes of a level.
         let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
         self.reserve(kernels, index, sides, room)?;
         let mut all = StepOutput::default();
@@ -363,7 +360,7 @@ impl Moves {
             true => regions,
             false => seekers,
         };
-        // So that no level has 2^32 of them, whatever they meet: a query sixteen nodes.
+        // Keeps every level below 2^32 entries: a query enters at most sixteen nodes.
         let (mut first, mut batch) = (0, numbers.min(1 << 26));
         let mut written = false;
         while first < numbers {
@@ -394,7 +391,7 @@ impl Moves {
                 }
                 let limits = self.limits(index, sides);
                 if most_entries > limits[0] || counts[0] > limits[1] {
-                    // Fewer at once. One alone always fits.
+                    // Fewer at once. A single one always fits.
                     batch = ((end - first) / 2).max(1);
                 }
                 self.reserve(kernels, index, sides, [rows.rows, most_entries, counts[0]])?;
@@ -408,8 +405,7 @@ impl Moves {
         Ok(Some(all))
     }
 
-    /// Submits what the header says, and reads the counts; and the changes, if all that was found
-    /// had room.
+    /// Submits the work in the header, and reads the counts, and the changes if everything fitted.
     async fn submit(
         &mut self,
         gpu: &Gpu,
@@ -446,7 +442,7 @@ impl Moves {
         }
         let count_bytes = COUNTS as u64 * 4;
         let bytes = u64::from(at_once) * size_of::<u64>() as u64;
-        // Steps are not quite alike: the next one finds memory that is long enough.
+        // Steps differ slightly: the power of two lets the next one reuse this memory.
         let download = Download::new(gpu, "changes", (count_bytes + bytes).next_power_of_two())?;
         download.record_part(&mut encoder, self.counts.raw(), 0, (0, count_bytes));
         download.record_part(&mut encoder, self.found.raw(), 0, (count_bytes, bytes));
@@ -482,10 +478,10 @@ impl Moves {
         Ok((counts, changes))
     }
 
-    /// Binds the sort of as many changes as the device counts.
+    /// Binds the sort of the number of changes that the device counts.
     fn prepare_sort(&mut self, gpu: &Gpu) -> Result<&Plan, MatchingError> {
         if self.sort.is_none() {
-            // What does not fit is not sorted, and the step is made again.
+            // If the changes do not fit, they are not sorted and the step is repeated.
             let count = Count::device(&self.counts, 0, &Status::new(gpu)?)?;
             let sort = RadixSort::<u64>::new(gpu, self.changes.into())?;
             self.sort = Some(sort.bind_keys(gpu, &count, &self.found, 0..64)?);
@@ -505,8 +501,7 @@ mod tests {
     use super::*;
     use crate::matching::{Matcher, Region, reference};
 
-    /// Lists and changes that are too short are made longer, and where they may not be, a step is
-    /// cut.
+    /// Lists and changes that are too short grow, and if they may not grow, the step is split.
     #[test]
     fn steps_that_do_not_fit_are_made_again_and_cut() {
         let gpu = Gpu::for_test();
@@ -547,7 +542,7 @@ mod tests {
         assert_eq!(there.began.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
         assert_eq!(there.ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
         assert!(moves.changes <= 600 && moves.list <= 2 * index.widest(), "{} {}", moves.list, moves.changes);
-        // And back in two halves, as when many move.
+        // And back in two halves, as with many moves.
         moves = Moves::with_room(kernels, &index, sides, moves.given, [1 << 10, 1, 1]).unwrap();
         let mut back = rows(&old);
         let first = moves.find(

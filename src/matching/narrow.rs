@@ -1,4 +1,4 @@
-//! Regions of wide bounds as regions of 32-bit ones with the same overlaps.
+//! Converts regions with wide bounds to 32-bit regions with the same overlaps.
 
 use rayon::prelude::*;
 
@@ -6,21 +6,20 @@ use super::MatchingError;
 use super::region::{Bound, Key, Region};
 use super::set::check_all;
 
-/// Two sets of regions as the device takes them: [`narrow`].
+/// Two sets of regions for the device: the result of [`narrow`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Narrowed<const D: usize> {
-    /// The subscriptions; indices are those of the given ones.
+    /// The subscriptions, with the indices of the input.
     pub subscriptions: Vec<Region<u32, D>>,
-    /// The updates likewise.
+    /// The updates, with the indices of the input.
     pub updates: Vec<Region<u32, D>>,
 }
 
-/// Replaces bounds of any type by 32-bit ones such that exactly the same regions overlap, wherever
-/// they lie.
+/// Replaces bounds of any type by 32-bit ones such that exactly the same regions overlap.
 ///
-/// In a dimension whose bounds lie within 2^32 units of each other, they are measured from the
-/// smallest one. In others a bound becomes its rank among all bounds of both sets: which bound is
-/// smaller decides every overlap.
+/// In a dimension whose bounds span less than 2^32 units, they become offsets from the smallest
+/// one. In others a bound becomes its rank among all bounds of both sets, because only the order of
+/// bounds decides overlaps.
 ///
 /// ```
 /// use eventhorizon::matching::{MatchingError, Region, narrow, reference};
@@ -52,9 +51,9 @@ pub fn narrow<T: Bound, const D: usize>(
 
 /// How the bounds of a dimension become 32-bit numbers.
 enum BoundScale<K> {
-    /// By their distance from the smallest.
+    /// As the distance from this smallest bound.
     From(K),
-    /// By their rank among these, which ascend.
+    /// As the rank among these, which ascend.
     Ranks(Vec<K>),
 }
 
@@ -94,8 +93,7 @@ mod tests {
     use crate::matching::reference;
     use proptest::prelude::*;
 
-    /// Bounds that often touch, in places that lie near each other or at the ends of what 64 bits
-    /// hold.
+    /// Bounds that often touch, near each other or at the ends of the 64-bit range.
     fn regions() -> impl Strategy<Value = Vec<Region<i64, 2>>> {
         let far = prop_oneof![
             4 => Just(0),
@@ -133,14 +131,14 @@ mod tests {
         let near = narrow(&all, &[]).unwrap();
         assert_eq!(near.subscriptions, [Region::new([0], [9]), Region::new([5], [u32::MAX])]);
         assert!(near.updates.is_empty());
-        // One more, and they are ranks.
+        // One more unit, and they become ranks.
         let all = [Region::new([least], [least + 9]), Region::new([least + 5], [most + 1])];
         assert_eq!(narrow(&all, &[]).unwrap().subscriptions, [Region::new([0], [2]), Region::new([1], [3])]);
     }
 
     #[test]
     fn doubles_keep_every_pair_and_bad_bounds_are_errors() {
-        // The steps of 32-bit floats are 0.5 here, and those of 64-bit floats 9e-10.
+        // 32-bit floats have steps of 0.5 here, 64-bit floats of 9e-10.
         let around = |x: f64| Region::new([x - 0.1], [x + 0.1]);
         let all = [around(5_645_000.0), around(5_645_000.15), Region::new([f64::NEG_INFINITY], [-0.0])];
         let near = narrow(&all, &[Region::new([0.0], [f64::INFINITY])]).unwrap();

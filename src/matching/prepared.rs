@@ -1,4 +1,4 @@
-//! What matchings are made of: buffers and plans, some of which are kept for the next call. Their
+//! The parts of matchings: buffers and plans, some of which are cached for the next call. Their
 //! methods are in ranges.rs, filter.rs, grid.rs and counter.rs.
 
 use super::memory::PooledBuffer;
@@ -12,22 +12,22 @@ pub(super) struct Ordered {
     pub(super) columns: PooledBuffer<u32>,
 }
 
-/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that
-/// `places` implies.
+/// Candidates as ranges. Range `r` has the boxes from `begins[r]` of the other side on; `places`
+/// implies its length.
 #[derive(Debug)]
 pub(super) struct Ranges {
     pub(super) subscriptions: Ordered,
     pub(super) updates: Ordered,
     pub(super) dims: u32,
     pub(super) begins: PooledBuffer<u32>,
-    #[expect(dead_code, reason = "the plan writes to it, so nobody else may have it")]
+    #[expect(dead_code, reason = "the plan writes to it, so it must not return to the pool")]
     pub(super) lengths: PooledBuffer<u32>,
-    /// Where each range begins among all candidates; then their total.
+    /// The first candidate of each range; then the total.
     pub(super) places: PooledBuffer<u64>,
     pub(super) count: u32,
 }
 
-/// Where the ranges of candidates come from.
+/// The source of the ranges of candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     /// A sweep along this dimension: a range for each region.
@@ -36,8 +36,8 @@ pub(super) enum Origin {
     Grid,
 }
 
-/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile
-/// go. Tiles that the candidates do not fill have none.
+/// How up to `tasks` tiles of candidates are tested and counted, and where the matches of each tile
+/// are placed. Tiles without candidates have no matches.
 #[derive(Debug)]
 pub(super) struct Filter {
     pub(super) origin: Origin,
@@ -46,26 +46,26 @@ pub(super) struct Filter {
     pub(super) lengths: PooledBuffer<u32>,
     pub(super) offsets: PooledBuffer<u64>,
     pub(super) finding: Plan,
-    /// None where the tests take several submissions.
+    /// `None` if the tests take several submissions.
     pub(super) testing: Option<Plan>,
     pub(super) placing: Plan,
 }
 
-/// What a matching is prepared for.
+/// The sizes that a matching is prepared for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     pub(super) kind: Kind,
     pub(super) dims: u32,
     /// Regions of each side.
     pub(super) counts: [u32; 2],
-    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other
-    /// submissions.
+    /// Capacity for the entries of each side, and for tiles of candidates; 0 if other submissions
+    /// test them.
     pub(super) entries: [u32; 2],
     pub(super) tasks: u32,
 }
 
-/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that
-/// the host has chosen; what does not fit shows in the numbers that come back.
+/// Matching by a grid, prepared for sets of some sizes. The device does all of it, with capacities
+/// that the host has chosen. Values read back show whether they suffice.
 #[derive(Debug)]
 pub(super) struct GridRun {
     pub(super) shape: GridShape,
@@ -76,7 +76,7 @@ pub(super) struct GridRun {
     pub(super) places: PooledBuffer<u64>,
     pub(super) keys: PooledBuffer<u32>,
     pub(super) ids: PooledBuffer<u32>,
-    /// From lengths to entries in order.
+    /// From lengths to sorted entries.
     pub(super) listing: Plan,
     /// From rows to ranges.
     pub(super) ranging: Plan,
@@ -98,7 +98,7 @@ shared! {
     }
 }
 
-/// All of a count but where the bounds come from: it serves whatever sets of these sizes.
+/// All parts of a count except the source of the bounds: it serves any sets of these sizes.
 #[derive(Debug, Clone)]
 pub(super) struct Ranking {
     pub(super) params: CountParams,

@@ -1,4 +1,4 @@
-//! The module's kernels before they are built: which files are linked for which entry point.
+//! The module's kernel recipes: the files that are linked for each entry point.
 
 use super::region::Kind;
 use crate::gpu::Recipe;
@@ -60,7 +60,8 @@ recipes! {
     moves_changes(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::find_changes;
 }
 
-/// Every kernel that the module may build, with the least and the greatest values of its overrides.
+/// Every kernel that the module can build, with the smallest and the largest values of its
+/// overrides.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
@@ -104,7 +105,7 @@ pub fn kernels() -> Vec<Recipe> {
 mod tests {
     use super::*;
 
-    /// So that no entry point is left out of the tests that translate all kernels.
+    /// No entry point is missing in the tests that translate all kernels.
     #[test]
     fn every_entry_point_is_listed() {
         let all = kernels();

@@ -1,4 +1,4 @@
-//! Regions in order, and candidates as ranges of the other side's order.
+//! Sorted regions, and candidates as ranges of the other side's order.
 
 use std::sync::PoisonError;
 
@@ -39,11 +39,10 @@ shared! {
     }
 }
 
-/// Memory that a plan works in: it is held until the plan is submitted.
+/// Scratch memory of a plan, held until the plan is submitted.
 pub(super) type Scratch = [PooledBuffer<u32>; 2];
 
-/// Puts the non-empty regions of a set in the order of their lower bounds in dimension `dim`, by a
-/// plan.
+/// Sorts the non-empty regions of a set by their lower bounds in dimension `dim`, with a plan.
 pub(super) fn order(
     kernels: &Kernels,
     set: &Columns,
@@ -62,7 +61,7 @@ pub(super) fn order(
     Ok((plan, ordered, [keys, ids]))
 }
 
-/// Adds to a plan that the first `count` of `ids` are put together with their columns in `set`.
+/// Adds to a plan a step that joins the first `count` of `ids` with their columns in `set`.
 fn gather(
     kernels: &Kernels,
     plan: &mut Plan,
@@ -84,7 +83,7 @@ fn gather(
 }
 
 impl Ranges {
-    /// Finds the ranges of these rows, by a plan.
+    /// Finds the ranges of these rows, with a plan.
     pub(super) fn new(
         kernels: &Kernels,
         plan: &mut Plan,
@@ -120,7 +119,7 @@ impl Ranges {
         Ok(Self { subscriptions, updates, dims, begins, lengths, places, count })
     }
 
-    /// How many candidates there are, when the plan has run.
+    /// The number of candidates, available when the plan has run.
     pub(super) fn wanted(&self) -> ReadbackRange<'_> {
         ReadbackRange::wide(&self.places, self.count)
     }
@@ -129,7 +128,7 @@ impl Ranges {
         [self.subscriptions.count, self.updates.count]
     }
 
-    /// What the kernels of candidates.wgsl read, with the buffer of `firsts` for them.
+    /// The inputs of the kernels of candidates.wgsl, with the buffer `firsts` for them.
     pub(super) fn inputs<'a>(&'a self, firsts: &'a Buffer<u32>) -> [(&'static str, &'a wgpu::Buffer); 5] {
         [
             ("subscriptions", self.subscriptions.columns.raw()),
@@ -140,8 +139,8 @@ impl Ranges {
         ]
     }
 
-    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first
-    /// candidate; and one more.
+    /// The range that holds the first candidate of each of `tiles` tiles from candidate `first` on,
+    /// and one more.
     pub(super) fn firsts(
         &self,
         kernels: &Kernels,

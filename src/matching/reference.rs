@@ -1,4 +1,4 @@
-//! Region matching as plainly as possible: what the kernels and the host engine are compared with.
+//! Region matching in its simplest form: the reference for the kernels and the host engine.
 
 use super::Region;
 use super::region::Coordinate;
@@ -6,7 +6,7 @@ use super::region::Coordinate;
 /// All overlapping (subscription, update) pairs, by testing each: section 2 of the paper,
 /// "Brute-Force Matching". Ordered by subscription, then update.
 ///
-/// It checks nothing: a region with inverted or NaN bounds gives no sensible answer here.
+/// It does not check its input: a region with inverted or NaN bounds gives a meaningless answer.
 ///
 /// ```
 /// use eventhorizon::matching::{Region, reference};
@@ -30,11 +30,11 @@ pub fn find<T: Copy + PartialOrd, const D: usize>(
     pairs
 }
 
-/// How many pairs overlap in one dimension, in the time of two sorts.
+/// The number of pairs that overlap in one dimension, in the time of two sorts.
 ///
 /// A pair of non-empty intervals is disjoint in one of two ways: the update ends at or before the
-/// subscription's start, or starts at or after its end. Both are ranks in a sorted list, so no pair
-/// is looked at.
+/// subscription's start, or starts at or after its end. Both counts are ranks in a sorted list, so
+/// no pair is visited.
 pub fn count<T: Coordinate>(subscriptions: &[Region<T, 1>], updates: &[Region<T, 1>]) -> u64 {
     let filled = || updates.iter().filter(|update| !update.is_empty());
     let mut starts: Vec<u32> = filled().map(|update| update.lo[0].key()).collect();

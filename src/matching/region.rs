@@ -1,4 +1,4 @@
-//! Regions: what a caller hands in.
+//! Regions: the input of callers.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -6,8 +6,7 @@ use bytemuck::{Pod, Zeroable};
 /// hi[d])`.
 ///
 /// A region with `lo[d] == hi[d]` in any dimension is empty and overlaps nothing. On the device a
-/// region is its `2·D` words in this order, so a kernel of the application can write a buffer of
-/// them.
+/// region is its `2·D` words in this order, so application kernels can write buffers of regions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Region<T, const D: usize> {
@@ -19,24 +18,23 @@ pub struct Region<T, const D: usize> {
 
 // SAFETY: two arrays of the same plain type, `repr(C)`: no padding, and zeroes are a valid value.
 unsafe impl<T: Zeroable, const D: usize> Zeroable for Region<T, D> {}
-// SAFETY: as above; every byte belongs to a bound, and any bytes make valid bounds.
+// SAFETY: as above; every byte belongs to a bound, and any bytes are valid bounds.
 unsafe impl<T: Pod, const D: usize> Pod for Region<T, D> {}
 
 impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
-    /// The region from `lo` up to, and not including, `hi`.
+    /// The region from `lo` up to `hi`, exclusive.
     pub fn new(lo: [T; D], hi: [T; D]) -> Self {
         Self { lo, hi }
     }
 
-    /// [`Region::new`] of vectors, as `glam` has them: `Vec2`, `Vec3`, `Vec3A`, `Vec4`, `UVec2` and
-    /// so on.
+    /// [`Region::new`] from vectors of `glam`: `Vec2`, `Vec3`, `Vec3A`, `Vec4`, `UVec2` and so on.
     pub fn between(lo: impl Into<[T; D]>, hi: impl Into<[T; D]>) -> Self {
         Self::new(lo.into(), hi.into())
     }
 
-    /// Whether two regions have a point in common: in every dimension both intervals hold it.
+    /// Whether two regions have a point in common: their intervals overlap in every dimension.
     ///
-    /// This is the meaning of a match; the kernels agree with it.
+    /// This defines a match; the kernels agree with it.
     pub fn overlaps(&self, other: &Self) -> bool {
         !self.is_empty()
             && !other.is_empty()
@@ -50,7 +48,7 @@ impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
 }
 
 impl<const D: usize> Region<f32, D> {
-    /// The box around `centre` that reaches as far as `half` on both sides, in each dimension:
+    /// The box around `centre` that extends by `half` on both sides, in each dimension. Accepts
     /// vectors or arrays.
     ///
     /// ```
@@ -68,10 +66,10 @@ impl<const D: usize> Region<f32, D> {
     }
 }
 
-/// The number type of bounds on the device: `u32` (as the HLA standard has it), `i32` or `f32`.
+/// The number type of bounds on the device: `u32` (as in the HLA standard), `i32` or `f32`.
 ///
 /// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare
-/// keys only, so results are exact for every type.
+/// only keys, so results are exact for every type.
 pub trait Coordinate: Pod + Bound {
     /// How kernels read it.
     #[doc(hidden)]
@@ -80,7 +78,7 @@ pub trait Coordinate: Pod + Bound {
     fn key(self) -> u32;
 }
 
-/// How the bits of a bound are read.
+/// How the bits of a bound are interpreted.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -97,10 +95,10 @@ impl From<Kind> for u32 {
 
 const SIGN: u32 = 1 << 31;
 
-/// The number type of bounds on the host: those of [`Coordinate`], `i64`, `i128` and `f64`. The
-/// device takes the wider ones through [`narrow`](super::narrow).
+/// The number type of bounds on the host: those of [`Coordinate`], `i64`, `i128` and `f64`.
+/// [`narrow`](super::narrow) converts the wider ones for the device.
 pub trait Bound: Copy + PartialOrd + std::fmt::Display + Send + Sync + sealed::Sealed {
-    /// What is compared in place of it.
+    /// The type that is compared instead.
     #[doc(hidden)]
     type Key: Key;
     /// An integer with the same order, equal for equal values.
@@ -108,12 +106,12 @@ pub trait Bound: Copy + PartialOrd + std::fmt::Display + Send + Sync + sealed::S
     fn to_key(self) -> Self::Key;
 }
 
-/// An integer that stands for a bound.
+/// An integer that represents a bound.
 #[doc(hidden)]
 pub trait Key: Ord + Copy + Send + Sync + std::fmt::Debug {
-    /// A key with an index: they are sorted by keys, and those of equal keys by indices.
+    /// A key with an index: sorted by keys, then by indices.
     type Indexed: Ord + Copy + Send + Sync;
-    /// How far it lies above `origin`, if that is within 32 bits.
+    /// The distance above `origin`, if it fits 32 bits.
     fn above(self, origin: Self) -> Option<u32>;
     fn with_index(self, index: u32) -> Self::Indexed;
     fn index(indexed: Self::Indexed) -> u32;
@@ -195,7 +193,7 @@ bounds! {
 }
 
 fn double_key(value: f64) -> i64 {
-    // As for `f32`: one zero. All bits but the sign of negative numbers are turned over.
+    // As for `f32`: one zero. All bits of negative numbers except the sign are inverted.
     let bits = (value + 0.0).to_bits().cast_signed();
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
@@ -217,14 +215,14 @@ impl Coordinate for i32 {
 impl Coordinate for f32 {
     const KIND: Kind = Kind::F32;
     fn key(self) -> u32 {
-        // The two zeroes are equal. The sum with a positive zero makes both of them that one.
+        // The two zeroes are equal. Adding a positive zero maps both to it.
         let bits = (self + 0.0).to_bits();
         if bits & SIGN == 0 { bits | SIGN } else { !bits }
     }
 }
 
 mod sealed {
-    /// The library knows these types and no others.
+    /// Restricts the types to those of the library.
     pub trait Sealed {}
 }
 
@@ -261,7 +259,7 @@ mod tests {
             Region::between(Vec2::new(1.0, 2.0), Vec2::new(3.0, 4.0)),
             Region::new([1.0, 2.0], [3.0, 4.0])
         );
-        // A Vec3A has 16 bytes, and a region three numbers of it.
+        // A Vec3A has 16 bytes; a region uses three numbers of it.
         let (lo, hi) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
         assert_eq!(Region::between(Vec3A::from(lo), Vec3::from(hi)), Region::new(lo, hi));
         assert_eq!(Region::between(Vec4::ZERO, Vec4::ONE), Region::new([0.0; 4], [1.0; 4]));

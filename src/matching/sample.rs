@@ -1,4 +1,4 @@
-//! A look at the sets before an algorithm is chosen.
+//! Samples the sets before an algorithm is chosen.
 
 use super::MatchingError;
 use super::kernels::{Kernels, ReadbackRange};
@@ -8,14 +8,14 @@ use super::programs;
 use super::set::Columns;
 use crate::gpu::Plan;
 
-/// Regions of each side in a sample at the most: a million pairs.
+/// Maximum regions of each side in a sample: a million pairs.
 const SAMPLE: u32 = 1024;
 shared! {
     "matching/sample.wgsl":
     /// Workgroups that share the updates of a sample.
     const SLICES: u32;
 }
-/// Words of `hits` there: one for each dimension that there may be.
+/// Words of `hits` there: one for each possible dimension.
 const HITS: u64 = 4;
 
 shared! {
@@ -30,12 +30,12 @@ shared! {
     }
 }
 
-/// Pairs of evenly spread regions of both sides, which are tested in each dimension.
+/// Pairs of evenly spaced regions of both sides, tested in each dimension.
 pub(super) struct Sample {
     hits: PooledBuffer<u32>,
     plan: Plan,
     dims: u32,
-    /// All pairs for one of the sample.
+    /// The number of all pairs divided by the number of sampled pairs.
     scale: f64,
 }
 
@@ -72,17 +72,17 @@ impl Sample {
         Ok(Self { hits, plan, dims, scale: pairs(counts) / pairs(sampled) })
     }
 
-    /// The tests.
+    /// The plan with the tests.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// What they leave for [`Sample::overlaps`].
+    /// The output of the tests, for [`Sample::overlaps`].
     pub(super) fn wanted(&self) -> ReadbackRange<'_> {
         ReadbackRange { from: self.hits.raw(), first: 0, words: HITS }
     }
 
-    /// How many pairs overlap in each dimension, as estimated.
+    /// The estimated number of overlapping pairs in each dimension.
     pub(super) fn overlaps(&self, hits: &[u32]) -> Vec<f64> {
         hits[..self.dims as usize].iter().map(|hits| f64::from(*hits) * self.scale).collect()
     }

@@ -1,4 +1,4 @@
-//! Which way candidates are found, from a sample of the sets.
+//! Chooses the source of candidates from a sample of the sets.
 
 use super::call_size::CandidateSource;
 use super::kernels::{Kernels, ReadbackRange};
@@ -7,14 +7,11 @@ use super::set::Columns;
 use super::{Algorithm, MatchingError};
 use crate::gpu::{Plan, tune};
 
-/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A
-/// guess: in the table of times in mod.rs the sweep takes 2.3 times as long at 30,000 regions in 2
-/// dimensions, where a region has some 90 candidates, and a grid of regions that are not spread
-/// evenly takes longer than theirs. (Not much less: the sample sees a set that is matched with
-/// itself meet itself.)
+/// With more candidates per region, a sweep along one dimension takes longer than a grid.
 const SWEEP_CANDIDATES: f64 = 64.0;
 
-/// The dimension in which the fewest pairs overlap, and how many do: by the overlaps in each.
+/// The dimension with the fewest overlapping pairs, and their number, from the overlaps in each
+/// dimension.
 fn fewest(overlaps: Vec<f64>) -> (u32, f64) {
     (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1)).expect("a region has a dimension")
 }
@@ -29,7 +26,7 @@ pub(super) async fn best_dimension(kernels: &Kernels, sides: [&Columns; 2]) -> R
     Ok(fewest(sample.overlaps(&read[0])).0)
 }
 
-/// What [`Algorithm::Auto`] takes for sets that are too large for brute force.
+/// The source that [`Algorithm::Auto`] chooses for sets that are too large for brute force.
 pub(super) async fn source(
     kernels: &Kernels,
     sides: [&Columns; 2],
@@ -39,9 +36,9 @@ pub(super) async fn source(
     Ok(look.source)
 }
 
-/// A look at the sets, and the way that is taken for right.
+/// A sample of the sets, and the assumed source.
 pub(super) struct SampleDecision {
-    /// None where nothing is to be looked at, or nothing any more.
+    /// `None` if no sample is needed, or if it is already evaluated.
     sample: Option<Sample>,
     always_sort: bool,
     regions: f64,
@@ -67,18 +64,18 @@ impl SampleDecision {
         })
     }
 
-    /// Whether there is something to look at.
+    /// Whether a sample is pending.
     pub(super) fn has_part(&self) -> bool {
         self.sample.is_some()
     }
 
-    /// What is to be done for it first, and brought first.
+    /// The sample's plan, which runs first, and its output, which is read first.
     pub(super) fn part(&self) -> Option<(&Plan, ReadbackRange<'_>)> {
         self.sample.as_ref().map(|sample| (sample.plan(), sample.wanted()))
     }
 
-    /// Takes in what [`SampleDecision::part`] wanted. Whether the way is right: if not, it is another one
-    /// now.
+    /// Evaluates the output of [`SampleDecision::part`]. Returns whether the assumed source is
+    /// right, and corrects it otherwise.
     pub(super) fn reported(&mut self, hits: &[u32]) -> bool {
         let Some(sample) = self.sample.take() else { return true };
         let (dim, candidates) = fewest(sample.overlaps(hits));
@@ -91,7 +88,7 @@ impl SampleDecision {
         right
     }
 
-    /// Looks in a submission of its own.
+    /// Samples in a separate submission.
     pub(super) async fn alone(&mut self, kernels: &Kernels) -> Result<(), MatchingError> {
         if let Some((plan, wanted)) = self.part() {
             let read = kernels.run(&[plan], false, &[wanted]).await?;

@@ -1,8 +1,8 @@
-//! A step of moving regions by matching from scratch: where very many move far, that takes less
-//! than looking them up twice.
+//! A step of moving regions by matching from scratch. If very many regions move far, that takes
+//! less time than two lookups of each.
 //!
-//! The pairs of the last step are kept in order on the device; those of this one are found and put
-//! in order, and what only one of the lists has is what changed.
+//! The sorted pairs of the last step are stored on the device. The pairs of this step are found and
+//! sorted; pairs in only one of the lists are the changes.
 
 use super::changes::Changes;
 use super::kernels::{Kernels, ReadbackRange};
@@ -12,10 +12,10 @@ use super::{Algorithm, Matcher, Matches, MatchingError, programs};
 use crate::gpu::{Buffer, Download, GpuError, Plan};
 use crate::primitives::{Count, RadixSort, Status};
 
-/// Lists are this long at the most: with all that goes with them, some 80 bytes for each pair.
+/// Maximum length of a list: some 80 bytes for each pair, with all related memory.
 pub(super) const MOST: u64 = 1 << 24;
 
-/// Changes that are read with their number, at the most; the rest is read after.
+/// Maximum number of changes that are read together with their number; the rest is read later.
 const MOST_AT_ONCE: u32 = 1 << 22;
 
 shared! {
@@ -26,22 +26,22 @@ shared! {
     }
 }
 
-/// The pairs that overlap, in order, of one step and the next.
+/// The overlapping pairs of one step and the next, in order.
 #[derive(Debug)]
 pub(super) struct PairLists {
-    /// Pairs that there is room for.
+    /// Capacity in pairs.
     room: u32,
     pairs: Buffer<[u32; 2]>,
     keys: [Buffer<u64>; 2],
     sorts: [Plan; 2],
-    /// How many are to be sorted.
+    /// The number of pairs to sort.
     count: Buffer<u32>,
-    /// Which list is of the last step, and its length, if it is known.
+    /// The index of the last step's list; `len` is its length, if known.
     current: usize,
     len: Option<u32>,
-    /// Changes that are read with their number: some more than the last step had.
+    /// Changes that are read together with their number: somewhat more than the last step had.
     expected: u32,
-    /// Pairs in a list at the most.
+    /// Maximum pairs in a list.
     most: u64,
     /// Bits of the ids of each side.
     bits: [u32; 2],
@@ -50,7 +50,7 @@ pub(super) struct PairLists {
 impl PairLists {
     /// Lists of up to `most` pairs of these sets.
     pub(super) fn new(kernels: &Kernels, sides: [&Columns; 2], most: u64) -> Result<Self, MatchingError> {
-        // Both lists at once, and a word more, are in one binding.
+        // Both lists together, and one word more, are in one binding.
         let most = most.min((kernels.gpu().max_buffer_bytes() / size_of::<u64>() as u64 - 1) / 2);
         Self::with_room(kernels, 1, sides.map(|side| u32::BITS - side.count.leading_zeros()), most)
     }
@@ -83,12 +83,12 @@ impl PairLists {
         })
     }
 
-    /// The sets have changed without this.
+    /// The sets have changed without an update of the lists.
     pub(super) fn forget(&mut self) {
         self.len = None;
     }
 
-    /// Room for so many pairs; the list of the last step stays.
+    /// Ensures capacity for `needed` pairs; the list of the last step stays.
     fn reserve(&mut self, kernels: &Kernels, needed: u32) -> Result<(), MatchingError> {
         if needed <= self.room {
             return Ok(());
@@ -112,7 +112,7 @@ impl PairLists {
         Ok(())
     }
 
-    /// Puts these pairs into a list, in order. None if there are too many.
+    /// Puts these pairs into a list, sorted. `None` if there are too many.
     async fn list(
         &mut self,
         kernels: &Kernels,
@@ -138,7 +138,7 @@ impl PairLists {
         Ok(Some((len, plan)))
     }
 
-    /// Takes in the pairs before a step, where they are not known. False if there are too many.
+    /// Stores the pairs before a step, if they are not known. False if there are too many.
     async fn begin(&mut self, kernels: &Kernels, matches: &Matches) -> Result<bool, MatchingError> {
         let Some((len, plan)) = self.list(kernels, matches, false).await? else { return Ok(false) };
         plan.submit(kernels.gpu())?;
@@ -150,8 +150,8 @@ impl PairLists {
         self.len.is_some()
     }
 
-    /// What changed, by the pairs after the step; and one word that is wanted besides. None if
-    /// there are too many pairs.
+    /// The changes, from the pairs after the step, and one additional word. `None` if there are too
+    /// many pairs.
     pub(super) async fn advance(
         &mut self,
         kernels: &Kernels,
@@ -168,7 +168,7 @@ impl PairLists {
         let [now_keys, old_keys] = [&self.keys[1 - self.current], &self.keys[self.current]];
         let lists = [("now", now_keys.raw()), ("old", old_keys.raw())];
         let flagged = [&lists[..], &[("flags", flags.raw())]].concat();
-        // Where both are empty, a flag is rubbish that nothing may come of.
+        // If both are empty, no invocation writes a flag, and arbitrary values must not count.
         plan.clear("differences", flags.raw());
         kernels.add_each(&mut plan, &programs::find_differences(), all, &params, &flagged)?;
         let places = kernels.add_offsets(&mut plan, &flags, all)?;
@@ -208,7 +208,7 @@ impl PairLists {
     }
 }
 
-/// The lists with the pairs of these sets in one of them. None if there are too many.
+/// The lists, with the pairs of these sets in one of them. `None` if there are too many.
 pub(super) async fn known<'l>(
     matcher: &Matcher,
     lists: &'l mut Option<PairLists>,
@@ -229,8 +229,7 @@ pub(super) async fn known<'l>(
     Ok(Some(lists))
 }
 
-/// What came of an attempt; none where it takes more than there is, and a way that takes less is
-/// left.
+/// The value of an attempt; `None` if it needs too much memory and a cheaper method remains.
 pub(super) fn possible<V>(outcome: Result<V, MatchingError>) -> Result<Option<V>, MatchingError> {
     match outcome {
         Ok(value) => Ok(Some(value)),
@@ -242,7 +241,7 @@ pub(super) fn possible<V>(outcome: Result<V, MatchingError>) -> Result<Option<V>
     }
 }
 
-/// Sets as they were when so many of their regions were not empty.
+/// Sets as they were with these numbers of non-empty regions.
 pub(super) fn with_filled(sides: [&Columns; 2], filled: [u32; 2]) -> [Columns; 2] {
     let [subscriptions, updates] = sides;
     [Columns { filled: filled[0], ..subscriptions.clone() }, Columns { filled: filled[1], ..updates.clone() }]

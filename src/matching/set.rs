@@ -16,20 +16,20 @@ pub struct Regions<T, const D: usize> {
     pub(super) values: PhantomData<T>,
 }
 
-/// What the kernels see of a set: `2·dims` columns of order-preserving keys in one buffer.
+/// A set as kernels read it: `2·dims` columns of order-preserving keys in one buffer.
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
     pub(super) label: String,
     pub(super) kind: Kind,
     pub(super) dims: u32,
     pub(super) count: u32,
-    /// How many regions are not empty.
+    /// The number of regions that are not empty.
     pub(super) filled: u32,
     pub(super) keys: Buffer<u32>,
 }
 
 impl Columns {
-    /// Those of a set with so many regions, which are to be filled. The length was checked.
+    /// The columns of a set with this many regions, to be filled. The length was checked.
     pub(super) fn new<T: Coordinate, const D: usize>(
         gpu: &Gpu,
         label: &str,
@@ -41,15 +41,15 @@ impl Columns {
         Ok(Self { label: label.to_owned(), kind: T::KIND, dims, count, filled: 0, keys })
     }
 
-    /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`,
-    /// `2d + 1` upper ones.
+    /// The byte offset of a column within the buffer: column `2d` holds lower bounds of dimension
+    /// `d`, `2d + 1` upper ones.
     pub(super) fn column_offset(&self, column: u32) -> u64 {
         u64::from(column) * u64::from(self.count) * 4
     }
 }
 
-/// How many of them are not empty, or none if one is at fault. No region decides what is done for
-/// the next one, so that several go at once.
+/// The number of non-empty regions, or `None` if one is invalid. Iterations are independent, so
+/// that several run at once.
 pub(super) fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
     let (mut right, mut filled) = (true, 0);
     for Region { lo, hi } in regions {
@@ -63,7 +63,7 @@ pub(super) fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option
     right.then_some(filled)
 }
 
-/// The error for a bound of a region that is inverted or no number.
+/// The error for a region with an inverted bound, or one that is not a number.
 pub(super) fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
@@ -79,7 +79,7 @@ pub(super) fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
     }
 }
 
-/// Checks one region on the host as the kernel does all of a set.
+/// Checks one region on the host as the kernel checks a whole set.
 pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
@@ -93,8 +93,8 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     Ok(())
 }
 
-/// Whether the host holds a set of this number of regions: their ids are 32 bits, with room for
-/// two bounds of two sets.
+/// Whether the host can hold a set of this many regions: ids have 32 bits, with space for two
+/// bounds of two sets.
 pub(super) fn check_host_len(label: &str, regions: u64) -> Result<(), MatchingError> {
     const LIMIT: u64 = 1 << 30;
     match regions > LIMIT {
@@ -113,12 +113,12 @@ pub(super) fn check_all<T: Bound, const D: usize>(
     if regions.par_chunks(1 << 12).all(|some| look(some).is_some()) {
         return Ok(());
     }
-    // One after the other, so that the error names the first at fault.
+    // One after the other, so that the error names the first invalid region.
     (0..).zip(regions).try_for_each(|(number, region)| check(label, number, region))
 }
 
-/// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's,
-/// then its upper bound's.
+/// The keys of a region, as the kernel computes them: for each dimension the lower bound's, then
+/// the upper bound's.
 pub(super) fn keys<T: Coordinate, const D: usize>(region: &Region<T, D>, keys: &mut [u32]) {
     let empty = region.is_empty();
     for (d, pair) in keys.chunks_exact_mut(2).enumerate() {
@@ -128,17 +128,17 @@ pub(super) fn keys<T: Coordinate, const D: usize>(region: &Region<T, D>, keys: &
 }
 
 impl<T: Coordinate, const D: usize> Regions<T, D> {
-    /// How many regions there are, empty ones included.
+    /// The number of regions, including empty ones.
     pub fn len(&self) -> u32 {
         self.columns.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no regions.
     pub fn is_empty(&self) -> bool {
         self.columns.count == 0
     }
 
-    /// What errors call the set.
+    /// The set's name in errors.
     pub fn label(&self) -> &str {
         &self.columns.label
     }

@@ -1,4 +1,4 @@
-//! What writes pairs, by the algorithm that found them.
+//! Writers of pairs, by the algorithm that found them.
 
 use super::MatchingError;
 use super::kernels::Kernels;
@@ -7,14 +7,14 @@ use super::tree::Tree;
 use super::work::{PlacedWork, Window};
 use crate::gpu::Buffer;
 
-/// What can write any window of the output.
+/// A source that can write any window of the output.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// There is no pair.
+    /// There are no pairs.
     Nothing,
-    /// Work whose tasks know their places.
+    /// Work with tasks that know their places.
     PlacedWork(PlacedWork),
-    /// Ranges that hold nothing but matches.
+    /// Ranges in which every candidate is a match.
     Ranges(Ranges),
     /// Walks through an interval tree.
     Tree(Tree),

@@ -12,7 +12,7 @@ use super::work::Memory;
 use super::{MatchingError, filter};
 use crate::gpu::Plan;
 
-/// Plans that put both sides in order and find the ranges of a sweep, with what they work in.
+/// Plans that sort both sides and find the ranges of a sweep, with their scratch memory.
 fn sweep(
     kernels: &Kernels,
     [subscriptions, updates]: [&Columns; 2],
@@ -26,8 +26,8 @@ fn sweep(
     Ok((vec![first, second, finding], ranges, [scratch, more]))
 }
 
-/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that
-/// pass the test. None if `look` tells of another way.
+/// Matches by sorting: in one dimension the ranges themselves, in more the candidates in ranges
+/// that pass the test. `None` if `look` decides on another source.
 pub(super) async fn matches(
     kernels: &Kernels,
     sides: [&Columns; 2],
@@ -83,7 +83,7 @@ mod tests {
         for plan in &plans {
             plan.submit(&gpu).unwrap();
         }
-        // 22,500 pairs are 11 tiles: a slice of one to begin with.
+        // 22,500 pairs are 11 tiles: start with a slice of one.
         let window = Window { first: 10, len: 22_490 };
         let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();
         pollster::block_on(ranges.write_in_units(matcher.kernels(), window, &pairs, 1)).unwrap();

@@ -15,10 +15,9 @@ shared! {
     /// Children of a node.
     const FANOUT: u32;
 }
-/// Levels of the largest tree: `8^10` leaves are more than a set can have.
+/// Levels of the largest tree: a set has fewer than `8^10` leaves.
 const LEVELS: usize = 12;
-/// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round. A guess, not
-/// measured.
+/// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round.
 const UNIT: u32 = 1 << 10;
 
 shared! {
@@ -51,7 +50,7 @@ pub(super) struct Tree {
     params: Buffer<TreeParams>,
     cursors: Buffer<u32>,
     found: Buffer<u32>,
-    /// Where the matches of each update begin.
+    /// The first match of each update.
     offsets: Option<PooledBuffer<u64>>,
 }
 
@@ -130,7 +129,7 @@ impl Tree {
         })
     }
 
-    /// Lets every update walk through the tree, in as many rounds as the longest walk needs.
+    /// Walks every update through the tree, in as many rounds as the longest walk needs.
     async fn walk(
         &self,
         kernels: &Kernels,
@@ -166,14 +165,14 @@ impl Tree {
                 Ok(plan)
             })
             .await?;
-            // Each round takes every unfinished walk further, so this ends.
+            // Each round advances every unfinished walk, so this ends.
             if unfinished.read_async(gpu).await?[0] == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Writes a window of the matches: those of an update follow one another.
+    /// Writes a window of the matches: those of an update are contiguous.
     pub(super) async fn write(
         &self,
         kernels: &Kernels,

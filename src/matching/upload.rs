@@ -1,4 +1,4 @@
-//! How regions come to the device: sent from the host, or imported from a buffer.
+//! Brings regions to the device: uploads them from the host, or imports them from a buffer.
 
 use std::marker::PhantomData;
 
@@ -15,8 +15,8 @@ use crate::gpu::{Buffer, Gpu, Plan};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::{CHUNK_BYTES, Flow, Upload};
 
-/// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns,
-/// and of one more where they are put in order, with 32 bits.
+/// Maximum number of regions of a set: kernels number the words of `2·dims` columns, and of one
+/// more while sorting, with 32 bits.
 const fn max_regions(dims: u64) -> u64 {
     let words = u32::MAX as u64 / (2 * dims + 1);
     if words < 1 << 30 { words } else { 1 << 30 }
@@ -32,10 +32,10 @@ shared! {
 }
 
 impl Matcher {
-    /// Checks regions and copies them to the device. `label` is what errors call the set.
+    /// Checks regions and copies them to the device. Errors name the set `label`.
     ///
     /// # Errors
-    /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
+    /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first invalid region,
     /// [`MatchingError::TooManyRegions`], and [`MatchingError::Gpu`] (a set takes `8·D` bytes per
     /// region in one binding).
     #[cfg(not(target_arch = "wasm32"))]
@@ -62,7 +62,7 @@ impl Matcher {
         {
             self.send(label, regions)
         }
-        // A browser has one core, and copies what is written anyway.
+        // A browser has one core, and copies written data anyway.
         #[cfg(target_arch = "wasm32")]
         {
             let rows = Buffer::storage_from(self.gpu(), label, regions)?;
@@ -70,8 +70,8 @@ impl Matcher {
         }
     }
 
-    /// Sends rows in pieces, which the host's cores check as they copy them, and the device makes
-    /// columns of one while they fill the next. Nothing waits for the device.
+    /// Sends rows in pieces: the host's cores check and copy one piece while the device builds the
+    /// columns of the previous one. Nothing waits for the device.
     #[cfg(not(target_arch = "wasm32"))]
     fn send<T: Coordinate, const D: usize>(
         &self,
@@ -81,8 +81,7 @@ impl Matcher {
         let gpu = self.gpu();
         let mut columns = Columns::new::<T, D>(gpu, label, regions.len())?;
         let per_chunk = usize::try_from(CHUNK_BYTES).expect("megabytes") / size_of::<Region<T, D>>();
-        // Each piece waits there only until the device has made columns of it, before the next one
-        // comes.
+        // The device builds the columns of each piece before the next one arrives.
         let rows = regions.len().min(per_chunk) * size_of::<Region<T, D>>() / 4;
         let rows = self.kernels().lend("rows of regions", rows as u64)?;
         let status = self.kernels().lend("status of regions", 2)?;
@@ -104,7 +103,7 @@ impl Matcher {
             };
             let first = number * per_chunk;
             let Some(filled) = filled else {
-                // One of them is at fault: the first is told.
+                // A region is invalid: report the first one.
                 (first..).zip(chunk).try_for_each(|(region, row)| {
                     check(label, u32::try_from(region).expect("the length was checked"), row)
                 })?;
@@ -120,7 +119,7 @@ impl Matcher {
         Ok(Regions { columns, values: PhantomData })
     }
 
-    /// What makes columns of `count` rows, which are the regions of a set from `first` on.
+    /// A plan that builds the columns of `count` rows, the regions of a set from `first` on.
     fn columns_plan(
         &self,
         columns: &Columns,
@@ -135,7 +134,7 @@ impl Matcher {
         let recipe = programs::import_rows(columns.dims, columns.kind);
         let params = ImportParams { regions: columns.count, first, rows: count };
         let buffers = [("rows", rows.raw()), ("columns", columns.keys.raw()), ("status", status.raw())];
-        // There are too many pieces of large sets for what is kept for calls.
+        // Large sets have too many pieces for the cache of parameters.
         match first {
             0 => self.kernels().add_each(&mut plan, &recipe, count, &params, &buffers)?,
             _ => self.kernels().add_once(&mut plan, &recipe, count, &params, &buffers)?,
@@ -143,7 +142,7 @@ impl Matcher {
         Ok(plan)
     }
 
-    /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
+    /// Checks that a set of `regions` regions in `D` dimensions is possible, before it is built.
     ///
     /// # Errors
     /// [`MatchingError::TooManyRegions`].
@@ -155,8 +154,8 @@ impl Matcher {
         }
     }
 
-    /// Takes regions that are on the device already, checks them there and leaves the buffer as it
-    /// is.
+    /// Uses regions that are already on the device, checks them there and does not change the
+    /// buffer.
     ///
     /// # Errors
     /// As [`Matcher::upload`].
@@ -196,15 +195,15 @@ impl Matcher {
     }
 }
 
-/// Regions that one core sends at once; and of these, how many it looks at before it copies them,
-/// which its nearest cache holds.
+/// Regions that one core sends at once; and the number that it checks before it copies them, which
+/// fits the nearest cache.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE: usize = 1 << 15;
 #[cfg(not(target_arch = "wasm32"))]
 const LOOK: usize = 1 << 9;
 
-/// Fills a part of mapped memory. How many regions are not empty, or none if one of them is at
-/// fault.
+/// Fills a part of mapped memory. Returns the number of non-empty regions, or `None` if one is
+/// invalid.
 #[cfg(not(target_arch = "wasm32"))]
 fn fill<T: Coordinate, const D: usize>(
     regions: &[Region<T, D>],
@@ -221,7 +220,7 @@ fn fill<T: Coordinate, const D: usize>(
     Some(filled)
 }
 
-/// The error for the region that the kernel found at fault.
+/// The error for the invalid region that the kernel found.
 async fn fault<T: Coordinate, const D: usize>(
     gpu: &Gpu,
     label: &str,
@@ -237,13 +236,13 @@ async fn fault<T: Coordinate, const D: usize>(
 mod tests {
     use super::*;
 
-    /// Sets that are sent in several pieces are those that the kernel makes of the same rows at
-    /// once.
+    /// Sets that are sent in several pieces equal those that the kernel builds from the same rows
+    /// at once.
     #[test]
     fn what_is_uploaded_is_what_is_imported() {
         fn same<const D: usize>(matcher: &Matcher, count: usize) {
             let place = |i: usize| (i * 7919 % 100_003) as f32 - 5e4;
-            // Every fifth is empty in the last dimension.
+            // Every fifth region is empty in the last dimension.
             let rows: Vec<_> = (0..count)
                 .map(|i| {
                     let lo = [place(i); D];

@@ -1,10 +1,10 @@
-//! Work in tasks: how every algorithm of the module is cut, counted, placed and written.
+//! Work in tasks: how every algorithm of the module is split, counted, placed and written.
 //!
-//! A kernel tests candidates; a *task* is what one workgroup tests. The counting kernel of an
-//! algorithm leaves the matches of each task, their 64-bit prefix sums say where each task's pairs
-//! go, and the writing kernel, which finds the same ones, puts them there. So every pair has one
-//! place, known before it is written, and any window of the output can be written on its own: that
-//! is a page.
+//! A kernel tests candidates; a *task* is the part of one workgroup. The counting kernel of an
+//! algorithm outputs the matches of each task. Their 64-bit prefix sums are the places of each
+//! task's pairs, and the writing kernel, which finds the same pairs, writes them there. So every
+//! pair has one place, known before it is written, and any window of the output can be written
+//! separately: that is a page.
 
 use std::sync::PoisonError;
 
@@ -16,7 +16,7 @@ use super::memory::{PooledBuffer, SlotGuard};
 use super::prepared::{Filter, GridRun, Ranges};
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
-/// A part of the output: pairs `first` and the `len` that follow.
+/// A part of the output: `len` pairs from pair `first` on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) first: u64,
@@ -47,8 +47,8 @@ shared! {
 }
 
 impl TaskParams {
-    /// For tasks `first..end` of work with so many boxes on each side, and candidates in so many
-    /// ranges.
+    /// For tasks `first..end` of work with these numbers of boxes on each side and of ranges of
+    /// candidates.
     pub(super) fn new(
         [subscriptions, updates]: [u32; 2],
         (first, end): (u32, u32),
@@ -67,31 +67,31 @@ pub(super) struct Work {
     pub(super) count: Recipe,
     /// Writes the matches of each task.
     pub(super) write: Recipe,
-    /// What both read, by the names that the kernels use.
+    /// Inputs of both, by their names in the kernels.
     pub(super) inputs: Vec<(&'static str, wgpu::Buffer)>,
     /// Boxes of each side.
     pub(super) sides: [u32; 2],
-    /// The ranges that hold the candidates; 0 where there are none.
+    /// The number of ranges of candidates; 0 without ranges.
     pub(super) ranges: u32,
-    /// How many tasks there are.
+    /// The number of tasks.
     pub(super) tasks: u32,
-    /// How many of them are surely done in some milliseconds on any device.
+    /// The number of tasks that take at most some milliseconds on any device.
     pub(super) unit: u32,
 }
 
-/// Work whose matches were counted: each task knows its place in the output.
+/// Work with counted matches: each task knows its place in the output.
 #[derive(Debug)]
 pub(super) struct PlacedWork {
     pub(super) work: Work,
     pub(super) offsets: Buffer<u64>,
-    /// What the buffers belong to: nobody else may have them as long.
+    /// The owner of the buffers, which reserves them.
     #[cfg_attr(not(test), expect(dead_code, reason = "held on to, so that its memory is not lent again"))]
     pub(super) memory: Memory,
 }
 
-/// Memory that is held on to.
+/// Memory that is reserved.
 #[derive(Debug)]
-#[expect(dead_code, reason = "nobody reads it")]
+#[expect(dead_code, reason = "held only to reserve the memory")]
 pub(super) enum Memory {
     Offsets(PooledBuffer<u64>),
     Sweep(Box<(Ranges, Filter)>),
@@ -127,7 +127,7 @@ impl Work {
             Ok(plan)
         })
         .await?;
-        // A page may lie in few of the tasks: that tells nothing about the others.
+        // A page may cover few of the tasks, which says nothing about the others.
         if of_candidates && window.len == 0 {
             *kept() = pace;
         }
@@ -148,9 +148,9 @@ impl PlacedWork {
     }
 }
 
-/// Submits `items` of work in slices of some tens of milliseconds; `plan` gets the first item of a
-/// slice and the one after its last. `pace` counts units of `unit` items. What is done in one slice
-/// is submitted without a wait.
+/// Submits `items` of work in slices of some tens of milliseconds. `plan` gets the first item of a
+/// slice and the one after its last; `pace` counts units of `unit` items. A single slice is
+/// submitted without a wait.
 pub(super) async fn in_slices(
     gpu: &Gpu,
     items: u32,

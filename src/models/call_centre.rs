@@ -5,19 +5,20 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 const HANG_UP: u32 = 2;
 
-/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in
-/// order, for exponential times, by a number of agents. Who has to wait hangs up after an
+/// Call centres, each M/M/c+M or Erlang-A: calls arrive at exponential intervals and are answered
+/// in order, for exponential times, by a number of agents. A waiting call hangs up after an
 /// exponential time of patience.
 ///
-/// Every LP is a call centre of its own, so a run has as many independent observations of one as it
-/// has LPs. The steady state is [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL:
-/// `shaders/models/call_centre.wgsl`, which shows a waiting line in LP memory from whose middle
-/// customers leave.
+/// Every LP is an independent call centre, so a run has as many independent observations as LPs.
+/// The steady state is [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL:
+/// `shaders/models/call_centre.wgsl`, which shows a waiting line in LP memory that customers leave
+/// from the middle.
 ///
 /// ```
 /// use eventhorizon::models::CallCentre;
@@ -48,11 +49,11 @@ pub struct CallCentre {
 pub struct CallCentreParams {
     /// Mean time between calls.
     pub mean_interarrival: Ticks,
-    /// Mean time that an answer takes.
+    /// Mean service time.
     pub mean_service: Ticks,
     /// Mean time that a call waits before it hangs up.
     pub mean_patience: Ticks,
-    /// Where statistics begin.
+    /// End of the warm-up, when statistics begin.
     pub warm_up: Ticks,
     /// Agents.
     pub servers: u32,
@@ -64,18 +65,17 @@ pub struct CallCentreParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct CallCentreState {
-    /// How long those waited that were answered, when they were: zero for those who found a free
-    /// agent.
+    /// Waiting times of answered calls, recorded at the answer: zero with a free agent.
     pub served: Tally,
-    /// How long those waited that hung up, when they did.
+    /// Waiting times of abandoned calls, recorded when they hang up.
     pub abandoned: Tally,
-    /// How many calls wait.
+    /// Number of waiting calls.
     pub waiting: TimeAverage,
-    /// Agents who are busy.
+    /// Busy agents.
     pub busy: u32,
     /// The ticket at the head of the line.
     pub head: u32,
-    /// The ticket of the next one that waits.
+    /// The ticket of the next call that waits.
     pub tail: u32,
     /// Zero.
     pub unused: u32,
@@ -85,19 +85,19 @@ pub struct CallCentreState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct CallCentreOutput {
-    /// How long those waited that were answered.
+    /// Waiting times of answered calls.
     pub served: Tally,
-    /// How long those waited that hung up.
+    /// Waiting times of abandoned calls.
     pub abandoned: Tally,
-    /// How many calls wait, up to now.
+    /// Number of waiting calls, up to now.
     pub waiting: TimeAverage,
 }
 
 impl CallCentre {
     /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service
-    /// rate that of one agent, the abandonment rate that of one call that waits. `room` bounds the
-    /// waiting line, those who hung up and are not passed yet included; a run in which it does not
-    /// suffice ends with a [`Fault`](crate::pdes::Fault).
+    /// rate for one agent, the abandonment rate for one waiting call. `room` bounds the waiting
+    /// line, including abandoned calls that have not been skipped yet; a run with too little room
+    /// ends with a [`Fault`](crate::pdes::Fault).
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -125,9 +125,9 @@ impl CallCentre {
             servers,
             unused: 0,
         };
-        // The next arrival, a completion for each agent, and the ends of the patience of all who
-        // had to wait and whose patience, answered or not, would not be over yet. If all calls had
-        // to wait, their number would be that of M/M/infinity: a Poisson variable.
+        // The next arrival, a completion for each agent, and the ends of patience of calls that
+        // waited, answered or not. If all calls had to wait, the number of the latter would be that
+        // of M/M/infinity: a Poisson variable.
         let patience = Capacity::poisson(arrival_rate / abandonment_rate, 0.0);
         let queue = patience.queue.saturating_add(servers).saturating_add(1);
         Ok(Self { centres, room, params, capacity: Capacity { queue, mailbox: 1 }, resolution })
@@ -216,18 +216,18 @@ impl Model for CallCentre {
         self.capacity
     }
 
-    /// Over all call centres: `wait`, how long those waited on average that were answered, in units
-    /// of time; `abandoned`, the share of those who were answered or hung up that hung up;
-    /// `waiting`, the average number that waits in a call centre.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    /// Over all call centres: `wait`, the mean waiting time of answered calls, in units of time;
+    /// `abandoned`, the share of abandoned calls among abandoned and answered ones; `waiting`, the
+    /// average number of waiting calls in a call centre.
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let (served, abandoned) = (totals.tally("served"), totals.tally("abandoned"));
         let [answered, lost] =
             [&served, &abandoned].map(|tally| tally.map_or(f64::NAN, |tally| tally.count() as f64));
         let waiting = totals.time_average("waiting").and_then(|waiting| waiting.mean());
         vec![
-            ("wait", mean_units(self.resolution, served.as_ref())),
-            ("abandoned", lost / (answered + lost)),
-            ("waiting", waiting.unwrap_or(f64::NAN)),
+            ("wait".into(), mean_units(self.resolution, served.as_ref())),
+            ("abandoned".into(), lost / (answered + lost)),
+            ("waiting".into(), waiting.unwrap_or(f64::NAN)),
         ]
     }
 }

@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::random::Stream;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const CONTACT: u32 = 0;
 const RECOVERY: u32 = 1;
@@ -13,17 +14,18 @@ const RECOVERY: u32 = 1;
 /// loops after 65,535 iterations.
 const MOST_NEIGHBOURS: u32 = 1 << 14;
 
-/// An epidemic on a graph (SIR): people are susceptible, then infected, then recovered. Who is
-/// infected becomes infectious after a latent time, and recovers an exponential time later. Until
-/// then each neighbour is infected after an exponential time.
+/// An epidemic on a graph (SIR): people are susceptible, then infected, then recovered. Infected
+/// people become infectious after a latent time, and recover an exponential time later. Until then
+/// each neighbour is infected after an exponential time.
 ///
-/// Every LP is a person, and the latent time is the lookahead. Events carry 6 words: who infected
-/// whom, how many infections away from which index case, and since when the infector was infected.
+/// Every LP is a person, and the latent time is the lookahead. Events carry 6 words: the infector,
+/// the number of infections since the index case, the index case, and the time at which the
+/// infector was infected.
 ///
-/// What a person's infection leads to is drawn when it happens, which is the first event at that
-/// LP, whoever caused it. So a run is first-passage percolation: who will ever be infected is who
-/// can be reached in a random directed graph that the seed names, and the times are those of
-/// shortest paths. [`Epidemic::contacts`] tells the arcs. WGSL: `shaders/models/epidemic.wgsl`,
+/// The consequences of an infection are drawn when it happens, at the first event of that LP,
+/// whatever its sender. So a run is first-passage percolation: the infected people are those that
+/// can be reached in a random directed graph defined by the seed, and the times are those of
+/// shortest paths. [`Epidemic::contacts`] returns the arcs. WGSL: `shaders/models/epidemic.wgsl`,
 /// which shows a graph in `data`, and payloads of 6 words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epidemic {
@@ -39,11 +41,11 @@ pub struct Epidemic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct EpidemicParams {
-    /// Mean time from when a person is infectious until a neighbour is infected.
+    /// Mean time from the beginning of infectiousness to the infection of a neighbour.
     pub mean_contact: Ticks,
-    /// Mean time for which a person is infectious.
+    /// Mean infectious time.
     pub mean_infectious: Ticks,
-    /// So many people, the last ones, are infected at time 0.
+    /// Number of people, the last ones, that are infected at time 0.
     pub index_cases: u32,
     /// Zero.
     pub unused: u32,
@@ -55,19 +57,19 @@ pub struct EpidemicParams {
 pub struct EpidemicState {
     /// [`Epidemic::SUSCEPTIBLE`], [`Epidemic::INFECTED`] or [`Epidemic::RECOVERED`].
     pub status: u32,
-    /// Contacts with people who were infectious, all in all.
+    /// Total contacts with infectious people.
     pub contacts: u32,
-    /// Neighbours who were or will be contacted before the recovery.
+    /// Neighbours that were or will be contacted before the recovery.
     pub infections: u32,
     /// Infections between an index case and this person.
     pub generation: u32,
-    /// Who infected this person; index cases did it themselves.
+    /// The infector; index cases are their own.
     pub infector: u32,
-    /// Where this chain of infections began.
+    /// The first person of this chain of infections.
     pub index_case: u32,
-    /// When this person was infected.
+    /// Time of infection.
     pub infected: Ticks,
-    /// And recovered.
+    /// Time of recovery.
     pub recovered: Ticks,
     /// From the infection of the infector to this one: the generation interval.
     pub interval: Ticks,
@@ -81,32 +83,32 @@ pub struct EpidemicOutput {
     pub status: u32,
     /// Infections between an index case and this person.
     pub generation: u32,
-    /// When this person was infected.
+    /// Time of infection.
     pub infected: Ticks,
     /// From the infection of the infector to this one.
     pub interval: Ticks,
-    /// 1 for who was infected, else 0: the sum over all people is the number of cases.
+    /// 1 for infected people, otherwise 0: the sum over all people is the number of cases.
     pub cases: u32,
     /// Zero.
     pub unused: u32,
 }
 
 impl Epidemic {
-    /// The status of who was never infected.
+    /// The status of people never infected.
     pub const SUSCEPTIBLE: u32 = 0;
-    /// The status of who was infected and did not recover yet.
+    /// The status of infected people that have not recovered.
     pub const INFECTED: u32 = 1;
-    /// The status of who did.
+    /// The status of recovered people.
     pub const RECOVERED: u32 = 2;
 
-    /// An epidemic among `people`, who meet along `edges` (pairs of people; one that is listed
-    /// twice counts twice). The last `index_cases` people are infected at time 0. The latent time
-    /// is in units of time, and the rates are per unit: that at which an infectious person infects
-    /// a neighbour, and that of recovery.
+    /// An epidemic among `people`, who meet along `edges` (pairs of people; a repeated pair counts
+    /// twice). The last `index_cases` people are infected at time 0. The latent time is in units of
+    /// time, and the rates are per unit: the rate at which an infectious person infects a
+    /// neighbour, and the rate of recovery.
     ///
-    /// There is room for everything that can happen: each person is contacted at most once by each
-    /// neighbour. Where a few people have many neighbours, that is far too much for the others, and
-    /// [`Epidemic::with_capacity`] takes less.
+    /// Capacities cover the worst case: each person is contacted at most once by each neighbour. If
+    /// a few people have many neighbours, this is far too much for the others; use
+    /// [`Epidemic::with_capacity`] for less.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -135,18 +137,17 @@ impl Epidemic {
         Ok(Self { people, latent, params, data, capacity, resolution })
     }
 
-    /// The same model with other capacities.
+    /// Sets the capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
 
-    /// Edges of a random graph: of person 0 with `hub` others, and `edges` between any two of the
-    /// others (Erdős and Rényi's G(n, m), but for those that were drawn twice, of which one is
-    /// left).
+    /// Edges of a random graph: of person 0 with `hub` others, and `edges` between the others
+    /// (Erdős and Rényi's G(n, m), without duplicates).
     ///
     /// # Panics
-    /// If there are fewer than three people, or not as many others as `hub`.
+    /// If there are fewer than three people, or fewer others than `hub`.
     pub fn random_edges(people: u32, edges: u32, hub: u32, seed: u64) -> Vec<(u32, u32)> {
         assert!(people > 2 && hub < people, "a hub with {hub} neighbours among {people} people");
         let mut stream = Stream::new(seed, u32::MAX, 0);
@@ -177,9 +178,9 @@ impl Epidemic {
         &self.data[begin..end]
     }
 
-    /// How long after the infection of `person`, in a run with this seed, each neighbour is
-    /// contacted, if ever: [`Ticks::NEVER`] where the recovery comes first. In the order of
-    /// [`Epidemic::neighbours`]. (Whoever the infector was is not contacted again.)
+    /// The time from the infection of `person` to the contact with each neighbour, in a run with
+    /// this seed: [`Ticks::NEVER`] if the recovery comes first. In the order of
+    /// [`Epidemic::neighbours`]. The infector is not contacted again.
     ///
     /// # Panics
     /// If there is no such person.
@@ -189,8 +190,8 @@ impl Epidemic {
         contacts.map(|contact| if contact < recovery { contact } else { Ticks::NEVER }).collect()
     }
 
-    /// What a person's infection leads to: the time until the recovery, and until each neighbour is
-    /// contacted.
+    /// The consequences of an infection: the time to the recovery, and to the contact with each
+    /// neighbour.
     fn draw<'a>(
         &self,
         person: u32,
@@ -209,13 +210,13 @@ fn graph(people: u32, edges: &[(u32, u32)]) -> Result<(Vec<u32>, u32), ModelErro
     for &(a, b) in edges {
         if a == b || a.max(b) >= people {
             let edge = format!("{a} to {b}");
-            return Err(ModelError::setting("edge", edge, "connect two people, numbered from 0 on"));
+            return Err(ModelError::setting("edge", edge, "connect two people, numbered from 0"));
         }
         degrees[a as usize] += 1;
         degrees[b as usize] += 1;
     }
     let most = degrees.iter().copied().max().unwrap_or(0);
-    let remedy = "give a person at most 16384 (2^14)";
+    let remedy = "use at most 16384 (2^14) per person";
     let most = u32::try_from(most)
         .ok()
         .filter(|&most| most <= MOST_NEIGHBOURS)
@@ -229,7 +230,7 @@ fn graph(people: u32, edges: &[(u32, u32)]) -> Result<(Vec<u32>, u32), ModelErro
             ModelError::setting("number of edges", edges.len(), "choose fewer: 2^31 places hold them")
         })?);
     }
-    // Each edge goes to the places of both its ends, in the order of the list.
+    // Each edge is stored at both ends, in the order of the list.
     let mut next = data.clone();
     data.resize(data.len() + 2 * edges.len(), 0);
     for (from, to) in edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
@@ -273,16 +274,16 @@ impl Model for Epidemic {
         self.capacity
     }
 
-    /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections
-    /// between an index case and a case on average; `last`, when the last infection was, in units
-    /// of time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    /// `attack_rate`, the share of infected people; `mean_generation`, the average number of
+    /// infections between an index case and a case; `last`, the time of the last infection, in
+    /// units of time.
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let cases = sum(totals, "cases");
         let last = totals.column("infected").map_or(f64::NAN, |infected| infected.maximum().to_f64());
         vec![
-            ("attack_rate", cases / f64::from(self.people)),
-            ("mean_generation", sum(totals, "generation") / cases),
-            ("last", last / f64::from(self.resolution.ticks_per_unit())),
+            ("attack_rate".into(), cases / f64::from(self.people)),
+            ("mean_generation".into(), sum(totals, "generation") / cases),
+            ("last".into(), last / f64::from(self.resolution.ticks_per_unit())),
         ]
     }
 }

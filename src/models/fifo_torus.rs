@@ -5,18 +5,19 @@ use super::{ModelError, mean_time, sum};
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
-/// Blocks are of 32 x 32 stations at the most: two workgroups relax one.
+/// Blocks have at most 32 x 32 stations.
 const MOST_SHIFT: u32 = 5;
 
-/// A closed network of FIFO stations on a torus, between which customers walk in no time: a station
-/// in each of rows × columns places serves customers one by one in the order of their arrival, each
-/// for an exponential time and a tick, and sends each to one of its four neighbours at random.
+/// A closed network of FIFO stations on a torus, without travel times: a station in each of rows ×
+/// columns places serves customers one by one in the order of their arrival, each for an
+/// exponential time plus a tick, and sends each to one of its four neighbours at random.
 ///
-/// Every LP is a station, and every visit one event: a station that is told of an arrival sends
-/// that customer on at once, for the time at which he will leave. The lookahead is a tick, and of
-/// no use; [`Sync::Horizon`](crate::pdes::Sync::Horizon) and
-/// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) find what is behind it. The steady state is
+/// Every LP is a station, and every visit one event: a station sends an arriving customer on at
+/// once, for the time at which it will leave. The lookahead is only one tick;
+/// [`Sync::Horizon`](crate::pdes::Sync::Horizon) and
+/// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) find larger bounds. The steady state is
 /// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork). WGSL:
 /// `shaders/models/fifo_torus.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,7 @@ pub struct FifoTorus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FifoTorusParams {
-    /// Mean time of service, less a tick.
+    /// Mean service time, less a tick.
     pub mean_service: Ticks,
     /// Rows.
     pub rows: u32,
@@ -38,8 +39,8 @@ pub struct FifoTorusParams {
     pub columns: u32,
     /// Customers in the whole network.
     pub customers: u32,
-    /// The logarithm to base 2 of the side of the square blocks by which stations are numbered, so
-    /// that the numbers of neighbours are near.
+    /// Stations are numbered by square blocks, so that neighbours have similar numbers: the
+    /// logarithm to base 2 of the side of a block.
     pub block_shift: u32,
 }
 
@@ -47,13 +48,13 @@ pub struct FifoTorusParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FifoTorusState {
-    /// When those who have arrived have left.
+    /// When all customers that have arrived will have left.
     pub free: Ticks,
-    /// Time of all their services.
+    /// Total service time of customers that have arrived.
     pub busy: Ticks,
-    /// Time of all their waits.
+    /// Their total waiting time.
     pub waited: Ticks,
-    /// How many they are.
+    /// Their number.
     pub served: u64,
 }
 
@@ -63,17 +64,17 @@ pub struct FifoTorusState {
 pub struct FifoTorusOutput {
     /// Time spent serving.
     pub busy: Ticks,
-    /// Time that those who have arrived wait in all.
+    /// Total waiting time of customers that have arrived.
     pub waited: Ticks,
-    /// How many they are.
+    /// Their number.
     pub served: u64,
     /// Zero.
     pub unused: u64,
 }
 
 impl FifoTorus {
-    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The
-    /// service rate is that of a station, per unit of time.
+    /// `rows` × `columns` stations and `customers` customers, spread evenly at first. The service
+    /// rate is that of a station, per unit of time.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -88,9 +89,9 @@ impl FifoTorus {
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let block_shift = (rows | columns).trailing_zeros().min(MOST_SHIFT);
         let params = FifoTorusParams { mean_service, rows, columns, customers, block_shift };
-        // In the long run a station of very many has n customers or more with a probability of the
-        // n-th power of its utilisation. All of them may be on their way here; more than this is
-        // one time in a thousand million.
+        // In the long run, with many stations, a station has at least n customers with the
+        // probability utilisation^n. All of them may be pending events here; this capacity is
+        // exceeded with probability 10^-9.
         let stations = f64::from(rows * columns);
         let load = f64::from(customers) / (f64::from(customers) + stations - 1.0);
         #[expect(
@@ -103,13 +104,13 @@ impl FifoTorus {
         Ok(Self { params, capacity, resolution })
     }
 
-    /// The same model with other capacities.
+    /// Sets the capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
 
-    /// Stations are numbered block by block, and in a block row by row.
+    /// Stations are numbered block by block, and row by row within a block.
     fn neighbour(&self, lp: u32, direction: u32) -> u32 {
         let FifoTorusParams { rows, columns, block_shift, .. } = self.params;
         let side = 1 << block_shift;
@@ -156,17 +157,17 @@ impl Model for FifoTorus {
         Some(self.params.customers)
     }
 
-    /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how
-    /// long those who have arrived wait, in units of time; `throughput`, the arrivals in a unit of
+    /// Averages per station: `utilisation`, the share of time for which it serves; `wait`, the wait
+    /// of customers that have arrived, in units of time; `throughput`, the arrivals per unit of
     /// time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let [busy, waited, served] = ["busy", "waited", "served"].map(|column| sum(totals, column));
         let (unit, stations) = (f64::from(self.resolution.ticks_per_unit()), f64::from(self.lps()));
         let span = stations * self.resolution.units(totals.at());
         vec![
-            ("utilisation", busy / unit / span),
-            ("wait", waited / unit / served),
-            ("throughput", served / span),
+            ("utilisation".into(), busy / unit / span),
+            ("wait".into(), waited / unit / served),
+            ("throughput".into(), served / span),
         ]
     }
 }
@@ -191,7 +192,7 @@ impl CpuModel for FifoTorus {
 
     fn output(&self, _: u32, state: &FifoTorusState, context: &mut Context<'_>) -> FifoTorusOutput {
         let FifoTorusState { free, busy, waited, served } = *state;
-        // Whoever is served is served without a break until all have left.
+        // The station serves without a break until all have left.
         let ahead = free.get().saturating_sub(context.now().get());
         let busy = Ticks::new(busy.get().saturating_sub(ahead));
         FifoTorusOutput { busy, waited, served, unused: 0 }

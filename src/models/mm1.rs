@@ -13,19 +13,19 @@ const LONGEST_MEAN: u32 = 1 << 25;
 /// `MM1_TOO_LONG`: the clients wait for more than 2^62 ticks in all.
 const TOO_LONG: Fail = Fail(1);
 
-/// Clients arrive at a single server with exponential times between them, wait in order, and take
-/// exponential times of service.
+/// Clients arrive at a single server with exponential times between them, wait in order, and have
+/// exponential service times.
 ///
 /// Columns `idle_ticks`, `queue_ticks` and `system_ticks` are sums over the clients. Derived from
-/// them, as means per client in units of time: `idle_time` (that the server idles before a client),
-/// `time_in_queue`, `time_in_system`. The server is free at time 0, from where the first
-/// interarrival time counts.
+/// them, as means per client in units of time: `idle_time` (of the server before a client),
+/// `time_in_queue`, `time_in_system`. The server is free at time 0, when the first interarrival
+/// time begins.
 ///
 /// Cooperative mapping: Lindley's recursion as a max-plus prefix scan. WGSL:
 /// `shaders/models/mm1.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mm1 {
-    /// How long a tick is. The default suits means up to 32 units.
+    /// The length of a tick. The default suits means up to 32 units.
     pub resolution: Resolution,
 }
 
@@ -35,7 +35,7 @@ pub struct Mm1 {
 pub struct Mm1Params {
     /// Mean time between arrivals in ticks, at most 2^25.
     pub mean_interarrival: u32,
-    /// Mean time of service in ticks, at most 2^25.
+    /// Mean service time in ticks, at most 2^25.
     pub mean_service: u32,
     /// Clients per replication, 1 to 2^30.
     pub clients: u32,
@@ -57,7 +57,7 @@ impl Mm1 {
     /// Parameters from rates per unit of time.
     ///
     /// # Errors
-    /// [`TimeError`] where a rate is not a positive number.
+    /// [`TimeError`] if a rate is not a positive number.
     pub fn params(&self, arrival_rate: f64, service_rate: f64, clients: u32) -> Result<Mm1Params, TimeError> {
         let mean_interarrival = mean_ticks(self.resolution, arrival_rate)?;
         let mean_service = mean_ticks(self.resolution, service_rate)?;
@@ -101,10 +101,10 @@ impl Model for Mm1 {
     }
 }
 
-/// What a replication keeps, in ticks.
+/// The state of a replication, in ticks.
 #[derive(Debug, Default)]
 pub struct Mm1State {
-    /// Work that the next client finds, but for the time until it arrives.
+    /// The work that the next client finds, before the time until its arrival is subtracted.
     work: u64,
     next: u32,
     idle: u64,

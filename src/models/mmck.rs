@@ -1,4 +1,4 @@
-//! M/M/c/K: several servers, a limited room.
+//! M/M/c/K: several servers, and limited room.
 
 use std::collections::VecDeque;
 
@@ -17,9 +17,9 @@ const MOST_WAITING: u32 = 24;
 /// `MMCK_TOO_LONG`: the clock or the total wait passed 2^63 ticks.
 const TOO_LONG: Fail = Fail(1);
 
-/// Clients arrive at several servers with exponential times between them; one that finds the room
-/// full is turned away, the others wait in order for the first free server and take exponential
-/// times of service.
+/// Clients arrive at several servers with exponential times between them. One that finds the room
+/// full is turned away; the others wait in order for the first free server and have exponential
+/// service times.
 ///
 /// Columns `turned_away`, `let_in` (clients) and `queue_ticks` (total wait). Derived from them:
 /// `blocking`, the share of arrivals that is turned away, and `time_in_queue`, the total wait per
@@ -28,7 +28,7 @@ const TOO_LONG: Fail = Fail(1);
 /// WGSL: `shaders/models/mmck.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mmck {
-    /// How long a tick is. The default suits means up to 128 units.
+    /// The length of a tick. The default suits means up to 128 units.
     pub resolution: Resolution,
 }
 
@@ -38,7 +38,7 @@ pub struct Mmck {
 pub struct MmckParams {
     /// Mean time between arrivals in ticks, at most 2^27.
     pub mean_interarrival: u32,
-    /// Mean time of service in ticks, at most 2^27.
+    /// Mean service time in ticks, at most 2^27.
     pub mean_service: u32,
     /// Servers, 1 to 8.
     pub servers: u32,
@@ -54,17 +54,17 @@ pub struct MmckParams {
 pub struct MmckOutput {
     /// Clients that found the room full.
     pub turned_away: u32,
-    /// The others.
+    /// Clients that were let in.
     pub let_in: u32,
     /// Their total time between arrival and start of service, in ticks.
     pub queue_ticks: u64,
 }
 
 impl Mmck {
-    /// Parameters from rates per unit of time, the service rate that of one server.
+    /// Parameters from rates per unit of time, the service rate for one server.
     ///
     /// # Errors
-    /// [`TimeError`] where a rate is not a positive number.
+    /// [`TimeError`] if a rate is not a positive number.
     pub fn params(
         &self,
         arrival_rate: f64,
@@ -118,7 +118,7 @@ impl Model for Mmck {
     }
 }
 
-/// What a replication keeps, in ticks.
+/// The state of a replication, in ticks.
 #[derive(Debug)]
 pub struct MmckState {
     clock: u64,
@@ -127,7 +127,7 @@ pub struct MmckState {
     turned_away: u32,
     /// When each server is free.
     free: Vec<u64>,
-    /// When those that wait start: the servers take them in order, so the starts never decrease.
+    /// When waiting clients start: servers take them in order, so the starts never decrease.
     starts: VecDeque<u64>,
 }
 
@@ -146,7 +146,7 @@ impl ReferenceModel for Mmck {
         while state.starts.front().is_some_and(|&start| start <= clock) {
             state.starts.pop_front();
         }
-        // Of servers that are free at the same time it does not matter which.
+        // Any of the servers that are free at the same time will do.
         let free = state.free.iter_mut().min().expect("there is a server");
         if *free <= clock {
             *free = clock + service;

@@ -1,18 +1,18 @@
-//! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a
-//! user can.
+//! Models that ship with the library, each with its WGSL and its reference implementation in Rust.
+//! They use only the public API.
 //!
-//! Of the module [`pdes`](crate::pdes), for logical processes:
+//! Models of [`pdes`](crate::pdes), for logical processes:
 //!
-//! | model | what it is | what a modeller sees in its WGSL |
+//! | model | what it is | what its WGSL shows |
 //! | --- | --- | --- |
-//! | [`Phold`] | the usual benchmark | the least that a model needs |
-//! | [`CallCentre`] | M/M/c with customers whose patience ends (Erlang-A) | a waiting line in LP memory from whose middle customers leave |
-//! | [`Priorities`] | M/M/1 with preemptive-resume priorities | events that are cancelled; a line for each class |
+//! | [`Phold`] | the standard benchmark | the minimum of a model |
+//! | [`CallCentre`] | M/M/c with customers whose patience ends (Erlang-A) | a waiting line in LP memory that customers leave from the middle |
+//! | [`Priorities`] | M/M/1 with preemptive-resume priorities | cancelled events; a line for each class |
 //! | [`Epidemic`] | SIR on a graph | a graph in `data`, payloads of 6 words |
-//! | [`Torus`] | a closed network of queues | a lookahead that comes from travel times; levels over time |
-//! | [`FifoTorus`] | the same without travel times | what lets windows be wide where there is hardly a lookahead: `earliest`, `answer`, `next_to`, `next_gap`, `sender` |
+//! | [`Torus`] | a closed network of queues | a lookahead from travel times; levels over time |
+//! | [`FifoTorus`] | the same without travel times | wide windows with hardly any lookahead: `earliest`, `answer`, `next_to`, `next_gap`, `sender` |
 //!
-//! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module
+//! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are models of
 //! [`replication`](crate::replication).
 
 mod call_centre;
@@ -47,11 +47,11 @@ use crate::time::{Resolution, Ticks, TimeError};
 /// The mean of an exponential time in ticks, from a rate.
 fn mean_ticks(resolution: Resolution, rate: f64) -> Result<u32, TimeError> {
     let ticks = resolution.ticks(1.0 / rate)?.get();
-    // Where it does not fit, `Model::check` refuses it with the largest mean that it takes.
+    // If it does not fit, `Model::check` refuses it and names the largest mean.
     Ok(u32::try_from(ticks).unwrap_or(u32::MAX))
 }
 
-/// The mean of a tally of spans of time, in units; NaN without an observation.
+/// The mean of a tally of spans of time, in units; NaN without observations.
 fn mean_units(resolution: Resolution, tally: Option<&Tally>) -> f64 {
     tally.and_then(Tally::mean).map_or(f64::NAN, |mean| mean / f64::from(resolution.ticks_per_unit()))
 }
@@ -69,15 +69,15 @@ const MOST_ROOM: u32 = 1 << 20;
 #[non_exhaustive]
 pub enum ModelError {
     /// A rate that is not a positive number.
-    #[error("the {what} is {}: choose a positive number (events per unit of time)", number(*rate))]
+    #[error("the {what} is {}; choose a positive number (events per unit of time)", number(*rate))]
     Rate {
         /// Which.
         what: &'static str,
         /// The rate.
         rate: f64,
     },
-    /// A time, or the mean time of a rate, that 64 bits of ticks cannot tell.
-    #[error("the {what} leads to a time that is none: {source}")]
+    /// A time, or the mean time of a rate, that 64 bits of ticks cannot represent.
+    #[error("the {what} gives an invalid time: {source}")]
     Time {
         /// Which.
         what: &'static str,
@@ -86,7 +86,7 @@ pub enum ModelError {
     },
     /// A time, or the mean time of a rate, that is less than a tick.
     #[error(
-        "the {what} is {}, a time of less than a tick: choose a resolution with more ticks per unit",
+        "the {what} is {}, a time of less than a tick; choose a resolution with more ticks per unit",
         number(*value)
     )]
     TooShort {
@@ -115,7 +115,7 @@ impl ModelError {
     }
 }
 
-/// The mean of an exponential time of a rate.
+/// The mean of an exponential time with a rate.
 fn mean_time(what: &'static str, rate: f64, resolution: Resolution) -> Result<Ticks, ModelError> {
     if !(rate.is_finite() && rate > 0.0) {
         return Err(ModelError::Rate { what, rate });

@@ -1,37 +1,37 @@
-//! PHOLD, the usual benchmark of parallel discrete-event simulation.
+//! PHOLD, the standard benchmark of parallel discrete-event simulation.
 
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Checkpoint, CheckpointError, Context, CpuModel, Event, Model};
 use crate::text::{number, quoted};
 use crate::time::{Resolution, Ticks, TimeError};
 
-/// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at
-/// exponential times on random LPs; each event, when executed, sends one to a uniformly random LP
-/// after the lookahead plus an exponential delay. With [`Phold::with_neighbours`], to a random one
-/// of the LPs that are near on a ring.
+/// PHOLD as in Baudis et al. (section IV.A): `population` events per LP at the start, at
+/// exponential times on random LPs; each event sends one to a uniformly random LP after the
+/// lookahead plus an exponential delay. With [`Phold::with_neighbours`], the target is one of the
+/// nearest LPs on a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phold {
     lps: u32,
     population: u32,
-    /// 0 where an event may go to any LP.
+    /// 0 if an event may go to any LP.
     neighbours: u32,
     mean: Ticks,
     lookahead: Ticks,
     capacity: Capacity,
 }
 
-/// Why a PHOLD was refused.
+/// Why a PHOLD model was refused.
 #[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PholdError {
     /// A rate that is not a positive number.
-    #[error("a rate of {} is impossible: it must be a positive number (events per unit of time)", number(*rate))]
+    #[error("the rate is {}; choose a positive number (events per unit of time)", number(*rate))]
     Rate {
         /// The rate.
         rate: f64,
     },
-    /// A delay or lookahead that is no time.
-    #[error("the {what} is no time: {source}")]
+    /// An invalid delay or lookahead.
+    #[error("the {what} is not a valid time: {source}")]
     Time {
         /// Which.
         what: &'static str,
@@ -39,9 +39,9 @@ pub enum PholdError {
         source: TimeError,
     },
     /// A population of zero.
-    #[error("a population of 0 leaves nothing to simulate: it must be at least 1 event per LP")]
+    #[error("the population is 0, which leaves nothing to simulate; choose at least 1 event per LP")]
     NoPopulation,
-    /// A number of neighbours that a ring of so many LPs does not have.
+    /// A number of neighbours that a ring of this many LPs does not have.
     #[error(
         "{neighbours} neighbours are impossible on a ring of {lps} LPs: {}",
         if *lps < 3 {
@@ -51,7 +51,7 @@ pub enum PholdError {
         }
     )]
     Neighbours {
-        /// How many were asked for.
+        /// The requested number.
         neighbours: u32,
         /// The LPs.
         lps: u32,
@@ -85,10 +85,10 @@ impl Phold {
         Ok(Self::of_times(lps, population, mean, lookahead, resolution))
     }
 
-    /// The model of a run that was saved.
+    /// The model of a saved run.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where that is not PHOLD.
+    /// [`CheckpointError::Foreign`] if it is not PHOLD.
     pub fn saved(checkpoint: &Checkpoint) -> Result<Self, CheckpointError> {
         let foreign = || CheckpointError::Foreign {
             what: format!("of the model `{}`, and this is `phold`", quoted(checkpoint.model())),
@@ -96,19 +96,16 @@ impl Phold {
         let lps = checkpoint.lps().end;
         let params: PholdParams = checkpoint.params().ok_or_else(foreign)?;
         let PholdParams { mean, population, neighbours } = params;
-        // (Capacities do not depend on the resolution.)
+        // Capacities do not depend on the resolution.
         let model = Self::of_times(lps, population, mean, checkpoint.lookahead(), Resolution::default());
         let model = if neighbours == 0 { Ok(model) } else { model.with_neighbours(neighbours) };
         model.ok().filter(|model| model.name() == checkpoint.model() && population > 0).ok_or_else(foreign)
     }
 
     fn of_times(lps: u32, population: u32, mean: Ticks, lookahead: Ticks, resolution: Resolution) -> Self {
-        // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all
-        // events, 1 / LPs) of them, which a Poisson variable of the same mean bounds. Of those
-        // pending at the start of a window, each fires in it with a probability of at most 1 -
-        // exp(-lookahead / mean delay), since what is left of its delay is an exponential time or
-        // longer; and only those are sent. In whole ticks, as they are drawn: rounding down makes a
-        // delay shorter by less than one.
+        // An LP holds Binomial(all events, 1 / LPs) events, bounded by a Poisson variable. Each
+        // fires in a window, and is sent, with probability at most 1 - exp(-lookahead / mean
+        // delay). Rounding down shortens a delay by less than one tick.
         let held = f64::from(population);
         let window = resolution.units(lookahead.saturating_add(Ticks::new(1)));
         let fires = match mean {
@@ -119,9 +116,9 @@ impl Phold {
         Self { lps, population, neighbours: 0, mean, lookahead, capacity }
     }
 
-    /// The same model on a ring: LP i sends to the LPs i ± 1 to i ± `neighbours` / 2 alone, each as
-    /// likely as the others, at the start too. The WGSL says so, and
-    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) makes use of it.
+    /// The same model on a ring: LP i sends only to the LPs i ± 1 to i ± `neighbours` / 2, all
+    /// equally likely, also at the start. The WGSL declares this for
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours).
     ///
     /// # Errors
     /// [`PholdError::Neighbours`] unless it is an even number from 2 to one less than the LPs.
@@ -129,16 +126,14 @@ impl Phold {
         if neighbours == 0 || !neighbours.is_multiple_of(2) || neighbours >= self.lps {
             return Err(PholdError::Neighbours { neighbours, lps: self.lps });
         }
-        // Capacities stay: events still wander independently, and to every LP as often as to any
-        // other.
+        // Capacities stay: events still move independently, and reach every LP equally often.
         Ok(Self { neighbours, ..self })
     }
 
-    /// The rate of delays: of those that give this mean delay, the decimal number with the fewest
-    /// digits.
+    /// The rate of delays: the decimal number with the fewest digits that gives this mean delay.
     pub fn rate(&self, resolution: Resolution) -> f64 {
         let exact = match self.mean {
-            // A quarter of a tick, which rounds to none.
+            // A quarter of a tick, which rounds to zero.
             Ticks::ZERO => 4.0 * f64::from(resolution.ticks_per_unit()),
             mean => resolution.units(mean).recip(),
         };
@@ -152,18 +147,18 @@ impl Phold {
         self.population
     }
 
-    /// How many LPs an LP sends to on a ring; none where it sends to all.
+    /// The number of LPs that an LP sends to on a ring; `None` if it sends to all.
     pub fn neighbours(&self) -> Option<u32> {
         (self.neighbours > 0).then_some(self.neighbours)
     }
 
-    /// The same model with other capacities.
+    /// Sets the capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
 
-    /// Where an event goes. WGSL: `neighbour`, or `draw_below`.
+    /// The target of an event. WGSL: `neighbour`, or `draw_below`.
     fn destination(&self, lp: u32, context: &mut Context<'_>) -> u32 {
         if self.neighbours == 0 {
             return context.stream().below(self.lps);
@@ -182,7 +177,7 @@ pub struct PholdParams {
     pub mean: Ticks,
     /// Events that each LP schedules at the start.
     pub population: u32,
-    /// Neighbours of an LP on a ring; zero where there is no ring.
+    /// Neighbours of an LP on a ring; zero without a ring.
     pub neighbours: u32,
 }
 

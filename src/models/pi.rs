@@ -48,7 +48,7 @@ impl Model for Pi {
     }
 }
 
-/// What a replication keeps.
+/// The state of a replication.
 #[derive(Debug, Default)]
 pub struct PiState {
     next: u32,

@@ -5,6 +5,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model, Totals};
 use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 /// `CLASSES`
 const CLASSES: u32 = 3;
@@ -12,14 +13,14 @@ const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 
 /// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume
-/// priorities: class 0 goes before class 1, and that before class 2. Who arrives interrupts a
-/// service of a lower class, which goes on later where it stopped.
+/// priorities: class 0 has priority over class 1, and class 1 over class 2. An arriving customer
+/// preempts the service of a lower class, which continues later where it stopped.
 ///
-/// Every LP is a station of its own. The steady state is
+/// Every LP is an independent station. The steady state is
 /// [`theory::Priorities`](crate::statistics::theory::Priorities). WGSL:
-/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of
-/// a pending event set; the completion of a service that was interrupted comes all the same, with a
-/// number that is not the present service's any more.
+/// `shaders/models/priorities.wgsl`, which shows how to cancel an event: pending events are never
+/// removed; the completion of a preempted service still occurs, with a number that differs from the
+/// present service's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Priorities {
     stations: u32,
@@ -34,7 +35,7 @@ pub struct Priorities {
 pub struct PriorityClass {
     /// Mean time between arrivals; [`Ticks::NEVER`] for a class without customers.
     pub mean_interarrival: Ticks,
-    /// Mean time of service.
+    /// Mean service time.
     pub mean_service: Ticks,
 }
 
@@ -44,9 +45,9 @@ pub struct PriorityClass {
 pub struct PrioritiesParams {
     /// By priority.
     pub classes: [PriorityClass; 3],
-    /// Where statistics begin.
+    /// End of the warm-up, when statistics begin.
     pub warm_up: Ticks,
-    /// Customers of a class that a station has room for, the one in service included.
+    /// Room for customers of each class in a station, including the one in service.
     pub room: u32,
     /// Zero.
     pub unused: u32,
@@ -56,25 +57,25 @@ pub struct PrioritiesParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PrioritiesState {
-    /// By class, the time in the system of those who left, when they left.
+    /// By class, the time in the system, recorded at departure.
     pub system: [Tally; 3],
-    /// When the present service ends, if nobody interrupts it.
+    /// When the present service ends, if it is not preempted.
     pub completes: Ticks,
     /// Its number.
     pub service: u32,
-    /// The class in service; 3 where the server is free.
+    /// The class in service; 3 if the server is free.
     pub serving: u32,
-    /// The lines, those in service among them.
+    /// The lines, including customers in service.
     pub lines: [Line; 3],
     /// Zero.
     pub unused: [u32; 2],
 }
 
-/// The WGSL `struct Output` of [`Priorities`]: the time in the system of those who left.
+/// The WGSL `struct Output` of [`Priorities`]: times in the system of customers that left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PrioritiesOutput {
-    /// Of class 0, which goes first.
+    /// Of class 0, the highest priority.
     pub class_0: Tally,
     /// Of class 1.
     pub class_1: Tally,
@@ -83,10 +84,9 @@ pub struct PrioritiesOutput {
 }
 
 impl Priorities {
-    /// `stations` stations, with the (arrival rate, service rate) of one to three classes, the one
-    /// that goes first in front. Rates are per unit of time. `room` bounds the customers of each
-    /// class in a station; a run in which it does not suffice ends with a
-    /// [`Fault`](crate::pdes::Fault).
+    /// `stations` stations, with the (arrival rate, service rate) of one to three classes, highest
+    /// priority first. Rates are per unit of time. `room` bounds the customers of each class in a
+    /// station; a run with too little room ends with a [`Fault`](crate::pdes::Fault).
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -108,24 +108,23 @@ impl Priorities {
             class.mean_interarrival = mean_time("arrival rate", arrival_rate, resolution)?;
             class.mean_service = mean_time("service rate", service_rate, resolution)?;
         }
-        // The next arrivals, the completion of the present service, and those of services that were
-        // interrupted: each at the arrival of a higher class, and for as long as the service would
-        // still have taken, an exponential time. If every such arrival interrupted a service of the
-        // longest kind, their number would be that of M/M/infinity: a Poisson variable.
+        // The next arrivals, the present completion, and those of preempted services, each pending
+        // for an exponential time. If each higher arrival preempted a service of the slowest class,
+        // their number would be that of M/M/infinity: a Poisson variable.
         let higher: f64 = classes[..classes.len() - 1].iter().map(|class| class.0).sum();
         let slowest = classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min);
         let queue = Capacity::poisson(higher / slowest, 0.0).queue.saturating_add(CLASSES + 1);
         Ok(Self { stations, params, capacity: Capacity { queue, mailbox: 1 }, resolution })
     }
 
-    /// The same model with statistics that begin at `warm_up`.
+    /// Sets the end of the warm-up.
     #[must_use]
     pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
         self.params.warm_up = warm_up;
         self
     }
 
-    /// The same model with other capacities.
+    /// Sets the capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
@@ -138,7 +137,7 @@ impl Priorities {
         }
     }
 
-    /// The server takes the head of the first line that is not empty.
+    /// The server takes the head of the first nonempty line.
     fn serve(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
         state.serving = (0..CLASSES).find(|&class| state.lines[class as usize].length > 0).unwrap_or(CLASSES);
         if state.serving == CLASSES {
@@ -186,9 +185,9 @@ impl Model for Priorities {
         self.capacity
     }
 
-    /// `system_0`, `system_1` and `system_2`: the mean time in the system of those who left, in
-    /// units of time, of each class that has customers.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    /// `system_0`, `system_1` and `system_2`: the mean time in the system of customers that left,
+    /// in units of time, for each class with customers.
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let classes = [("class_0", "system_0"), ("class_1", "system_1"), ("class_2", "system_2")];
         let some = self
             .params
@@ -197,7 +196,7 @@ impl Model for Priorities {
             .zip(classes)
             .filter(|(class, _)| class.mean_interarrival != Ticks::NEVER);
         let mean = |column| mean_units(self.resolution, totals.tally(column).as_ref());
-        some.map(|(_, (column, name))| (name, mean(column))).collect()
+        some.map(|(_, (column, name))| (name.into(), mean(column))).collect()
     }
 }
 
@@ -231,7 +230,7 @@ impl CpuModel for Priorities {
             }
         } else {
             if event.payload[1] != state.service {
-                return; // it was interrupted
+                return; // the service was preempted
             }
             let class = serving as usize;
             let [low, high, ..] = state.lines[class].front(context, serving * self.params.room);

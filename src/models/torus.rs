@@ -5,14 +5,15 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::TimeAverage;
 use crate::time::{Resolution, Ticks};
+use std::borrow::Cow;
 
 const COMPLETION: [u32; 2] = [0, 0];
 const ARRIVAL: [u32; 2] = [1, 0];
 
 /// A closed network of queues on a torus: a station in each of rows × columns places, and customers
-/// who go round for ever. A station serves them one by one for an exponential time, in the order of
-/// their arrival, and sends each to one of its four neighbours at random. The way takes the travel
-/// time, which is the lookahead.
+/// that circulate for ever. A station serves them one by one for an exponential time, in the order
+/// of their arrival, and sends each to one of its four neighbours at random. The travel time is the
+/// lookahead.
 ///
 /// Every LP is a station. The steady state is
 /// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly, whatever the
@@ -30,9 +31,9 @@ pub struct Torus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct TorusParams {
-    /// Mean time of service.
+    /// Mean service time.
     pub mean_service: Ticks,
-    /// Where statistics begin.
+    /// End of the warm-up, when statistics begin.
     pub warm_up: Ticks,
     /// Stations in a row.
     pub columns: u32,
@@ -68,7 +69,7 @@ pub struct TorusOutput {
     pub unused: u64,
 }
 
-/// Refuses a torus of stations that is none, or that nobody is on.
+/// Refuses an invalid size, and a torus without customers.
 pub(super) fn check_torus(rows: u32, columns: u32, customers: u32) -> Result<(), ModelError> {
     if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
         let size = format!("{rows} x {columns}");
@@ -80,12 +81,12 @@ pub(super) fn check_torus(rows: u32, columns: u32, customers: u32) -> Result<(),
     Ok(())
 }
 
-/// Of customers who are spread evenly over so many stations, those at one.
+/// Customers at one station, if they are spread evenly.
 pub(super) fn customers_at(station: u32, stations: u32, customers: u32) -> u32 {
     customers / stations + u32::from(station < customers % stations)
 }
 
-/// The neighbour of a place (row, column) on a torus of so many, in a direction from 0 to 3.
+/// The neighbour of a place (row, column) on a torus of this size, in a direction from 0 to 3.
 pub(super) fn step_on_torus(
     (rows, columns): (u32, u32),
     (row, column): (u32, u32),
@@ -100,8 +101,8 @@ pub(super) fn step_on_torus(
 }
 
 impl Torus {
-    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The
-    /// service rate is that of a station, per unit of time, and `travel` is in units of time.
+    /// `rows` × `columns` stations and `customers` customers, spread evenly at first. The service
+    /// rate is that of a station, per unit of time, and `travel` is in units of time.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.
@@ -117,23 +118,23 @@ impl Torus {
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let travel = span("travel time", travel, resolution)?;
         let params = TorusParams { mean_service, warm_up: Ticks::ZERO, columns, customers };
-        // A completion, and those who are on their way here. Each of the four neighbours sends at
-        // most service rate / 4 customers in a unit of time, so those of a travel time, or of a
-        // window, which is no longer, are at most a Poisson variable of this mean.
+        // A completion, and travelling customers. Each of the four neighbours sends at most service
+        // rate / 4 customers per unit of time, so those of a travel time, or of a window, which is
+        // not longer, are at most a Poisson variable with this mean.
         let sent = resolution.units(travel) * service_rate;
         let Capacity { queue, mailbox } = Capacity::poisson(sent, sent);
         let capacity = Capacity { queue: queue.saturating_add(1), mailbox };
         Ok(Self { rows, travel, params, capacity, resolution })
     }
 
-    /// The same model with statistics that begin at `warm_up`.
+    /// Sets the end of the warm-up.
     #[must_use]
     pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
         self.params.warm_up = warm_up;
         self
     }
 
-    /// The same model with other capacities.
+    /// Sets the capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
@@ -187,14 +188,18 @@ impl Model for Torus {
         self.capacity
     }
 
-    /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it
-    /// serves; `number`, the customers in it; `throughput`, those that it serves in a unit of time.
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    /// Averages per station since the warm-up: `utilisation`, the share of time for which it
+    /// serves; `number`, the customers in it; `throughput`, the customers served per unit of time.
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let average =
             |column| totals.time_average(column).and_then(|average| average.mean()).unwrap_or(f64::NAN);
         let span = Ticks::new(totals.at().get().saturating_sub(self.params.warm_up.get()));
         let throughput = sum(totals, "served") / (f64::from(self.lps()) * self.resolution.units(span));
-        vec![("utilisation", average("busy")), ("number", average("number")), ("throughput", throughput)]
+        vec![
+            ("utilisation".into(), average("busy")),
+            ("number".into(), average("number")),
+            ("throughput".into(), throughput),
+        ]
     }
 }
 

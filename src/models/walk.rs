@@ -9,7 +9,7 @@ use crate::replication::{Fail, Model, ReferenceModel};
 const COLUMNS: u32 = 60;
 const ROWS: u32 = 50;
 
-/// A walker on a 60 by 50 map whose edges are joined, cut into 30 chunks of 10 by 10 cells.
+/// A walker on a 60 by 50 map with joined edges, divided into 30 chunks of 10 by 10 cells.
 ///
 /// It starts on a random cell, so the chunk in which it ends is uniform: a test of random streams
 /// (Vattulainen and Ala-Nissila, Computers in Physics 9(5), 1995). WGSL:
@@ -35,7 +35,7 @@ pub struct WalkOutput {
     pub x: u32,
     /// The cell's row, 0 to 49.
     pub y: u32,
-    /// How many chunks were visited, the first cell not counted.
+    /// Chunks visited, without the first cell.
     pub explored: u32,
     /// The most visits to one chunk.
     pub most_visits: u32,
@@ -57,7 +57,7 @@ impl Model for Walk {
     }
 }
 
-/// What a replication keeps.
+/// The state of a replication.
 #[derive(Debug)]
 pub struct WalkState {
     x: u32,

@@ -9,12 +9,11 @@ use crate::replication::{Fail, Model, ReferenceModel};
 /// The largest mean of an operation in ticks.
 const LONGEST: u32 = 1 << 20;
 
-/// Jobs of eight kinds, each with its own distribution of the time that it takes, one after the
-/// other.
+/// Jobs of eight kinds, one after the other, each with its own distribution of the time that it
+/// takes.
 ///
-/// Its branches and loops of random length make replications that run in lockstep wait for each
-/// other: it shows when one replication per subgroup is worth it. WGSL:
-/// `shaders/models/workshop.wgsl`.
+/// Its branches and loops of random length make replications in lockstep wait for each other: it
+/// shows when one replication per subgroup is faster. WGSL: `shaders/models/workshop.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Workshop;
 
@@ -59,7 +58,7 @@ impl Model for Workshop {
     }
 }
 
-/// What a replication keeps.
+/// The state of a replication.
 #[derive(Debug, Default)]
 pub struct WorkshopState {
     busy: u64,
@@ -68,11 +67,11 @@ pub struct WorkshopState {
     next: u32,
 }
 
-/// The time of the next job: its kind first.
+/// The time of the next job: draws its kind first.
 fn job(unit: u32, stream: &mut Stream) -> u32 {
     let exponential = |stream: &mut Stream, mean| exponential_short(stream.draw(), mean);
     match stream.draw() >> 29 {
-        // Always the same.
+        // Constant.
         0 => unit,
         // Uniform.
         1 => stream.below(2 * unit),
@@ -82,7 +81,7 @@ fn job(unit: u32, stream: &mut Stream) -> u32 {
         3 => (0..12).map(|_| exponential(stream, unit)).sum(),
         // Triangular.
         4 => stream.below(unit) + stream.below(unit),
-        // Done again with probability 7/8, at most 40 times.
+        // Repeated with probability 7/8, at most 40 times.
         5 => {
             let mut time = 0;
             for _ in 0..40 {
@@ -93,7 +92,7 @@ fn job(unit: u32, stream: &mut Stream) -> u32 {
             }
             time
         }
-        // Hyperexponential: now and then a long one.
+        // Hyperexponential: occasionally a long one.
         6 => match stream.draw() < 1 << 28 {
             true => exponential(stream, 8 * unit),
             false => exponential(stream, unit / 2),

@@ -1,5 +1,5 @@
-//! Checkpoints: a run between two windows, from which any engine continues. `sections.rs` says what
-//! the file holds, `file.rs` how files are made.
+//! Checkpoints: a run between two windows, from which any engine continues. `sections.rs` defines
+//! the contents of the file, `file.rs` its format.
 
 mod autosave;
 pub(crate) mod file;
@@ -27,23 +27,24 @@ use file::{RUN, Sections, number, word};
 pub(crate) use identity::{Identity, Skew};
 use sections::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
-/// Where LPs stand: a fork may break promises that the run itself keeps.
+/// How far LPs may be ahead of each other. A fork relies on it, because it may send events that the
+/// saved run would not send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LpSkew {
     skew: Skew,
-    /// All that was executed is earlier, unless that is [`Skew::Level`].
+    /// All executed events are earlier than this, unless the skew is [`Skew::Level`].
     before: Ticks,
 }
 
 impl LpSkew {
     pub(super) const LEVEL: Self = Self { skew: Skew::Level, before: Ticks::ZERO };
 
-    /// A run that heads to `until` stood still somewhere.
+    /// After a run towards `until` was stopped early.
     pub(super) fn stood(self, skew: Skew, until: Until) -> Self {
         Self { skew: self.skew.max(skew), before: self.before.max(until.time) }
     }
 
-    /// A run came to its end.
+    /// After a run that reached its end.
     pub(super) fn ended(self, stop: Option<Stop>, until: Until) -> Self {
         match stop {
             Some(Stop::Empty) => Self::LEVEL,
@@ -54,26 +55,27 @@ impl LpSkew {
     }
 }
 
-/// What the runs of a simulation so far came to.
+/// The history of the runs of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunHistory {
-    /// Where the last one was to end.
+    /// The end of the last run.
     pub(super) heading: Until,
-    /// The latest time up to which any went.
+    /// The latest time that any run reached.
     pub(super) done: Ticks,
-    /// Where LPs stand.
+    /// How far LPs may be ahead of each other.
     pub(super) lp_skew: LpSkew,
 }
 
 impl RunHistory {
     pub(crate) const BEGUN: Self = Self { heading: Until::EMPTY, done: Ticks::ZERO, lp_skew: LpSkew::LEVEL };
 
-    /// A run begins that is to end there.
+    /// Records the start of a run to `until`.
     pub(crate) fn heads(&mut self, until: Until) {
         self.heading = until;
     }
 
-    /// It came to its end; where it was stopped before, LPs stand so far apart.
+    /// Records the end of a run. If the run was stopped early, `skew` is how far LPs may be ahead
+    /// of each other.
     pub(crate) fn ended(&mut self, stop: Option<Stop>, until: Until, skew: Skew) {
         self.lp_skew = match stop {
             Some(Stop::Watcher) => self.lp_skew.stood(skew, until),
@@ -85,7 +87,7 @@ impl RunHistory {
     }
 }
 
-/// What ranks compare of a model that they all should have.
+/// The properties of a model that must be equal on all ranks.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
     let identity = Identity::of(model);
@@ -107,7 +109,7 @@ pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
     ]
 }
 
-/// What an engine tells of a run between two windows, but for what its LPs hold.
+/// The state of a run between two windows, without the contents of its LPs.
 pub(crate) struct RunHeader<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) seed: u64,
@@ -117,22 +119,23 @@ pub(crate) struct RunHeader<'a> {
     pub(crate) events: u64,
 }
 
-/// What the sections of a file after the parameters say of some LPs, one after the other.
+/// The sections of a file that hold rows of LPs, one LP after the other.
 const OF_LPS: [usize; 5] = [STATES, MEMORY, EXECUTED, HELD, PENDING];
-/// The place of `HELD` among them.
+/// The index of `HELD` in [`OF_LPS`].
 const OF_HELD: usize = 3;
 
-/// What LPs hold, as a file has it, section by section: all LPs of a run, or those of a part of it.
+/// The contents of LPs in the format of the file, section by section: all LPs of a run, or the LPs
+/// of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// The part of the fingerprint that is of executed events.
+    /// The executed events' part of the fingerprint.
     pub(crate) digest: u64,
     pub(crate) sections: [Vec<u8>; OF_LPS.len()],
 }
 
 impl Contents {
-    /// Of some LPs: states, rows of LP memory and numbers of executed events in their order,
-    /// pending events in that and then in their own.
+    /// Builds the contents of some LPs. States, rows of LP memory and numbers of executed events
+    /// are in the order of `lps`; pending events are in that order and then in their own.
     pub(crate) fn of<S: Pod, P: Payload>(
         lps: impl Iterator<Item = u32>,
         states: &[S],
@@ -159,8 +162,8 @@ impl Contents {
         Self { digest, sections }
     }
 
-    /// Appends a section of all LPs, from those of parts: `order` says which part the next LPs are
-    /// of, and how many. False where a part tells of more or fewer.
+    /// Appends a section of all LPs, assembled from parts: `order` lists the part of the next LPs,
+    /// and their number. False if a part has more or fewer LPs.
     fn deal(bytes: &mut Vec<u8>, parts: &[Self], order: &[(usize, usize)], section: usize, row: Row) -> bool {
         let all = |section: usize| parts.iter().map(move |part| part.sections[section].as_slice());
         let mut rest: Vec<_> = all(section).collect();
@@ -180,18 +183,18 @@ impl Contents {
     }
 }
 
-/// What there are so many bytes for.
+/// What a row of a section belongs to, with the bytes of each.
 #[derive(Debug, Clone, Copy)]
 enum Row {
     Lp(usize),
     Event(usize),
 }
 
-/// A run between two windows: all that decides how it goes on, and nothing of how it was made. It
-/// is the same, byte for byte, whichever engine, device, queue design or capacity wrote it, and any
-/// of them goes on from it: [`Simulation::resume`](crate::pdes::Simulation::resume),
-/// [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Ways to synchronise differ in
-/// their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
+/// A run between two windows: everything that determines its continuation, independent of how it
+/// was computed. It has the same bytes whichever engine, device, queue design or capacity wrote it,
+/// and all of them can resume it: [`Simulation::resume`](crate::pdes::Simulation::resume),
+/// [`CpuSimulation::resume`](crate::pdes::CpuSimulation::resume). (Synchronisation methods differ
+/// in their counts of windows alone.) `docs/checkpoints.md` describes the file.
 ///
 /// ```
 /// use eventhorizon::models::Phold;
@@ -210,25 +213,24 @@ enum Row {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Two counts begin anew: those of windows after which a time that does not advance is a fault
+/// Two counts restart: the windows after which a time that does not advance is a fault
 /// ([`FaultKind::Stuck`](crate::pdes::FaultKind::Stuck),
 /// [`FaultKind::Cycle`](crate::pdes::FaultKind::Cycle)).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The file, which was looked through.
+    /// The validated file.
     file: Sections,
     numbers: Numbers,
-    /// Of the first pending event.
+    /// The time of the first pending event.
     now: Ticks,
 }
 
 impl Checkpoint {
-    /// A run whose LPs hold this: `order` says, from the first LP on, which part the next ones are
-    /// of, and how many.
+    /// Builds the checkpoint of a run from the contents of its parts. `order` lists, from the first
+    /// LP on, the part of the next LPs, and their number.
     ///
     /// # Errors
-    /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that
-    /// lost something.
+    /// [`CheckpointError::Inconsistent`] if the inputs do not match, because a device lost data.
     pub(crate) fn new(
         reported: &RunHeader<'_>,
         parts: &[Contents],
@@ -264,18 +266,18 @@ impl Checkpoint {
         match whole {
             true => Self::from_bytes(file.end()),
             false => {
-                Err(CheckpointError::Inconsistent { what: "a part tells of more or fewer LPs than it has" })
+                Err(CheckpointError::Inconsistent { what: "a part reports more or fewer LPs than it has" })
             }
         }
     }
 
     /// The same state with other random streams, or for another model: a warm start. The model may
-    /// have other parameters, data, lookahead and behaviour; it must have as many LPs, and states,
-    /// LP memory and events of the same sizes.
+    /// have other parameters, data, lookahead and behaviour. It must have the same number of LPs,
+    /// and states, LP memory and events of the same sizes.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Skew`] where LPs had gone
-    /// ahead of others on what these were going to send, which a fork may not do.
+    /// [`CheckpointError::Foreign`] if these differ; [`CheckpointError::Skew`] if LPs are ahead of
+    /// others and rely on events that a fork may not send.
     pub fn fork<M: Model>(&self, model: &M, seed: u64, replica: Replica) -> Result<Self, CheckpointError> {
         let identity = Identity::of(model);
         self.check_layout(&identity)?;
@@ -312,10 +314,10 @@ impl Checkpoint {
 
     /// The model's name.
     pub fn model(&self) -> &str {
-        std::str::from_utf8(self.file.section(NAME)).expect("it was looked through")
+        std::str::from_utf8(self.file.section(NAME)).expect("it was validated")
     }
 
-    /// The model's parameters; none where its `Params` have another size.
+    /// The model's parameters; `None` if its `Params` have another size.
     pub fn params<P: Pod>(&self) -> Option<P> {
         bytemuck::try_pod_read_unaligned(self.file.section(PARAMS)).ok()
     }
@@ -330,28 +332,28 @@ impl Checkpoint {
         self.numbers.seed
     }
 
-    /// Which of an experiment's runs it is.
+    /// The replica of the run in an experiment.
     pub fn replica(&self) -> Replica {
         let [point, number] = self.numbers.replica.map(narrow);
         Replica { point, number }
     }
 
-    /// Where the run was to end.
+    /// The end of the run.
     pub fn until(&self) -> Until {
         let [time, events] = self.numbers.until;
         Until { time: Ticks::new(time), events }
     }
 
-    /// How far the run was: `now` is the time of the first pending event.
+    /// The progress of the run: `now` is the time of the first pending event.
     pub fn progress(&self) -> Progress {
         let Numbers { events, windows, .. } = self.numbers;
         Progress { now: self.now, events, windows, stop: None }
     }
 
-    /// The events that are pending, by LP and then in order.
+    /// The pending events, by LP and then in order.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where events have another payload.
+    /// [`CheckpointError::Foreign`] if events have another payload.
     pub fn pending<P: Payload>(&self) -> Result<Pending<P>, CheckpointError> {
         foreign("words of payload", self.numbers.payload_words, size_of::<P>() as u64 / 4)?;
         let all = self.lps();
@@ -360,7 +362,7 @@ impl Checkpoint {
         Ok(lps.zip(self.events(all)).collect())
     }
 
-    /// Whether a run of this model can go on from here.
+    /// Whether a run of this model can resume from here.
     pub(crate) fn check(&self, identity: &Identity) -> Result<(), CheckpointError> {
         let saved = self.model();
         if saved != identity.name {
@@ -380,7 +382,7 @@ impl Checkpoint {
         }
     }
 
-    /// Whether a run of this model with this seed is the one that was saved.
+    /// Whether a run of this model with this seed is the saved run.
     pub(crate) fn check_run(&self, identity: &Identity, run: (u64, Replica)) -> Result<(), CheckpointError> {
         self.check(identity)?;
         match (self.seed(), self.replica()) == run {
@@ -400,12 +402,12 @@ impl Checkpoint {
         foreign("rows of LP memory", memory_rows, identity.memory_rows.into())
     }
 
-    /// What the run came to.
+    /// The history of the saved run.
     pub(crate) fn course(&self) -> RunHistory {
         RunHistory { heading: self.until(), done: Ticks::new(self.numbers.done), lp_skew: self.lp_skew() }
     }
 
-    /// The part of the fingerprint that is of executed events.
+    /// The executed events' part of the fingerprint.
     pub(crate) fn digest(&self) -> u64 {
         self.numbers.digest
     }
@@ -415,13 +417,13 @@ impl Checkpoint {
         0..narrow(self.numbers.lps)
     }
 
-    /// The bytes of some LPs in a section with so many for each.
+    /// The bytes of some LPs in a section with `each` bytes for each LP.
     fn rows(&self, section: usize, lps: &Range<u32>, each: u64) -> &[u8] {
-        let place = |lp: u32| usize::try_from(u64::from(lp) * each).expect("it was looked through");
+        let place = |lp: u32| usize::try_from(u64::from(lp) * each).expect("it was validated");
         &self.file.section(section)[place(lps.start)..place(lps.end)]
     }
 
-    /// The states of some LPs of a model whose layout was checked.
+    /// The states of some LPs of a model with a validated layout.
     pub(crate) fn states<S: Pod>(&self, lps: &Range<u32>) -> Vec<S> {
         match size_of::<S>() {
             0 => vec![S::zeroed(); lps.len()],
@@ -432,23 +434,23 @@ impl Checkpoint {
         }
     }
 
-    /// Their rows of LP memory.
+    /// The rows of LP memory of some LPs.
     pub(crate) fn memory(&self, lps: &Range<u32>) -> Vec<[u32; 4]> {
         let rows = self.rows(MEMORY, lps, 16 * self.numbers.memory_rows).chunks_exact(16);
         rows.map(|row| std::array::from_fn(|i| word(&row[4 * i..]))).collect()
     }
 
-    /// The events that they have executed.
+    /// The numbers of events that some LPs have executed.
     pub(crate) fn executed(&self, lps: Range<u32>) -> impl Iterator<Item = u64> {
         self.rows(EXECUTED, &lps, 8).chunks_exact(8).map(number)
     }
 
-    /// How many events are pending at each of them.
+    /// The numbers of pending events of some LPs.
     pub(crate) fn held(&self, lps: Range<u32>) -> impl Iterator<Item = u32> {
         self.rows(HELD, &lps, 4).chunks_exact(4).map(word)
     }
 
-    /// These events, LP by LP, for a model whose layout was checked.
+    /// The pending events of some LPs, LP by LP, for a model with a validated layout.
     pub(crate) fn events<P: Payload>(&self, lps: Range<u32>) -> impl Iterator<Item = Event<P>> {
         let count = |lps| self.held(lps).map(|count| count as usize).sum();
         let (before, these): (usize, usize) = (count(0..lps.start), count(lps));
@@ -464,11 +466,11 @@ impl Checkpoint {
         })
     }
 
-    /// A file's bytes, if they are a checkpoint.
+    /// Reads a checkpoint from the bytes of a file.
     ///
     /// # Errors
-    /// [`CheckpointError`] where they are none, or a damaged one. Whatever they say, no more memory
-    /// is taken than they are long.
+    /// [`CheckpointError`] if they are not a checkpoint, or a damaged one. It never allocates more
+    /// memory than the length of `bytes`, whatever they contain.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
         Self::of(Sections::of(bytes, &RUN)?)
     }
@@ -478,8 +480,8 @@ impl Checkpoint {
         self.file.as_bytes()
     }
 
-    /// What ranks compare of a file that they all should have. (The checksum of all bytes would be
-    /// the same for any: its own is among them.)
+    /// A value of the file that must be equal on all ranks. (A checksum over all bytes would be the
+    /// same for any file, because the file ends with its own checksum.)
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn sum(&self) -> u64 {
         let bytes = self.as_bytes();
@@ -489,15 +491,15 @@ impl Checkpoint {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`CheckpointError::Read`] where it cannot be read, else as [`Checkpoint::from_bytes`]. What
-    /// is no checkpoint is not read to its end.
+    /// [`CheckpointError::Read`] if it cannot be read, else as [`Checkpoint::from_bytes`]. A file
+    /// that is not a checkpoint is not read to its end.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
         Self::of(Sections::load(path.as_ref(), &RUN)?)
     }
 
-    /// Writes the file: another one beside it first, which takes its name once all of it is on the
-    /// disk. So there is always a whole one, the last or the one before, whenever the process or
-    /// the machine ends.
+    /// Writes the file. It writes a temporary file next to it, and renames that once all its bytes
+    /// are on the disk. So there is always a complete file, the new one or the previous one,
+    /// whenever the process or the machine fails.
     ///
     /// # Errors
     /// [`CheckpointError::Write`].
@@ -517,7 +519,7 @@ impl std::fmt::Debug for Checkpoint {
 }
 
 fn narrow(number: u64) -> u32 {
-    u32::try_from(number).expect("it was looked through")
+    u32::try_from(number).expect("it was validated")
 }
 
 fn foreign(what: &str, saved: u64, given: u64) -> Result<(), CheckpointError> {

@@ -1,10 +1,9 @@
-//! Conservative parallel discrete-event simulation: logical processes, windows, mailboxes, and the
-//! sequential engine that says what a simulation means.
+//! Conservative parallel discrete-event simulation: logical processes (LPs), windows, mailboxes,
+//! and the sequential engine that defines the results.
 //!
-//! The synchronisation is YAWNS (Baudis et al., section IV.A). With t the smallest pending
-//! timestamp and L the lookahead, no event of another LP can appear any more before t + L, the
-//! *event horizon*: every LP executes its events before it, at once and in order, and what it
-//! schedules for itself among them.
+//! Windows follow YAWNS (Baudis et al., section IV.A). Let t be the smallest pending timestamp and
+//! L the lookahead: no event of another LP can appear before t + L. Every LP therefore executes its
+//! events before t + L at once and in order, including the events it schedules for itself.
 //!
 //! ```text
 //!            window w                          window w + 1
@@ -16,17 +15,18 @@
 //!             which window w + 1 empties first
 //! ```
 //!
-//! That is [`Sync::Yawns`]. Where delays are far longer than the lookahead, or there is none, the
-//! engine finds a wider horizon itself ([`Sync::Horizon`]), or one for each LP
-//! ([`Sync::Neighbours`]); results are the same. `docs/synchronisation.md` says how they work and
-//! when each wins.
+//! This is [`Sync::Yawns`]. If delays are far longer than the lookahead, or there is no lookahead,
+//! the engine finds a wider window itself ([`Sync::Horizon`]), or a bound for each LP
+//! ([`Sync::Neighbours`]). Results are the same. `docs/synchronisation.md` explains how they work
+//! and when each is fastest.
 //!
 //! # Results
 //!
-//! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a
-//! time. [`Simulation::outputs`] gives it LP by LP, as rows and as named columns ([`Outputs`]);
-//! [`Simulation::totals`] sums, and finds the smallest and the largest, on the device, over all LPs
-//! or over classes of them ([`Totals`]). Both engines give the same. Ratios are the user's:
+//! A model with an [`Output`](Model::Output) computes the results of each LP at a time in its `fn
+//! output`. [`Simulation::outputs`] returns them LP by LP, as rows and as named columns
+//! ([`Outputs`]). [`Simulation::totals`] computes sums, minima and maxima on the device, over all
+//! LPs or over classes of LPs ([`Totals`]). Both engines return the same values. Compute ratios
+//! from them:
 //!
 //! ```no_run
 //! # fn example<M: eventhorizon::pdes::Model>(simulation: &eventhorizon::pdes::Simulation<M>) -> Result<(), Box<dyn std::error::Error>> {
@@ -71,12 +71,3 @@ pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Results, RunR
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};
 pub use sequential::engine::CpuSimulation;
-
-/// The guide's code compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide-pdes.md")]
-struct Guide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/checkpoints.md")]
-struct Checkpoints;

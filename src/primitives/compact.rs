@@ -29,10 +29,10 @@ impl Compact {
         Self::with_tuning(gpu, max, Tuning::sweep(gpu))
     }
 
-    /// The same, cut as `tuning` says.
+    /// Like [`Compact::new`], with the given `tuning`.
     ///
     /// # Errors
-    /// Further [`PrimitiveError::Tuning`].
+    /// As [`Compact::new`], and [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[SWEEP_ITEMS])?;
@@ -49,8 +49,8 @@ impl Compact {
     }
 
     /// Binds the compaction of the indices of the first `count` flags into `output`, which needs
-    /// room for them all; `kept`, a buffer and an index in it, takes how many were kept. The rest
-    /// of `output` is left alone.
+    /// room for all of them. The number of kept elements is written to `kept`, a buffer and an
+    /// index in it. The rest of `output` does not change.
     ///
     /// # Errors
     /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
@@ -66,7 +66,7 @@ impl Compact {
         self.plan(gpu, count, flags, &self.indices, &[("output", output.raw())], output, kept)
     }
 
-    /// Binds the compaction of the first `count` of `values`; the rest as
+    /// Binds the compaction of the first `count` of `values`. Everything else is as in
     /// [`Compact::bind_indices`].
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Compact {
         at_least("flags", flags, bound.into())?;
         at_least("output", output, bound.into())?;
         at_least("kept", kept, u64::from(destination) + 1)?;
-        // The kernels after the spine would take the number kept for the count.
+        // Kernels after the spine would read the number of kept elements as the count.
         if kept.raw() == count.buffer.raw() && destination == count.index {
             return Err(PrimitiveError::CountOverwritten { index: destination });
         }
@@ -120,7 +120,7 @@ pub(super) fn recipes(block: &Block) -> [Recipe; 4] {
     let constants = |more: &[(&'static str, f64)]| [block.constants.clone(), more.to_vec()];
     [
         recipe("upsweep", &["reduce", "acc_wide", block.file], &constants(&[Elements::Flags.constant()])),
-        // The number kept is one word, because it counts elements of one buffer.
+        // The number of kept elements is one word: it counts elements of one buffer.
         recipe("spine", &["spine", "acc_wide", block.file], &constants(&[("TOTAL_WORDS", 1.0)])),
         recipe("pick_indices", &["pick", "acc_word", block.file], &constants(&[])),
         recipe("pick_values", &["pick", "acc_word", block.file], &constants(&[])),

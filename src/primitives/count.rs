@@ -16,7 +16,7 @@ impl Count {
     /// `len` elements.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooLong`] from 2^31 elements on, [`PrimitiveError::Gpu`] where the device
+    /// [`PrimitiveError::TooLong`] from 2^31 elements on, [`PrimitiveError::Gpu`] if the device
     /// fails.
     pub fn host(gpu: &Gpu, len: u64) -> Result<Self, PrimitiveError> {
         let len = checked(len)?;
@@ -24,10 +24,10 @@ impl Count {
         Ok(Self { buffer, index: 0, status: Status::new(gpu)?, host: Some(len) })
     }
 
-    /// As many elements as the word `buffer[index]` says at the time the plan runs.
+    /// The word `buffer[index]` at the time the plan runs.
     ///
-    /// Each plan is prepared for a maximum. If the word is larger, the plan does what it does for
-    /// no elements, and `status` keeps the count: see [`Status::check`].
+    /// Each plan is prepared for a maximum. If the word is larger, the plan acts as on no elements,
+    /// and `status` stores the count: see [`Status::check`].
     ///
     /// # Errors
     /// [`PrimitiveError::TooShort`] if `buffer` has no such word.
@@ -36,7 +36,7 @@ impl Count {
         Ok(Self { buffer: buffer.clone(), index, status: status.clone(), host: None })
     }
 
-    /// The most elements that a plan with this count can have, if it was prepared for `max`.
+    /// The maximum number of elements of a plan with this count that was prepared for `max`.
     pub(super) fn bound(&self, max: u32) -> Result<u32, PrimitiveError> {
         match self.host {
             None => Ok(max),
@@ -46,8 +46,8 @@ impl Count {
     }
 }
 
-/// Where plans note that a count on the device was larger than they were prepared for. Clones share
-/// it.
+/// Records that a count on the device exceeded the maximum that a plan was prepared for. Clones
+/// share the record.
 #[derive(Debug, Clone)]
 pub struct Status {
     buffer: Buffer<u32>,
@@ -57,7 +57,7 @@ impl Status {
     /// A status without a failure.
     ///
     /// # Errors
-    /// [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::Gpu`] if the device fails.
     pub fn new(gpu: &Gpu) -> Result<Self, PrimitiveError> {
         Ok(Self { buffer: Buffer::storage(gpu, "primitives status", 2)? })
     }
@@ -65,8 +65,8 @@ impl Status {
     /// Waits for the work submitted so far and returns the first failure in it.
     ///
     /// # Errors
-    /// [`PrimitiveError::CountTooLarge`] if a plan met one, [`PrimitiveError::Gpu`] where the
-    /// device fails.
+    /// [`PrimitiveError::CountTooLarge`] if a plan read such a count, [`PrimitiveError::Gpu`] if
+    /// the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
         pollster::block_on(self.check_async(gpu))
@@ -80,17 +80,16 @@ impl Status {
         Self::verdict(&self.buffer.read_async(gpu).await?)
     }
 
-    /// Two words, `[count, max]` of the first failure or zeros: to read back together with other
-    /// results, or for kernels that must not go on after a failure. Zero them to use the status
-    /// again.
+    /// Two words, `[count, max]` of the first failure, or zeros. Read them back with other results,
+    /// or let kernels stop on a failure. Zero them to reuse the status.
     pub fn buffer(&self) -> &Buffer<u32> {
         &self.buffer
     }
 
-    /// What the words of [`Status::buffer`] mean.
+    /// Interprets the words of [`Status::buffer`].
     ///
     /// # Errors
-    /// [`PrimitiveError::CountTooLarge`] if a plan met one.
+    /// [`PrimitiveError::CountTooLarge`] if a plan read such a count.
     pub fn verdict(words: &[u32]) -> Result<(), PrimitiveError> {
         match *words {
             [count, max, ..] if count != 0 => Err(PrimitiveError::CountTooLarge { count, max }),
@@ -99,8 +98,7 @@ impl Status {
     }
 }
 
-/// `len` as the kernels' indices take it. Below 2^31, so that rounding up to whole tiles never
-/// wraps.
+/// `len` as a kernel index. It is below 2^31, so that rounding up to whole tiles never wraps.
 pub(super) fn checked(len: u64) -> Result<u32, PrimitiveError> {
     const LIMIT: u32 = (1 << 31) - 1;
     match u32::try_from(len) {
@@ -109,7 +107,7 @@ pub(super) fn checked(len: u64) -> Result<u32, PrimitiveError> {
     }
 }
 
-/// Refuses a buffer that is too short.
+/// Rejects a buffer that is too short.
 pub(super) fn at_least<T: bytemuck::Pod>(
     what: &'static str,
     buffer: &Buffer<T>,

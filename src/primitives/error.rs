@@ -1,65 +1,67 @@
-//! What can go wrong in the `primitives` module.
+//! Errors of the `primitives` module.
 
 use super::Tuning;
 use crate::ErrorKind;
 use crate::gpu::GpuError;
 
-/// An error of the `primitives` module. Nothing was recorded or changed unless a variant says
-/// otherwise.
+/// An error of the `primitives` module. No work was recorded and no data changed, unless a variant
+/// documents otherwise.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimitiveError {
-    /// The device failed, or refused a buffer or a kernel.
+    /// The device failed, or rejected a buffer or a kernel.
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// More elements than the indices of the kernels can hold.
-    #[error("{len} elements are more than the {limit} that the kernels can index: cut the work into parts")]
+    #[error("{len} elements exceed the {limit} that kernels can index; split the work into parts")]
     TooLong {
-        /// Elements asked for.
+        /// Requested elements.
         len: u64,
-        /// Elements at the most.
+        /// Maximum number of elements.
         limit: u64,
     },
-    /// A count that is known on the host is larger than what the primitive was prepared for.
-    #[error("{count} elements, and the primitive was prepared for at most {max}: prepare it for more")]
+    /// A count that the host knows exceeds the maximum that the primitive was prepared for.
+    #[error("the primitive was prepared for at most {max} elements, found {count}; prepare it for more")]
     CountBeyondMaximum {
         /// The count.
         count: u64,
         /// The prepared maximum.
         max: u64,
     },
-    /// A count that was read on the device was larger than what the primitive was prepared for. The
-    /// plan, and every other plan with the same [`Status`](super::Status) whose count was too
-    /// large, did what it does for no elements.
+    /// A count read on the device exceeds the maximum that the plan was prepared for. This plan and
+    /// every other plan with the same [`Status`](super::Status) whose count was too large acted as
+    /// on no elements.
     #[error(
-        "a plan found a count of {count} on the device and was prepared for at most {max}: prepare it for more"
+        "a plan was prepared for at most {max} elements and read a count of {count} on the device; prepare it for more"
     )]
     CountTooLarge {
-        /// The count that was found first.
+        /// The first count that was too large.
         count: u32,
-        /// The prepared maximum of the plan that found it.
+        /// The maximum of the plan that read it.
         max: u32,
     },
-    /// A compaction would put the number of elements kept where it reads their count, which its
-    /// last step reads again.
-    #[error("the number kept would go to word {index}, which holds the count: give it a word of its own")]
+    /// The number of kept elements of a compaction would overwrite its count, which its last step
+    /// reads again.
+    #[error(
+        "the number of kept elements would overwrite word {index}, which holds the count; give it a word of its own"
+    )]
     CountOverwritten {
         /// The word's index in its buffer.
         index: u32,
     },
-    /// A buffer is too short for what may be read from or written to it.
+    /// A buffer is too short for the range that may be read or written.
     #[error("the {what} buffer holds {len} elements and needs {needed}")]
     TooShort {
         /// The buffer's part in the plan.
         what: &'static str,
-        /// How many elements it needs.
+        /// Needed elements.
         needed: u64,
-        /// How many it holds.
+        /// Elements that it holds.
         len: u64,
     },
-    /// A range of bits that is empty or not within the key.
+    /// A range of bits that is empty or exceeds the key.
     #[error(
-        "bits {start}..{end} of keys of {width} bits: give a range that is not empty and ends within the key"
+        "bits {start}..{end} are not a range of keys of {width} bits; give a range that is not empty and ends within the key"
     )]
     Bits {
         /// The first bit.
@@ -69,22 +71,22 @@ pub enum PrimitiveError {
         /// Bits of a key.
         width: u32,
     },
-    /// No arrays, or more than a sort takes at once.
-    #[error("a sort of {arrays} arrays at once: give it 1 to {limit}")]
+    /// No arrays, or more than a sort accepts at once.
+    #[error("expected 1 to {limit} arrays in one sort, found {arrays}")]
     Arrays {
-        /// Arrays asked for.
+        /// Requested arrays.
         arrays: u32,
-        /// Arrays at the most.
+        /// Maximum number of arrays.
         limit: u32,
     },
-    /// A [`Tuning`] that no kernel is made for.
+    /// A [`Tuning`] that no kernel supports.
     #[error(
         "{tuning:?}: group_size must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
     )]
     Tuning {
-        /// What was asked for.
+        /// The requested tuning.
         tuning: Tuning,
-        /// The items per invocation that there are.
+        /// The supported items per invocation.
         items: Vec<u32>,
     },
 }

@@ -1,6 +1,7 @@
-//! Order-preserving maps between `i32`, `f32` and `u32`; twins of `shaders/primitives/keys.wgsl`.
+//! Order-preserving maps between `i32`, `f32` and `u32`: the reference implementation of
+//! `shaders/primitives/keys.wgsl`.
 
-/// The `u32` whose order is that of `value`.
+/// Maps `value` to a `u32` with the same order.
 pub const fn key_from_i32(value: i32) -> u32 {
     value.cast_unsigned() ^ 0x8000_0000
 }
@@ -10,8 +11,8 @@ pub const fn i32_from_key(key: u32) -> i32 {
     (key ^ 0x8000_0000).cast_signed()
 }
 
-/// The `u32` whose order is that of `value` under [`f32::total_cmp`]: -NaN < -∞ < … < -0 < +0 < … <
-/// ∞ < NaN.
+/// Maps `value` to a `u32` with the order of [`f32::total_cmp`]: -NaN < -∞ < … < -0 < +0 < … < ∞ <
+/// NaN.
 pub const fn key_from_f32(value: f32) -> u32 {
     let bits = value.to_bits();
     bits ^ if bits >> 31 != 0 { 0xffff_ffff } else { 0x8000_0000 }

@@ -1,11 +1,11 @@
 //! Reduce, scan, stable radix sort and stream compaction on the GPU: a small library of its own.
 //!
-//! A primitive is *prepared* once for a device and a greatest length: kernels are compiled and
-//! scratch memory is allotted. It is *bound* to buffers and a [`Count`], which gives a
-//! [`Plan`](crate::gpu::Plan) of dispatches alone. A plan is *recorded* into an encoder or a
-//! compute pass of the caller's, as often as wanted, between dispatches of the caller's own;
-//! nothing waits for the host. Plans of one primitive share its scratch memory. That is safe,
-//! because dispatches run in the order in which they were recorded and submitted.
+//! A primitive is *prepared* once for a device and a maximum length: it compiles kernels and
+//! allocates scratch memory. It is *bound* to buffers and a [`Count`], which gives a
+//! [`Plan`](crate::gpu::Plan) that consists only of dispatches. A plan is *recorded* into the
+//! caller's encoder or compute pass, any number of times, between other dispatches; it never waits
+//! for the host. Plans of one primitive share its scratch memory. That is safe, because dispatches
+//! run in the order in which they were recorded and submitted.
 //!
 //! ```
 //! use eventhorizon::gpu::{Buffer, Gpu};
@@ -44,59 +44,41 @@
 //!
 //! # How many elements
 //!
-//! A [`Count`] is known on the host, or read from a buffer at the time the plan runs: a kernel, or
-//! a [`Compact`] before it, may have written it. A plan with a count on the device is sized for the
-//! maximum that the primitive was prepared for. A larger count is an error that is seen and never a
-//! shortened result: the plan acts as on no elements, and its [`Status`] keeps the count for
-//! [`Status::check`].
+//! A [`Count`] is known on the host, or read from a buffer when the plan runs: an earlier kernel or
+//! [`Compact`] may have written it. A plan with a count on the device is sized for the maximum that
+//! the primitive was prepared for. A larger count is a detected error and never a shortened result:
+//! the plan acts as on no elements, and its [`Status`] stores the count for [`Status::check`].
 //!
-//! Lengths go up to the device's binding limit. A dispatch has a limited number of workgroups, each
-//! of which serves a contiguous run of tiles of the elements; so no length needs a second dimension
-//! or a deeper recursion, and no workgroup ever waits for another (there is no decoupled
-//! look-back).
+//! Lengths reach the device's binding limit. A dispatch has a limited number of workgroups, and
+//! each serves a contiguous run of tiles. So no length needs a second dimension or a deeper
+//! recursion, and no workgroup ever waits for another (there is no decoupled look-back).
 //!
-//! # What bounds each
+//! # Cost
 //!
-//! | primitive | dispatches | bytes moved per element, at the least |
+//! | primitive | dispatches | bytes moved per element, at least |
 //! | --- | --- | --- |
 //! | [`Reduce`] | 2 | 4: the elements are read once |
 //! | [`Scan`] | 3 | 12: read, then read again and written (16 with sums of 64 bits) |
-//! | [`Compact`] | 3 | 8 for the flags, 4 to write an index that is kept, 8 to move a value |
+//! | [`Compact`] | 3 | 8 for the flags, 4 to write a kept index, 8 to move a value |
 //! | [`RadixSort`], pairs | 3 per digit of 8 bits, 4 beyond some two to five million elements (1,024 shares) | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
-//! | [`RadixSort`], keys alone | as many | 12 per digit; 48 for 32 bits |
+//! | [`RadixSort`], keys alone | the same | 12 per digit; 48 for 32 bits |
 //!
-//! On an NVIDIA H200 (Vulkan, driver 580.159.04; a copy reaches about 4.1 TB/s), by
-//! `cargo run --release -p eventhorizon-bench -- primitives`:
+//! Reductions and scans of many elements are bound by memory bandwidth. Sorts are bound by
+//! scattered writes: a tile writes a short run of keys for each of its 256 digits. `cargo run
+//! --release -p eventhorizon-bench -- primitives` measures each primitive on a device.
 //!
-//! | primitive | elements | 10^9 elements/s | TB/s | bound by |
-//! | --- | --- | --- | --- | --- |
-//! | minimum | 2^27 | 1,024 | 4.10 | memory bandwidth |
-//! | exclusive scan | 2^27 | 311 | 3.73 | memory bandwidth |
-//! | sort of pairs, random 32-bit keys | 2^27 | 25.1 | 2.01 | the writes of a tile to the places of its 256 digits: runs of 18 keys |
-//! | the same | 2^24 | 21.6 | 1.73 | the same |
-//! | sort of keys alone, random 32-bit keys | 2^27 | 36.2 | 1.74 | the same |
-//! | sort of pairs, random 64-bit keys | 2^27 | 9.5 | 2.43 | the same, in runs of 13 |
+//! With few elements all are bound by the cost of dispatches; [`RadixSort::arrays`] sorts several
+//! arrays with the dispatches of one.
 //!
-//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the
-//! bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering
-//! is 4.6. (Measured by making each dispatch twice.) How many tiles are on a processor at once
-//! decides that: NVIDIA's Vulkan driver gives workgroups 48 KiB of it, whatever a kernel asks for
-//! (counted, by how many are there at once), and a tile takes 11.3 KiB; its compiler gives the
-//! kernel of keys alone 64 registers, so that four are there, and that of pairs as many as it has
-//! use for, up to 120, unless keys and values are moved in two turns of a loop.
+//! # Kernels with and without subgroups
 //!
-//! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays
-//! in those of one.
+//! If a probe finds that workgroups consist of whole subgroups
+//! ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), workgroups scan by shuffles and sorts rank
+//! digits by ballots. Otherwise, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels
+//! do the same through workgroup memory. Results are the same, for every [`Tuning`] too.
 //!
-//! # Ways to run
-//!
-//! Where a probe saw workgroups consist of whole subgroups
-//! ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), they scan by shuffles and sorts rank digits by
-//! ballots; elsewhere, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the
-//! same through workgroup memory. Results are the same, and so they are for every [`Tuning`].
-//!
-//! Signed and floating keys sort as their images under the order-preserving maps of [`keys`], which
-//! WGSL imports as `primitives/keys.wgsl`.
+//! Signed and floating-point keys sort as their images under the order-preserving maps of [`keys`],
+//! which WGSL imports as `primitives/keys.wgsl`.
 
 mod compact;
 mod count;

@@ -11,11 +11,11 @@ use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
-/// What can be compared on the device: `u32`, `i32`, and `f32` in its total order (as
+/// A type that is comparable on the device: `u32`, `i32`, and `f32` in its total order (as
 /// [`f32::total_cmp`]).
 pub trait Element: Pod + sealed::Lift {}
 
-/// `ELEMENTS` of `shaders/primitives/reduce.wgsl`: how the elements of a reduction are taken.
+/// `ELEMENTS` of `shaders/primitives/reduce.wgsl`: how a reduction interprets its elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Elements {
     Words = 0,
@@ -32,7 +32,7 @@ impl Elements {
 
 mod sealed {
     pub trait Lift {
-        #[expect(private_interfaces, reason = "nobody else implements or reads it")]
+        #[expect(private_interfaces, reason = "no other crate implements or reads it")]
         const ELEMENTS: super::Elements;
     }
 }
@@ -40,7 +40,7 @@ mod sealed {
 macro_rules! element {
     ($($ty:ty => $elements:ident),*) => {$(
         impl sealed::Lift for $ty {
-            #[expect(private_interfaces, reason = "nobody else implements or reads it")]
+            #[expect(private_interfaces, reason = "no other crate implements or reads it")]
             const ELEMENTS: Elements = Elements::$elements;
         }
         impl Element for $ty {}
@@ -48,14 +48,14 @@ macro_rules! element {
 }
 element!(u32 => Words, i32 => Signed, f32 => Floats);
 
-/// What a reduction combines its elements to.
+/// The operation of a reduction.
 #[derive(Debug, Clone, Copy)]
 enum Operation {
     /// `OPERATION` of `shaders/primitives/acc_word.wgsl`.
     Sum = 0,
     Smallest = 1,
     Greatest = 2,
-    /// `acc_wide.wgsl`, which has no other.
+    /// `acc_wide.wgsl`, which has no other operation.
     SumWide,
 }
 
@@ -72,8 +72,8 @@ pub struct Reduce<T, R = T> {
 }
 
 impl<T: Element> Reduce<T> {
-    /// Finds the smallest of up to `max` elements; of none, the greatest value of the type (for
-    /// `f32` a NaN).
+    /// Finds the smallest of up to `max` elements. Without elements the result is the greatest
+    /// value of the type (for `f32` a NaN).
     ///
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
@@ -81,8 +81,8 @@ impl<T: Element> Reduce<T> {
         Self::new(gpu, max, Tuning::sweep(gpu), (Operation::Smallest, T::ELEMENTS))
     }
 
-    /// Finds the greatest of up to `max` elements; of none, the smallest value of the type (for
-    /// `f32` a negative NaN).
+    /// Finds the greatest of up to `max` elements. Without elements the result is the smallest
+    /// value of the type (for `f32` a negative NaN).
     ///
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
@@ -127,7 +127,7 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
         })
     }
 
-    /// The same reduction, cut as `tuning` says.
+    /// The same reduction with the given `tuning`.
     ///
     /// # Errors
     /// As the constructors, and [`PrimitiveError::Tuning`].

@@ -7,12 +7,12 @@ use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
-/// Which elements the sum at an element takes in.
+/// Which elements the sum at an element includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanKind {
-    /// Those before it.
+    /// The elements before it.
     Exclusive,
-    /// Those before it and itself.
+    /// The elements before it and the element itself.
     Inclusive,
 }
 
@@ -38,10 +38,10 @@ impl Scan {
         Self::with_tuning(gpu, max, Tuning::sweep(gpu))
     }
 
-    /// The same, cut as `tuning` says.
+    /// Like [`Scan::new`], with the given `tuning`.
     ///
     /// # Errors
-    /// Further [`PrimitiveError::Tuning`].
+    /// As [`Scan::new`], and [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[SWEEP_ITEMS])?;
@@ -60,8 +60,8 @@ impl Scan {
 
     /// Binds the scan of the first `count` words of `input` into `output`, another buffer.
     ///
-    /// Sums are modulo 2^32. `total`, a buffer and an index in it, takes the sum of all in 64 bits,
-    /// which tells whether any sum wrapped.
+    /// Sums are modulo 2^32. The 64-bit sum of all elements is written to `total`, a buffer and an
+    /// index in it; it shows whether any sum wrapped.
     ///
     /// # Errors
     /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do

@@ -12,11 +12,11 @@ use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 
 shared! {
     "primitives/params.wgsl":
-    /// Values of a digit.
+    /// Number of values of a digit.
     const DIGITS: u32;
 }
 
-/// Sorts keys, and values with them, in place: ascending, equal keys in their old order.
+/// Sorts keys, alone or with values, in place: ascending and stable.
 #[derive(Debug, Clone)]
 pub struct RadixSort<K> {
     histogram: Kernel,
@@ -27,7 +27,7 @@ pub struct RadixSort<K> {
     other_keys: Buffer<K>,
     other_values: Buffer<u32>,
     counts: Buffer<u32>,
-    /// Arrays that are sorted at once, and the most keys of each.
+    /// The number of arrays sorted at once. `max` is the maximum number of keys of each.
     arrays: u32,
     max: u32,
     tuning: Tuning,
@@ -35,7 +35,8 @@ pub struct RadixSort<K> {
 }
 
 impl<K: SortKey> RadixSort<K> {
-    /// Prepares sorts of up to `max` keys. It allots scratch memory for as many keys and values.
+    /// Prepares sorts of up to `max` keys. Allocates scratch memory for the same number of keys and
+    /// values.
     ///
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
@@ -43,10 +44,10 @@ impl<K: SortKey> RadixSort<K> {
         Self::with_tuning(gpu, max, Tuning::sort::<K>(gpu))
     }
 
-    /// The same, cut as `tuning` says.
+    /// Like [`RadixSort::new`], with the given `tuning`.
     ///
     /// # Errors
-    /// Further [`PrimitiveError::Tuning`].
+    /// As [`RadixSort::new`], and [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let rank = Rank::of::<K>(gpu, &tuning);
         Self::with_rank(gpu, max, tuning, &rank)
@@ -72,18 +73,18 @@ impl<K: SortKey> RadixSort<K> {
         })
     }
 
-    /// The same sort of `arrays` arrays at once, each of up to `max / arrays` keys; it shares the
-    /// scratch memory. With few keys that takes little longer than a sort of one.
+    /// The same sort of `arrays` arrays at once, each of up to `max / arrays` keys. It shares the
+    /// scratch memory. With few keys it takes little longer than a sort of one array.
     ///
-    /// The arrays lie one after the other in one buffer: each begins behind the `count` keys of the
-    /// one before if the host knows the [`Count`], and else `max / arrays` keys after it. All have
-    /// the same count.
+    /// The arrays follow each other in one buffer. If the host knows the [`Count`], each begins
+    /// after the `count` keys of the previous one, else `max / arrays` keys after its start. All
+    /// have the same count.
     ///
     /// # Errors
-    /// [`PrimitiveError::Arrays`] beyond 65,535 arrays, [`PrimitiveError::Gpu`] where the device
+    /// [`PrimitiveError::Arrays`] beyond 65,535 arrays, [`PrimitiveError::Gpu`] if the device
     /// fails.
     pub fn arrays(&self, gpu: &Gpu, arrays: u32) -> Result<Self, PrimitiveError> {
-        // An array has a workgroup at the least.
+        // An array has at least one workgroup.
         if !(1..=MAX_WORKGROUPS).contains(&arrays) {
             return Err(PrimitiveError::Arrays { arrays, limit: MAX_WORKGROUPS });
         }
@@ -93,7 +94,7 @@ impl<K: SortKey> RadixSort<K> {
     }
 
     /// Binds the sort of the first `count` pairs of `keys` and `values` by the key's `bits`
-    /// (`0..32` and `0..64` are whole keys). What lies behind them is left alone.
+    /// (`0..32` and `0..64` are whole keys). Pairs behind them do not change.
     ///
     /// # Errors
     /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do
@@ -171,44 +172,44 @@ impl<K: SortKey> RadixSort<K> {
     }
 }
 
-/// The fewest shares that a workgroup sums the counts of: as many as it loads at once (`sum_rows`
-/// of `shaders/primitives/digits.wgsl`).
+/// The smallest number of shares whose counts a workgroup sums: the number it loads at once
+/// (`sum_rows` of `shaders/primitives/digits.wgsl`).
 const LEAST_CHUNK: u32 = 16;
 
 shared! {
     "primitives/params.wgsl":
-    /// So many spare a dispatch.
+    /// At most this number of chunks needs no extra dispatch.
     const FEW_CHUNKS: u32;
 }
 
-/// How many of an array's `groups` shares a workgroup sums the counts of. Up to four times the
-/// least, if there are few chunks then; else about as many as there are chunks.
+/// The number of shares, of an array's `groups`, whose counts a workgroup sums. Up to four times
+/// the least if there are few chunks then; else about the number of chunks.
 fn chunk(groups: u32) -> u32 {
     let few = groups.div_ceil(FEW_CHUNKS).next_multiple_of(LEAST_CHUNK);
     if few <= 4 * LEAST_CHUNK { few } else { groups.isqrt().next_multiple_of(LEAST_CHUNK) }
 }
 
-/// From more shares on there are more than `FEW_CHUNKS`.
+/// Beyond this number of shares there are more than `FEW_CHUNKS` chunks.
 const MANY_SHARES: u32 = FEW_CHUNKS * 4 * LEAST_CHUNK;
 
-/// Rows of counts of an array at the most: its shares, their chunks, and of many the array. Never
-/// fewer for more shares. (Of one share they are two, so that the most arrays that there can be fit
-/// a binding of the size that every adapter has.)
+/// Rows of counts of an array, at most: its shares, their chunks and, of many shares, the array.
+/// Never falls as shares grow. One share has two rows, so that the maximum number of arrays fits a
+/// binding of the size that every adapter has.
 fn rows(groups: u32) -> u32 {
     groups + groups.div_ceil(LEAST_CHUNK) + u32::from(groups > MANY_SHARES)
 }
 
-/// Room for the digits of every workgroup's share, and of every array.
+/// Memory for the digit counts of every workgroup's share and of every array.
 fn counts(gpu: &Gpu, tuning: &Tuning, max: u32, arrays: u32) -> Result<Buffer<u32>, GpuError> {
     let rows = u64::from(arrays) * u64::from(rows(tuning.workgroups_for(max, arrays)));
     Buffer::storage(gpu, "digit counts", u64::from(DIGITS) * rows)
 }
 
-/// Histogram, digits, where they begin, scatter of pairs, scatter of keys.
+/// Histogram, digit sums, digit offsets, scatter of pairs, scatter of keys.
 fn recipes(key: &str, rank: &Rank) -> [Recipe; 5] {
     let block = &rank.block;
     let constants = [block.constants.clone(), rank.constants.clone()];
-    // The block's scan goes over what the ranking counts.
+    // The block's scan runs over the counts of the ranking.
     let ranked = |entry, file| {
         let files = [file, key, rank.file, block.file];
         recipe(entry, &[&files[..], rank.acc].concat(), &constants)
@@ -284,8 +285,8 @@ mod tests {
         }
     }
 
-    /// Where a driver makes the kernel with more subgroups than there are counters for. No device
-    /// of the tests does that by itself.
+    /// A driver may compile the kernel with more subgroups than there are counters. No device of
+    /// the tests does that by default.
     #[test]
     fn sorts_are_right_with_more_subgroups_than_counters() {
         let gpu = Gpu::for_test();
@@ -296,8 +297,7 @@ mod tests {
         let indices: Vec<u32> = (0..5000).collect();
         let mut expected = indices.clone();
         expected.sort_by_key(|&index| keys[index as usize]);
-        // No counters at all, so that any number of subgroups is too many; and as many as are
-        // needed.
+        // With no counters any number of subgroups is too many; the other case has enough.
         for room in [0, 128 / subgroups.min] {
             let rank = Rank::subgroup::<u32>(128, subgroups.max, room, true);
             for gpu in [gpu.clone(), gpu.checked()] {

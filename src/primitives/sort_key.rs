@@ -1,9 +1,9 @@
-//! What sorts go by.
+//! Types of sort keys.
 
 use bytemuck::Pod;
 
-/// What a [`RadixSort`](super::RadixSort) sorts by: `u32`, or `u64` (on the device two words, the
-/// low one first).
+/// A key of a [`RadixSort`](super::RadixSort): `u32`, or `u64` (on the device two words, the low
+/// one first).
 pub trait SortKey: Pod + sealed::Words {
     /// Bits of a key.
     const BITS: u32;

@@ -1,4 +1,4 @@
-//! What the primitives share: recipes of their kernels, and the dispatches that a plan is made of.
+//! Shared parts of the primitives: recipes of kernels, and the dispatches of a plan.
 
 use super::{Count, PrimitiveError};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
@@ -7,7 +7,7 @@ use crate::shaders;
 /// Values of WGSL overrides.
 pub(super) type Constants = Vec<(&'static str, f64)>;
 
-/// Entry point `entry` of these files of `shaders/primitives/`.
+/// Entry point `entry` of the given files of `shaders/primitives/`.
 pub(super) fn recipe(entry: &'static str, files: &[&str], constants: &[Constants]) -> Recipe {
     let sources: Vec<_> =
         files.iter().map(|file| shaders::file(&format!("primitives/{file}.wgsl"))).collect();
@@ -16,11 +16,12 @@ pub(super) fn recipe(entry: &'static str, files: &[&str], constants: &[Constants
 
 /// The kernel of a [`recipe`] of this module.
 pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/primitives/params.wgsl and of each file says.
+    // SAFETY: the `// bounds:` paragraphs of shaders/primitives/params.wgsl and of each file argue
+    // that accesses stay within bounds.
     unsafe { recipe.trusted(gpu) }
 }
 
-/// The dispatches of a primitive, with what is common to them.
+/// The dispatches of a primitive, with their common parts.
 pub(super) struct Work<'a> {
     gpu: &'a Gpu,
     count: &'a Count,
@@ -39,7 +40,7 @@ impl<'a> Work<'a> {
         Ok(Self { gpu, count, params, plan: Plan::new(label) })
     }
 
-    /// Other parameters for the dispatches from here on.
+    /// Sets the parameters of the following dispatches.
     pub(super) fn set(&mut self, params: Params) -> Result<(), GpuError> {
         self.params = uniform(self.gpu, self.count, params)?;
         Ok(())
@@ -88,7 +89,7 @@ shared! {
 }
 
 impl Params {
-    /// For up to `maximum` elements, cut into shares for `groups` workgroups: at least 1, because
+    /// For up to `maximum` elements, split into shares for `groups` workgroups: at least 1, because
     /// kernels divide by it.
     pub(super) fn new(maximum: u32, groups: u32) -> Self {
         assert!(groups > 0, "kernels divide by the number of workgroups");

@@ -1,61 +1,61 @@
-//! The table of queue designs: a row is all that the host knows of one.
+//! The table of queue designs: a row is everything that the host knows about one.
 
 use crate::gpu::Source;
 
-/// A row of the table of queue designs. All that depends on a design reads its fields.
+/// A row of the table of queue designs. All code that depends on a design reads its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Design {
     /// The name on a command line.
     pub name: &'static str,
-    /// The WGSL file in `shaders/`. None for the calendar, where mailbox and queue are one.
+    /// The WGSL file in `shaders/`. `None` for the calendar, in which mailbox and queue are one.
     pub file: Option<&'static str>,
-    /// The WGSL, if the file is not one of `shaders/`: then kernels are linked with all checks.
+    /// The WGSL text, if the file is not in `shaders/`: then kernels are linked with all checks.
     pub text: Option<&'static str>,
     /// Values of the file's `override`s.
     pub overrides: &'static [(&'static str, u32)],
     /// Invocations that serve a queue together.
     pub lanes: u32,
-    /// Whether it follows links that lie in its slots. Its kernels are checked: where a driver cuts
-    /// loops, what is taken for a link may be something else.
+    /// Whether it follows links stored in its slots. Its kernels are checked, because a link may be
+    /// invalid if a driver ends loops early.
     pub follows_links: bool,
-    /// Whether short queues lie so close together that more of them fit the caches at once.
+    /// Whether short queues are so compact that more of them fit the caches at once.
     pub short_fit_caches: bool,
     /// The slots of a queue.
     pub stride: Stride,
-    /// Whether the design is kept for comparison with the paper: it is linked on request only.
+    /// Whether the design exists for comparison with the paper: it is linked on request only.
     pub paper: bool,
-    /// What the library takes it for by default.
+    /// The uses for which it is the default.
     pub default_for: &'static [DefaultFor],
 }
 
-/// The slots that a queue takes, of the size of one event each: a function of its capacity.
+/// The number of slots of a queue as a function of its capacity; a slot has the size of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stride {
-    /// Slots of an event.
+    /// Slots per event.
     pub per_event: u32,
-    /// Slots besides, at least one of which takes no event: its owner keeps something there.
+    /// Additional slots. At least one holds no event: the queue's owner stores data there.
     pub besides: u32,
     /// The stride is a multiple of this.
     pub multiple: u32,
 }
 
-/// What the library needs a queue design for where nobody chooses one.
+/// The uses for which the library needs a default queue design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DefaultFor {
     /// Windows within an epoch: YAWNS.
     Epochs,
-    /// Windows beyond an epoch, which look at an LP's events one after the other.
+    /// Windows beyond an epoch, which read an LP's events in order.
     Wide,
-    /// Windows within an epoch in which many events are sent to each LP.
+    /// Windows within an epoch with many events for each LP.
     Dense,
     /// Searches by threads.
     Searches,
 }
 
 impl Design {
-    /// The row of a design that nobody takes by default, in the WGSL file `file`, whose queues take
-    /// a slot for each event and one besides.
+    /// The row of a design that is not a default, in the WGSL file `file`, with a slot for each
+    /// event and one additional slot.
     pub const fn new(name: &'static str, file: &'static str) -> Self {
         Self {
             name,
@@ -82,14 +82,14 @@ impl Design {
 
 const HEAP: Design = Design {
     stride: Stride { per_event: 1, besides: 1, multiple: 2 },
-    // Looking at events in order visits all children of a node (notes/queues.md).
+    // Reading events in order visits all children of a node (notes/queues.md).
     default_for: &[DefaultFor::Wide],
     ..Design::new("heap", "queue/heap.wgsl")
 };
 const HEAP_4: Design = Design {
     overrides: &[("HEAP_ARITY", 4)],
     stride: Stride { per_event: 1, besides: 3, multiple: 4 },
-    // Half as many levels to sift through (notes/queues.md).
+    // A heap with half as many levels (notes/queues.md).
     default_for: &[DefaultFor::Epochs, DefaultFor::Searches],
     ..Design::new("heap-4", "queue/heap.wgsl")
 };
@@ -114,7 +114,7 @@ const CB_PAR_8: Design = Design::cb_par("cb-par-8", &[("CB_LANES", 8)]);
 const CB_PAR_16: Design = Design::cb_par("cb-par-16", &[("CB_LANES", 16)]);
 const CB_PAR_32: Design = Design::cb_par("cb-par-32", &[("CB_LANES", 32)]);
 
-/// Every design of the library's.
+/// All designs of this crate.
 const TABLE: [QueueDesign; 12] = [
     QueueDesign::Heap,
     QueueDesign::Heap4,
@@ -135,21 +135,23 @@ const REMOVED: [(&str, &str); 1] = [("heap-interleaved", "heap")];
 
 #[expect(non_upper_case_globals, non_snake_case, reason = "they are used as variants of an enum are")]
 impl QueueDesign {
-    /// The implicit binary heap (section III.B): logarithmic in the events held.
+    /// The implicit binary heap (section III.B): logarithmic in the number of events.
     pub const Heap: Self = Self(&HEAP);
-    /// The implicit heap with four children to a node: half as many levels, and four siblings in 64
+    /// The implicit heap with four children per node: half as many levels, and four siblings in 64
     /// aligned bytes.
     pub const Heap4: Self = Self(&HEAP_4);
-    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two
-    /// links beside each: twice the memory of a heap.
+    /// The splay tree (section III.B): logarithmic on average. Events do not move and have two
+    /// links each: twice the memory of a heap.
     pub const Splay: Self = Self(&SPLAY);
-    /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
+    /// The circular buffer that inserts up to eight new events in a single pass (section III.A).
     pub const CbSeqSp: Self = Self(&CB_SEQ_SP);
-    /// The calendar: events by the epoch that they lie in, each as long as the lookahead. Mailbox
-    /// and queue are one: a sender appends to the destination's bucket, and a window sorts one
-    /// bucket of each LP. Only the engine of `pdes` has it. Of a model's capacities, `queue` is the
-    /// room of each of an LP's two lists for what is later or finds its bucket full, and buckets
-    /// are made for `mailbox` events; only a list can overflow.
+    /// The calendar: events by epoch, each as long as the lookahead. Mailbox and queue are one: a
+    /// sender appends to the destination's bucket, and a window sorts one bucket of each LP. Only
+    /// the engine of `pdes` supports it.
+    ///
+    /// Of a model's capacities, `queue` is the room of each of an LP's two lists, for later events
+    /// and for events with a full bucket. Buckets are sized for `mailbox` events. Only a list can
+    /// overflow.
     pub const Calendar: Self = Self(&CALENDAR);
 
     /// The circular buffer with sequential insertion (section III.A): linear, for short queues.
@@ -177,24 +179,24 @@ impl QueueDesign {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QueueDesign(&'static Design);
 
-/// From where CB-SEQ looks for the place of a new event.
+/// Where CB-SEQ starts to search for the place of a new event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Traverse {
-    /// From the latest event backwards: short for events that lie far in the future.
+    /// At the latest event, backwards: fast for events far in the future.
     BackToFront,
-    /// From the earliest event on: short for events that are near.
+    /// At the earliest event: fast for events in the near future.
     FrontToBack,
 }
 
-/// How many invocations serve a queue of CB-PAR together. A workgroup has whole teams of them, so
-/// they are powers of two.
+/// The number of invocations that serve a queue of CB-PAR together. A workgroup has whole teams, so
+/// the numbers are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lanes {
     /// 2.
     Two,
     /// 4.
     Four,
-    /// 8: side by side, they read the 128 bytes of a cache line from a queue of 16-byte events.
+    /// 8: adjacent, they read the 128 bytes of a cache line from a queue of 16-byte events.
     Eight,
     /// 16.
     Sixteen,
@@ -203,7 +205,7 @@ pub enum Lanes {
 }
 
 impl Lanes {
-    /// Every number, the smallest first.
+    /// All numbers, the smallest first.
     pub const ALL: [Self; 5] = [Self::Two, Self::Four, Self::Eight, Self::Sixteen, Self::ThirtyTwo];
 
     /// The number.
@@ -219,7 +221,7 @@ impl Lanes {
 }
 
 impl QueueDesign {
-    /// Every design, for comparisons; CB-PAR once, with the lanes that [`QueueDesign::CB_PAR`] has.
+    /// All designs, for comparisons; CB-PAR once, with the lanes of [`QueueDesign::CB_PAR`].
     pub const ALL: [Self; 8] = [
         Self::Heap,
         Self::CbSeq(Traverse::BackToFront),
@@ -231,14 +233,13 @@ impl QueueDesign {
         Self::Calendar,
     ];
 
-    /// Those that the library takes by default, each where it is the fastest. The others are the
-    /// paper's.
+    /// The library's default designs, each the fastest for its use. The others are the paper's.
     pub const PRODUCTION: [Self; 3] = [Self::Heap, Self::Heap4, Self::Calendar];
 
-    /// CB-PAR with the paper's number of lanes, which is also what the name `cb-par` stands for.
+    /// CB-PAR with the paper's number of lanes, which the name `cb-par` selects.
     pub const CB_PAR: Self = Self::CbPar(Lanes::ThirtyTwo);
 
-    /// A design that is not the library's.
+    /// A design from outside this crate.
     #[doc(hidden)]
     pub const fn of(row: &'static Design) -> Self {
         Self(row)
@@ -249,10 +250,10 @@ impl QueueDesign {
         self.0
     }
 
-    /// The design that the library takes for something.
+    /// The default design for a use.
     pub const fn default_for(usual: DefaultFor) -> Self {
         let (mut design, table) = (0, TABLE);
-        // Ends: each is in the table, which a test compares.
+        // This loop ends, because each use is in the table; a test checks that.
         loop {
             let mut number = 0;
             while number < table[design].0.default_for.len() {
@@ -270,14 +271,14 @@ impl QueueDesign {
         self.0.name
     }
 
-    /// The WGSL file of the design. None for the calendar, which is no queue of its own.
+    /// The WGSL file of the design. `None` for the calendar, which is not a separate queue.
     pub fn source(self) -> Option<Source> {
         let path = self.0.file?;
         Some(self.0.text.map_or_else(|| crate::shaders::file(path), |text| Source::library(path, text)))
     }
 
-    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them,
-    /// with their order.
+    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as in simulations, with
+    /// their order.
     pub fn events() -> Source {
         crate::shaders::file("queue/events_4.wgsl")
     }
@@ -292,29 +293,30 @@ impl QueueDesign {
         self.0.overrides.iter().map(|&(name, value)| (name, value.into())).collect()
     }
 
-    /// The invocations that serve a queue: one, but for CB-PAR.
+    /// The number of invocations that serve a queue: one, except for CB-PAR.
     pub const fn lanes(self) -> u32 {
         self.0.lanes
     }
 
-    /// Whether it is the calendar, where mailbox and queue are one.
+    /// Whether it is the calendar, in which mailbox and queue are one.
     pub const fn is_calendar(self) -> bool {
         self.0.file.is_none()
     }
 
-    /// Whether one invocation can serve a queue of it, as teams of replicas and searches need.
+    /// Whether one invocation can serve a queue of this design, as teams of replicas and searches
+    /// need.
     pub const fn serves_one_invocation(self) -> bool {
         self.0.lanes == 1 && !self.is_calendar()
     }
 
-    /// Whether its slots and loops are bounded whatever lies in the slots, so that kernels may be
+    /// Whether slots and loops are bounded for any contents of the slots, so that kernels may be
     /// linked without checks.
     pub(crate) const fn is_bounded(self) -> bool {
         !self.0.follows_links && self.0.text.is_none()
     }
 
-    /// The slots that a queue of `capacity` events takes, of the size of one event each, and at
-    /// least one of them for what its owner keeps beside its events; none for the calendar.
+    /// The number of slots of a queue with capacity for `capacity` events. A slot has the size of
+    /// one event, and at least one slot is for data of the queue's owner. 0 for the calendar.
     pub fn stride(self, capacity: u32) -> u64 {
         let Stride { per_event, besides, multiple } = self.0.stride;
         (u64::from(per_event) * u64::from(capacity) + u64::from(besides)).next_multiple_of(multiple.into())
@@ -346,7 +348,7 @@ impl std::str::FromStr for QueueDesign {
     }
 }
 
-/// No queue design has this name.
+/// A name that no queue design has.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownQueue(pub String);
 
@@ -357,7 +359,7 @@ impl std::fmt::Display for UnknownQueue {
             return write!(f, "queue design `{name}` was removed: use `{successor}`");
         }
         let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
-        write!(f, "'{name}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16")
+        write!(f, "unknown queue design '{name}': expected one of {names}, or cb-par with -2, -4, -8 or -16")
     }
 }
 

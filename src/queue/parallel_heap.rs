@@ -1,5 +1,5 @@
 //! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl`
-//! says how it works.
+//! documents the algorithm.
 
 use crate::ErrorKind;
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
@@ -7,72 +7,71 @@ use crate::shaders;
 
 /// An item of a [`ParallelHeap`]: timestamp (low word, high word), then a payload of two words.
 ///
-/// Their order is total: by the timestamp, then by the payload words, one after the other. Items
-/// that are equal in all words are interchangeable.
+/// The order is total: by the timestamp, then by the payload words, one after the other. Items that
+/// are equal in all words are interchangeable.
 pub type HeapItem = [u32; 4];
 
 shared! {
     "queue/parallel_heap.wgsl":
-    /// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it
-    /// runs.
+    /// The numbers of items that a plan of [`ParallelHeap::bind`] inserts and deletes, read on the
+    /// device when it runs.
     #[derive(PartialEq, Eq, Default)]
     pub struct HeapBatch {
         /// Items to insert: the first ones of the plan's `inserts`.
         pub to_insert: u32,
-        /// Items to delete, as far as there are any.
+        /// Items to delete, if the heap has as many.
         pub to_delete: u32,
-        /// How many were deleted: the plan writes it.
+        /// The number of deleted items, written by the plan.
         pub deleted: u32,
     }
 }
 
-/// Why a parallel heap was not made, or did not do what it was asked for.
+/// Why a parallel heap could not be created or used.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ParallelHeapError {
-    /// The device failed, or refused a buffer or a kernel. What the heap holds is as after the last
+    /// The device failed, or refused a buffer or a kernel. The heap has the contents after the last
     /// plan that ran.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A number of items per node that no kernel is made for. Nothing was made.
+    /// An unsupported number of items per node. No heap was created.
     #[error("nodes of {node} items: choose a power of two from {least} to {most}", least = NODES.0, most = NODES.1)]
     Node {
-        /// Items per node that were asked for.
+        /// The requested number of items per node.
         node: u32,
     },
-    /// A batch would have made the heap hold more than its capacity. Nothing of it was inserted or
-    /// deleted, nor of the batches after it, and nothing was lost: the heap holds what it held, and
-    /// can be used again.
-    #[error(
-        "the heap would have to hold {needed} items and has a capacity of {capacity}; the batch was left alone. \
-         Delete items first, or make a heap of at least that capacity"
-    )]
-    Full {
-        /// Items that it would have to hold.
-        needed: u32,
-        /// Items that it can hold.
-        capacity: u32,
-    },
-    /// A batch says that more items are to be inserted than its plan has a buffer for. Nothing of
-    /// it was done, nor of the batches after it: the heap holds what it held, and can be used
+    /// A batch would have exceeded the capacity of the heap. Neither this batch nor later ones
+    /// inserted or deleted anything, and nothing was lost: the heap is unchanged and can be used
     /// again.
     #[error(
-        "a batch was to insert {count} items, and its plan was bound to a buffer of {limit}: bind it to a longer one"
+        "the heap would have to hold {needed} items and has a capacity of {capacity}; the batch was not executed. \
+         Delete items first, or create a heap of at least that capacity"
+    )]
+    Full {
+        /// The number of items it would have to hold.
+        needed: u32,
+        /// The capacity in items.
+        capacity: u32,
+    },
+    /// A batch has more items to insert than its plan's buffer holds. Neither this batch nor later
+    /// ones were executed: the heap is unchanged and can be used again.
+    #[error(
+        "a batch has {count} items to insert, and its plan is bound to a buffer of {limit} items: bind it to a longer one"
     )]
     Inserts {
-        /// Items that were to be inserted.
+        /// The number of items to insert.
         count: u32,
-        /// Items at the most.
+        /// The maximum number of items.
         limit: u32,
     },
-    /// The same of items to delete.
+    /// The same for items to delete.
     #[error(
-        "a batch was to delete {count} items, and its plan was bound to a buffer of {limit}: bind it to a longer one"
+        "a batch has {count} items to delete, and its plan is bound to a buffer of {limit} items: bind it to a longer one"
     )]
     Deletes {
-        /// Items that were to be deleted.
+        /// The number of items to delete.
         count: u32,
-        /// Items at the most.
+        /// The maximum number of items.
         limit: u32,
     },
 }
@@ -90,14 +89,13 @@ impl ParallelHeapError {
     }
 }
 
-/// One priority queue for the whole device, which takes in and gives out many items at a time
-/// (Baudis et al., section III.C; He et al.): a heap, each node of which holds hundreds of items in
-/// order.
+/// One priority queue for the whole device, which inserts and deletes many items at a time (Baudis
+/// et al., section III.C; He et al.): a heap with hundreds of sorted items in each node.
 ///
 /// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items,
-/// then delete up to as many of the smallest. A cycle is three dispatches, however much the heap
-/// holds: work goes down the levels while later cycles begin at the root. Results are exact all the
-/// same: each cycle deletes the smallest of all items inserted before or with it.
+/// then delete up to as many of the smallest. A cycle is three dispatches for any size of the heap:
+/// work descends the levels while later cycles begin at the root. Results are exact: each cycle
+/// deletes the smallest of all items inserted before or with it.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -117,7 +115,7 @@ impl ParallelHeapError {
 /// # }
 /// ```
 ///
-/// [`ParallelHeap::bind`] is the same for buffers, between dispatches of the caller's own and
+/// [`ParallelHeap::bind`] does the same for buffers, between the caller's own dispatches and
 /// without the host.
 ///
 /// Clones share the queue.
@@ -134,30 +132,29 @@ pub struct ParallelHeap {
     failure: Buffer<Failure>,
 }
 
-/// The least and the greatest number of items in a node: a workgroup orders as many, in 16 KiB.
+/// The minimum and maximum number of items in a node: a workgroup sorts them, in 16 KiB.
 const NODES: (u32, u32) = (64, 1024);
 
 impl ParallelHeap {
-    /// Items per node where nobody chooses: the most that a workgroup can order.
+    /// The default number of items per node: the maximum that a workgroup can sort.
     pub const NODE: u32 = NODES.1;
 
-    /// An empty heap that can hold `capacity` items.
+    /// Creates an empty heap that can hold `capacity` items.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] where it does not fit a binding (of 128 MiB in WebGPU's baseline,
-    /// which is 8 million items), or the device fails.
+    /// [`GpuError::TooLarge`] if it does not fit a binding (128 MiB in WebGPU's baseline, which is
+    /// 8 million items), or if the device fails.
     pub fn new(gpu: &Gpu, capacity: u32) -> Result<Self, ParallelHeapError> {
         Self::with_node(gpu, capacity, Self::NODE)
     }
 
     /// The same with `node` items in a node: a power of two from 64 to 1024.
     ///
-    /// A cycle handles up to so many items, in three dispatches whatever their number. So larger
-    /// nodes need fewer dispatches for the same items; smaller ones waste less where a cycle has
-    /// few.
+    /// A cycle handles up to `node` items in three dispatches. So larger nodes need fewer
+    /// dispatches for the same items; smaller ones waste less if a cycle has few items.
     ///
     /// # Errors
-    /// Further [`ParallelHeapError::Node`].
+    /// As [`ParallelHeap::new`], and [`ParallelHeapError::Node`].
     pub fn with_node(gpu: &Gpu, capacity: u32, node: u32) -> Result<Self, ParallelHeapError> {
         if !node.is_power_of_two() || !(NODES.0..=NODES.1).contains(&node) {
             return Err(ParallelHeapError::Node { node });
@@ -180,20 +177,20 @@ impl ParallelHeap {
         })
     }
 
-    /// Items that it can hold.
+    /// The maximum number of items.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Items of a node, and of a cycle at the most.
+    /// Items per node, and the maximum per cycle.
     pub fn node(&self) -> u32 {
         self.node
     }
 
-    /// How many items it holds, after the work submitted so far.
+    /// The number of items, after all work submitted before.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// If the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn len(&self, gpu: &Gpu) -> Result<u32, ParallelHeapError> {
         pollster::block_on(self.len_async(gpu))
@@ -207,31 +204,31 @@ impl ParallelHeap {
         Ok(self.heap.read_async(gpu).await?[0].held)
     }
 
-    /// Whether it holds none.
+    /// Whether it holds no items.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// If the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn is_empty(&self, gpu: &Gpu) -> Result<bool, ParallelHeapError> {
         Ok(self.len(gpu)? == 0)
     }
 
-    /// Binds a batch to buffers: a plan of dispatches alone, recorded as often as wanted.
+    /// Binds a batch to buffers: returns a plan of dispatches only, which can be recorded any
+    /// number of times.
     ///
     /// Each time it runs, it inserts the first `to_insert` items of `inserts`, in any order, and
-    /// then deletes the `to_delete` smallest that the heap holds, or all if it has fewer. They go
-    /// to the beginning of `deletes`, in order, and `deleted` says how many they are; the rest of
-    /// `deletes` is left alone. All of `inserts` is read before anything of `deletes` is written,
-    /// so the two may be one buffer. Where nothing is inserted or deleted, an empty buffer does.
+    /// then deletes the `to_delete` smallest items of the heap, or all if it has fewer. It writes
+    /// them to the beginning of `deletes`, in order, and their number to `deleted`; the rest of
+    /// `deletes` is unchanged. All of `inserts` is read before anything of `deletes` is written, so
+    /// the two may be one buffer. For no inserts or no deletes, use an empty buffer.
     ///
     /// The plan has a cycle for each [`ParallelHeap::node`] items of `inserts`, and one for each of
-    /// `deletes`, but that the last cycle that inserts is the first that deletes: with buffers of
-    /// one node there is one cycle. At no time in between may the heap hold more than its capacity.
-    /// If the batch cannot be done, none of it is, nor of later ones, until [`ParallelHeap::check`]
-    /// has told of it.
+    /// `deletes`; the last cycle that inserts is the first that deletes, so buffers of one node
+    /// need one cycle. At no time may the heap exceed its capacity. If a batch cannot be executed,
+    /// it changes nothing, nor do later ones, until [`ParallelHeap::check`] has reported it.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// If the device fails.
     pub fn bind(
         &self,
         gpu: &Gpu,
@@ -261,7 +258,7 @@ impl ParallelHeap {
         Ok(plan)
     }
 
-    /// The cycles of a batch of so many items at the most.
+    /// The cycles of a batch with buffers for `insert_most` and `delete_most` items.
     fn cycles(&self, insert_most: u32, delete_most: u32) -> impl Iterator<Item = Params> {
         let Self { capacity, levels, node, .. } = *self;
         // The last cycle that inserts is the first that deletes.
@@ -280,13 +277,13 @@ impl ParallelHeap {
         })
     }
 
-    /// Waits for the work submitted so far, and tells of the first batch in it that was not done.
-    /// With that the failure is taken back: the heap, which holds what it held before that batch,
-    /// can be used again.
+    /// Waits for the work submitted before, and reports the first batch in it that was not
+    /// executed. This resets the failure: the heap, with the contents before that batch, can be
+    /// used again.
     ///
     /// # Errors
     /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and
-    /// [`ParallelHeapError::Deletes`] if there was such a batch, and where the device fails.
+    /// [`ParallelHeapError::Deletes`] if there was such a batch, and errors of the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
         pollster::block_on(self.check_async(gpu))
@@ -308,12 +305,12 @@ impl ParallelHeap {
         Err(error)
     }
 
-    /// A batch of the host's: inserts `items`, in any order, then deletes the `delete` smallest
-    /// that the heap holds, or all if it has fewer, and returns them in order.
+    /// Executes a batch from the host: inserts `items`, in any order, then deletes the `delete`
+    /// smallest items of the heap, or all if it has fewer, and returns them in order.
     ///
     /// # Errors
-    /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of
-    /// instead, and this one is not done.
+    /// As [`ParallelHeap::check`]. If a batch bound by the caller failed before, that is reported
+    /// instead, and this batch is not executed.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn exchange(
         &self,
@@ -363,14 +360,14 @@ fn recipes(node: u32) -> [Recipe; 3] {
     ]
 }
 
-/// Every kernel that the module may build, with the least and the greatest nodes.
+/// All kernels that the module may build, with the smallest and the largest nodes.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     [NODES.0, NODES.1].into_iter().flat_map(recipes).collect()
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/queue/parallel_heap.wgsl and of the files beside it says.
+    // SAFETY: see `// bounds:` in shaders/queue/parallel_heap.wgsl and in the files next to it.
     unsafe { recipe.trusted(gpu) }
 }
 

@@ -1,10 +1,9 @@
 use super::{RandomError, Stream};
 
-/// A discrete distribution over 0 .. n - 1, from weights: a variate costs the same however many
-/// numbers there are.
+/// A discrete distribution over 0 .. n - 1, from weights: a variate costs the same for every n.
 ///
-/// The alias method (Walker, ACM TOMS 3(3), 1977; the table as Vose makes it, IEEE TSE 17(9),
-/// 1991): n slots of equal probability; each is shared by its own number and one other.
+/// The alias method (Walker, ACM TOMS 3(3), 1977; the table after Vose, IEEE TSE 17(9), 1991) has n
+/// slots of equal probability. Each slot is shared by its own number and one other.
 ///
 /// ```
 /// use eventhorizon::random::{AliasTable, Stream};
@@ -15,8 +14,9 @@ use super::{RandomError, Stream};
 /// # Ok::<(), eventhorizon::random::RandomError>(())
 /// ```
 ///
-/// In WGSL, which cannot pass a storage buffer to a function, a variate is made in two steps around
-/// a look into the table, here in a model's `data`, where [`words`](Self::words) were put first:
+/// WGSL cannot pass a storage buffer to a function. So a variate takes two steps, with a read of
+/// the table between them. Here the table is in a model's `data`, which starts with
+/// [`words`](Self::words):
 ///
 /// ```wgsl
 /// let slot = alias_slot(4u);
@@ -24,22 +24,22 @@ use super::{RandomError, Stream};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AliasTable {
-    /// Threshold and other number, by slot.
+    /// Threshold and other number of each slot.
     slots: Vec<[u32; 2]>,
 }
 
 impl AliasTable {
-    /// The table of the numbers 0 .. n - 1, the probability of each in proportion to its weight.
+    /// The table of the numbers 0 .. n - 1. The probability of each is proportional to its weight.
     ///
-    /// Probabilities are whole multiples of 2^-32 / n and add up to 1 exactly: each is less than
-    /// 2^-32 / n off, besides the fraction of 2^-52 that the division by the largest weight may be
-    /// off. A weight of zero has the probability zero, a positive one that is too small may have
-    /// it. [`probability`](Self::probability) tells. All is integer arithmetic after one division
-    /// per weight, so all hosts make the same table.
+    /// Probabilities are whole multiples of 2^-32 / n and add up to 1 exactly. Each is off by less
+    /// than 2^-32 / n, and by a fraction of at most 2^-52 from the division by the largest weight.
+    /// A weight of zero has the probability zero; a very small positive weight may have it too, see
+    /// [`probability`](Self::probability). After one division per weight all arithmetic is integer,
+    /// so all hosts build the same table.
     ///
     /// # Errors
-    /// [`RandomError::Weights`] for none, or more than 2^31; [`RandomError::Weight`] for one that
-    /// is negative or not finite; [`RandomError::NoWeight`] where all are zero.
+    /// [`RandomError::Weights`] for no weights or more than 2^31; [`RandomError::Weight`] for one
+    /// that is negative or not finite; [`RandomError::NoWeight`] if all are zero.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -60,10 +60,11 @@ impl AliasTable {
         let shares: Vec<u128> =
             weights.iter().map(|weight| (weight / largest * 2f64.powi(63)) as u128).collect();
         let sum: u128 = shares.iter().sum();
-        // A slot has the mass 2^32, all have `mass`. Below 2^63 * 2^63.
+        // A slot has the mass 2^32, all slots have `mass`. The products are below 2^63 * 2^63.
         let mass = (count as u128) << 32;
         let mut masses: Vec<u64> = shares.iter().map(|share| (share * mass / sum) as u64).collect();
-        // What rounding down left goes to the largest remainders, one each; a zero has none.
+        // The rest after rounding down goes to the largest remainders, one each; a zero weight has
+        // no remainder.
         let given: u128 = masses.iter().map(|&mass| u128::from(mass)).sum();
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&index| (std::cmp::Reverse(shares[index] * mass % sum), index));
@@ -73,12 +74,11 @@ impl AliasTable {
         Ok(Self { slots: Self::slots(masses) })
     }
 
-    /// Shares the slots out: each number that has less than a slot is topped up by one that has
-    /// more.
+    /// Fills the slots: a number with more than a slot tops up each number with less.
     #[expect(clippy::cast_possible_truncation, reason = "numbers are below 2^31, thresholds below 2^32")]
     fn slots(mut masses: Vec<u64>) -> Vec<[u32; 2]> {
         const SLOT: u64 = 1 << 32;
-        // Who keeps a whole slot is its own other number, so the threshold does not matter.
+        // A number with a whole slot is its own other number, so its threshold does not matter.
         let mut slots: Vec<[u32; 2]> = (0..masses.len()).map(|number| [u32::MAX, number as u32]).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..masses.len())
             .filter(|&number| masses[number] != SLOT)
@@ -96,7 +96,7 @@ impl AliasTable {
         slots
     }
 
-    /// How many numbers there are: what `alias_slot` takes.
+    /// How many numbers there are: the argument of `alias_slot`.
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^31")]
     pub fn count(&self) -> u32 {
         self.slots.len() as u32
@@ -107,8 +107,7 @@ impl AliasTable {
         self.slots.as_flattened()
     }
 
-    /// The probability of `number`, as the table has it; 0 beyond the last. Looks through the whole
-    /// table.
+    /// The probability of `number` in the table; 0 beyond the last. Scans the whole table.
     #[expect(clippy::cast_precision_loss, reason = "to an f64")]
     pub fn probability(&self, number: u32) -> f64 {
         let mass = self.slots.iter().zip(0..).map(|(&[threshold, other], slot)| {
@@ -122,9 +121,9 @@ impl AliasTable {
 impl Stream {
     /// A number of the table.
     ///
-    /// [`below`](Self::below) finds the slot and another word the number: so it uses two draws, and
-    /// with a probability below n / 2^32 more. [`AliasTable::new`] tells how exact the
-    /// probabilities are. WGSL: `alias_slot`, then `alias_pick`.
+    /// [`below`](Self::below) draws the slot, and another word selects the number. So it uses two
+    /// draws, and more with a probability below n / 2^32. [`AliasTable::new`] states the accuracy
+    /// of the probabilities. WGSL: `alias_slot`, then `alias_pick`.
     pub fn alias(&mut self, table: &AliasTable) -> u32 {
         let slot = self.below(table.count());
         let [threshold, other] = table.slots[slot as usize];

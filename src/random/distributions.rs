@@ -1,4 +1,4 @@
-//! Uniform integers and exponential times: the twin of the first part of
+//! Uniform integers and exponential times: the reference implementation of the first part of
 //! `shaders/random/distributions.wgsl`.
 
 use std::sync::LazyLock;
@@ -7,13 +7,13 @@ use super::{Stream, mul_wide, words};
 use crate::time::Ticks;
 
 impl Stream {
-    /// An unbiased integer in `0..n`; 0 where `n` is 0.
+    /// An unbiased integer in `0..n`; 0 if `n` is 0.
     ///
-    /// Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019: the high
-    /// word of word × `n`, drawn again while the low word is among the 2^32 mod `n` that some
-    /// results have in excess. So it uses one draw, and with a probability below `n` / 2^32 more.
-    /// The 64th is taken as it is, so that the loop on the GPU has a bound: a bias below 2^-64.
-    /// WGSL: `draw_below`.
+    /// Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019: the result
+    /// is the high word of word × `n`. A word is drawn again while the low word is among the 2^32
+    /// mod `n` that would favour some results. So it uses one draw, and more with a probability
+    /// below `n` / 2^32. The 64th word is accepted as it is, which bounds the loop on the GPU: a
+    /// bias below 2^-64. WGSL: `draw_below`.
     pub fn below(&mut self, n: u32) -> u32 {
         let mut tries = 0;
         loop {
@@ -26,18 +26,18 @@ impl Stream {
     }
 
     /// An exponential variate of the given mean, rounded down to the tick: half a tick below the
-    /// mean on average, and [`Ticks::ZERO`] at times where the mean is short.
+    /// mean on average, and sometimes [`Ticks::ZERO`] if the mean is short.
     ///
-    /// [`Ticks::NEVER`] where it does not fit 64 bits, and for the mean [`Ticks::NEVER`] (a rate of
-    /// zero). Uses one draw. [`exponential_unit`] tells how exact it is and where its tail ends.
+    /// [`Ticks::NEVER`] if it does not fit 64 bits, and for the mean [`Ticks::NEVER`] (a rate of
+    /// zero). Uses one draw. [`exponential_unit`] states its accuracy and the end of its tail.
     /// WGSL: `draw_exponential`.
     pub fn exponential(&mut self, mean: Ticks) -> Ticks {
         exponential_of(self.draw(), mean)
     }
 
-    /// A word in `low ..= high`; `low` where `high` is below. What [`exponential_of`] and its kin
-    /// make of it is a truncated variate: [`words_between`](super::words_between). Uses one draw,
-    /// with rare exceptions more, as [`Stream::below`] does, and none where the two words are the
+    /// A word in `low ..= high`; `low` if `high` is smaller. [`exponential_of`] and similar
+    /// functions turn it into a truncated variate: see [`words_between`](super::words_between).
+    /// Uses one draw, rarely more, as [`Stream::below`] does, and no draw if the two words are the
     /// same. WGSL: `draw_word`.
     pub fn word(&mut self, low: u32, high: u32) -> u32 {
         match high.saturating_sub(low) {
@@ -48,8 +48,8 @@ impl Stream {
     }
 }
 
-/// The variate of [`Stream::exponential`] that a word stands for: a smaller one for a larger word.
-/// WGSL: `exponential_of`.
+/// The variate of [`Stream::exponential`] for a word: a larger word gives a smaller variate. WGSL:
+/// `exponential_of`.
 pub fn exponential_of(word: u32, mean: Ticks) -> Ticks {
     if mean == Ticks::NEVER {
         return Ticks::NEVER;
@@ -58,8 +58,8 @@ pub fn exponential_of(word: u32, mean: Ticks) -> Ticks {
     u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
 }
 
-/// [`Stream::exponential`] for a mean of at most 2^27 ticks, from a word that was drawn before: the
-/// same ticks, and they fit a word, because no variate is as long as 23 means. WGSL:
+/// [`Stream::exponential`] for a mean of at most 2^27 ticks, from a word that was drawn before. The
+/// ticks are the same, and they fit a word, because every variate is below 23 means. WGSL:
 /// `exponential_short`.
 ///
 /// # Panics
@@ -70,12 +70,12 @@ pub fn exponential_short(word: u32, mean: u32) -> u32 {
     u32::try_from(ticks).expect("23 * 2^27 is below 2^32")
 }
 
-/// About the ticks of [`exponential_short`], for a mean below 2^27 ticks: by a table of 1,024
-/// chords of the logarithm, which costs a GPU 17 instructions instead of 89.
+/// Approximates [`exponential_short`], for a mean below 2^27 ticks, with a table of 1,024 chords of
+/// the logarithm. It costs a GPU 17 instructions instead of 89.
 ///
 /// Over all 2^32 words, the largest error is 8.8e-8 of a mean, and the mean is 1 - 2.4e-9 (`cargo
-/// run --release -p eventhorizon-bench -- exponential-error` measures both): it takes 1e17 draws to
-/// see that in a mean, and 1e10 to see the chords in a histogram whose bins are theirs. WGSL:
+/// run --release -p eventhorizon-bench -- exponential-error` computes both). A mean shows the error
+/// after 1e17 draws; a histogram whose bins are the chords shows it after 1e10. WGSL:
 /// `exponential_tabled` with `// import: random/exponential_table.wgsl`, for models of
 /// [`replication`](crate::replication).
 ///
@@ -92,8 +92,8 @@ pub fn exponential_tabled(word: u32, mean: u32) -> u32 {
     high(unit, mean << 5)
 }
 
-/// The table of [`exponential_tabled`]: offset and slope of 1,024 chords, which the device is given
-/// in the buffer `exponential_given`.
+/// The table of [`exponential_tabled`]: offset and slope of 1,024 chords. The device reads it from
+/// the buffer `exponential_given`.
 pub fn exponential_chords() -> &'static [[u32; 2]] {
     static CHORDS: LazyLock<Vec<[u32; 2]>> = LazyLock::new(|| (0..1024).map(chord).collect());
     &CHORDS
@@ -102,20 +102,20 @@ pub fn exponential_chords() -> &'static [[u32; 2]] {
 /// The chord of -ln(1 - s) between s = 2^22 `i` + 1 and 2^22 (`i` + 1) - 1 in units of 2^-33, as
 /// offset and slope * 2^32 in units of 2^-27.
 fn chord(i: u32) -> [u32; 2] {
-    // Of the words of which exponential_unit makes both ends and the middle.
+    // From the words for which exponential_unit gives both ends and the middle.
     let begin = exponential_unit(!(i << 21));
     let middle = exponential_unit(!((i << 21) + (1 << 20)));
     let end = exponential_unit(!((i + 1) << 21) + 1);
-    // Divided by 2^22 - 2 to the nearest.
+    // Divided by 2^22 - 2, rounded to the nearest.
     let rise = end - begin;
     let slope = (rise + (rise >> 21) + (1 << 21)) >> 22;
-    // The chord lies above the curve, on average by two thirds of that in the middle. (Not of the
-    // first: no variate is below 0.)
+    // The chord lies above the curve, on average by two thirds of its excess in the middle. The
+    // first chord is not shifted: no variate is below 0.
     let excess = begin + (slope << 21) - middle;
     let lower = if i == 0 { 0 } else { ((excess >> 6) * 43691) >> 10 };
     let offset = begin.wrapping_sub(slope * ((u64::from(i) << 22) + 1)).wrapping_sub(lower);
     let ([_, offset], [slope, _]) = (words(offset), words(slope));
-    // For what is cut off here and where the chord is used: half a unit each.
+    // Compensates the two roundings down, here and in the use of the chord: half a unit each.
     [offset.wrapping_add(1), slope]
 }
 
@@ -128,13 +128,13 @@ fn high(a: u32, b: u32) -> u32 {
 ///
 /// Over all 2^32 words, against `f64`: the largest relative error is 1.17e-9 (2^-29.67), at the
 /// word `0xf0f2300b`, and the mean is 1 - 7.5e-11 (`cargo run --release -p eventhorizon-bench --
-/// exponential-error` measures both). The variate lies between 2^-33 and 33 ln 2 = 22.87: the tail
-/// that is cut off has the probability 2^-33.
+/// exponential-error` computes both). The variate lies between 2^-33 and 33 ln 2 = 22.87: the
+/// missing tail has the probability 2^-33.
 ///
 /// With u = (1 - s) / 2^n and s at most 1/2, -ln(u) = n ln 2 - ln(1 - s). Then 1 - s is multiplied
-/// by 3/2, 5/4, 9/8 and 17/16, each where the product stays below 1; so s falls below 1/17, where a
-/// polynomial of degree 5 suffices. The arithmetic is for GPUs that multiply 32 bits by 32 bits, of
-/// which this is a plain 64-bit reading. WGSL: `exponential_unit`.
+/// by each of 3/2, 5/4, 9/8 and 17/16 if the product stays below 1. So s falls below 1/17, where a
+/// polynomial of degree 5 suffices. The arithmetic is written for GPUs that multiply 32 bits by 32
+/// bits; this is the same in 64 bits. WGSL: `exponential_unit`.
 pub fn exponential_unit(word: u32) -> u64 {
     /// ln 2 in units of 2^-59, to 48 bits.
     const LN_2: u64 = 0x058b_90bf_be8e_0000;
@@ -142,12 +142,11 @@ pub fn exponential_unit(word: u32) -> u64 {
     const LN: [u32; 4] = [0x67cc_8fb4, 0x391f_ef8f, 0x1e27_076e, 0x0f85_1860];
 
     let n = word.leading_zeros();
-    // s in units of 2^-33. For word 0 n is 32, the shift wraps to 0, and s comes out as 1/2 -
-    // 2^-33.
+    // s in units of 2^-33. For word 0, n is 32, the shift wraps to 0, and s is 1/2 - 2^-33.
     let s = (!(word << 1)).wrapping_shl(n);
-    // Multiplying 1 - s by 1 + 2^-k adds s 2^-k - 2^-k to s. Where the product stays below 1, the
-    // subtraction is that of the bit which falls out of the word: here in the sum, below in the
-    // shift that makes the unit twice as fine.
+    // Multiplying 1 - s by 1 + 2^-k adds s 2^-k - 2^-k to s. If the product stays below 1, the bit
+    // that overflows the word is the subtraction: here in the sum, below in the shift that halves
+    // the unit.
     let (mut x, mut logarithms) = match s.overflowing_add(s >> 1) {
         (folded, true) => (folded, LN[0]),
         (_, false) => (s, 0),

@@ -1,15 +1,14 @@
-//! The hash that fingerprints are sums of; the twin of `shaders/random/mix.wgsl`.
+//! The hash whose sums are fingerprints: the reference implementation of `shaders/random/mix.wgsl`.
 
 /// 64 bits that depend on every bit of `kind` and of every word: rows of different kinds are
 /// unrelated.
 ///
-/// It tells runs apart; it is no defence against someone who wants two of them to collide.
+/// It distinguishes runs; it does not resist deliberate collisions.
 pub fn mix(kind: u32, words: impl IntoIterator<Item = u32>) -> u64 {
     words.into_iter().fold(Mix::of(kind), Mix::word).end()
 }
 
-/// The same, word by word: for what is hashed with each event, where a chain of iterators took half
-/// as long again.
+/// The same, word by word: for hashes of each event, because a chain of iterators is slower.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix([u32; 2]);
 
@@ -46,7 +45,7 @@ mod tests {
     use super::mix;
     use crate::random::Stream;
 
-    /// Rows of an event's size, half of them of small numbers as models write them.
+    /// Rows of an event's size, half of them with small numbers as models write them.
     fn rows(count: u64) -> impl Iterator<Item = [u32; 5]> {
         (0..count).map(|row| {
             let mut stream = Stream::new(7, 0, row);
@@ -68,7 +67,8 @@ mod tests {
                     *count += u32::from(changed >> place & 1 == 1);
                 }
             }
-            // Binomial with a deviation of 32: 10,240 counts, of which none is six deviations off.
+            // Binomial with a standard deviation of 32: of 10,240 counts none is six deviations
+            // off.
             for (place, &count) in flips.iter().enumerate() {
                 assert!(count.abs_diff(2048) < 6 * 32, "bit {bit} to bit {place}: {count} of {ROWS}");
             }

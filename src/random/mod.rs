@@ -1,10 +1,10 @@
 //! Random streams that every device reproduces bit for bit.
 //!
 //! The generator is Philox4x32-10, a pure function from a counter and a key to 128 bits. A
-//! [`Stream`] is a name, not a state: draw number `d` of stream `(seed, owner, index)` can be
-//! computed by anyone at any time. So the draws of an event do not depend on which thread handles
-//! it, or when. Variates are made in integer arithmetic, because floating-point results differ
-//! between GPUs. The WGSL twins are in `shaders/random/`.
+//! [`Stream`] is a name, not a state: any thread can compute draw number `d` of stream `(seed,
+//! owner, index)` at any time. So the draws of an event do not depend on the thread that handles
+//! it, or on when it does. Variates use integer arithmetic, because floating-point results differ
+//! between GPUs. The WGSL counterparts are in `shaders/random/`.
 //!
 //! ```
 //! use eventhorizon::random::Stream;
@@ -47,24 +47,24 @@ pub use variates::{
     probability, weibull_of, weibull_power, words_between,
 };
 
-/// The version of all streams: raised where the same model, parameters and seed draw other numbers
-/// than before. What was saved with another one cannot continue to the same results, and is
-/// refused.
+/// The version of all streams. It rises when the same model, parameters and seed draw different
+/// numbers than before. Saved state of another version is refused, because it could not continue to
+/// the same results.
 ///
 /// 2: streams of networks are keyed by the names of nodes. 3: a customer that waits elsewhere for
-/// room at a station has one number there.
+/// space at a station has one number there.
 pub const STREAMS_VERSION: u32 = 3;
 
-/// The functions of `shaders/random/` that models of every engine may call: those that the heads of
-/// the files name. What an engine allows besides, it says itself.
+/// The functions of `shaders/random/` that models of every engine may call: the functions that the
+/// heads of the files list. Each engine defines its additional functions.
 pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let calls = shaders::CALLS.iter().filter(|call| call.for_models);
     calls.map(|call| call.name).collect()
 });
 
-/// Arithmetic with numbers of 64 and 128 bits that models of every engine may call, wherever they
-/// may call anything: of `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl` and
-/// `gpu/wide.wgsl`.
+/// Arithmetic with numbers of 64 and 128 bits that models of every engine may call wherever calls
+/// are allowed. Declared in `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl`
+/// and `gpu/wide.wgsl`.
 pub(crate) const ARITHMETIC: [&str; 11] = [
     "time_add",
     "time_since",
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// A time has two words, but that of `exponential_short`; a probability has one.
+    /// A time has two words, except for `exponential_short`; a probability has one.
     #[test]
     fn heads_say_what_functions_take() {
         let files = ["random/exponential_table.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
@@ -117,7 +117,7 @@ mod tests {
                 .functions
                 .iter()
                 .find(|(_, function)| function.name.as_deref() == Some(call.name))
-                .unwrap_or_else(|| panic!("{} is not there", call.name));
+                .unwrap_or_else(|| panic!("{} is missing", call.name));
             assert_eq!(function.arguments.len(), call.takes.len(), "{}", call.name);
             for (argument, takes) in function.arguments.iter().zip(&call.takes) {
                 let is_word = module.types[argument.ty].inner == naga::TypeInner::Scalar(naga::Scalar::U32);
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// The pages that list what models call name each function.
+    /// The pages that list functions for models name each function.
     #[test]
     fn the_documentation_of_models_names_each_function() {
         let page = include_str!("../replication/model.rs");

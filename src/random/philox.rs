@@ -1,7 +1,7 @@
 use super::mul_wide;
 
-/// Added to the key before each round but the first: the golden ratio and sqrt(3) - 1, in units of
-/// 2^-32.
+/// Added to the key before each round except the first: the golden ratio and sqrt(3) - 1, in units
+/// of 2^-32.
 const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
 /// Philox4x32-10: 128 random bits as a pure function of a 128-bit `counter` and a 64-bit `key`, low

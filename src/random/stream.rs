@@ -1,6 +1,6 @@
 use super::{philox4x32, words};
 
-/// A stream of random words, named by (seed, owner, index): say the run's seed, the logical
+/// A stream of random words, named by (seed, owner, index): for example the run's seed, the logical
 /// process, and the event's number.
 ///
 /// Draw `d` is word `d % 4` of `philox4x32([d / 4, owner, index low, index high], [seed low, seed
@@ -10,11 +10,11 @@ use super::{philox4x32, words};
 /// A stream has 2^32 draws; after them it starts again from its first.
 ///
 /// # Purposes
-/// Two systems are compared more sharply with common random numbers where each number serves the
-/// same purpose in both: the third repair of machine 5 takes as long with two crews as with one
-/// (Law, Simulation Modeling and Analysis, 5th ed., section 11.2.3). With one stream, numbers move
-/// to other purposes as soon as anything happens in another order. [`purpose`](Self::purpose) goes
-/// to a substream that is named by a purpose and a number instead:
+/// Common random numbers compare two systems best if each number serves the same purpose in both:
+/// the third repair of machine 5 takes as long with two crews as with one (Law, Simulation Modeling
+/// and Analysis, 5th ed., section 11.2.3). In one stream, numbers move to other purposes as soon as
+/// the order of events changes. [`purpose`](Self::purpose) instead selects a substream that is
+/// named by a purpose and a number:
 ///
 /// ```
 /// use eventhorizon::random::Stream;
@@ -29,49 +29,49 @@ use super::{philox4x32, words};
 /// assert_eq!(stream.draw(), third);
 /// ```
 ///
-/// No substream shares a counter with another one or with a stream. Complemented streams have
-/// complemented substreams, so antithetic pairs are pairs in them, too.
+/// No substream shares a counter with another substream or stream. Complemented streams have
+/// complemented substreams, so antithetic pairs are also pairs in their substreams.
 ///
 /// WGSL: `stream_open`, `stream_complement`, `draw`, `draw_block`, `stream_block`, `stream_seek`,
 /// `stream_position`, `stream_purpose`, `stream_named`, `stream_main`.
 #[derive(Clone, Debug)]
 pub struct Stream {
     seed: [u32; 2],
-    /// Owner and index, or what takes their place in a substream.
+    /// Owner and index, or the words that replace them in a substream.
     name: [u32; 3],
     next: u32,
-    /// The block that holds draw `next`, unless `next` is a multiple of 4: then it is still to be
-    /// computed.
+    /// The block with draw `next`. If `next` is a multiple of 4, the block is not computed yet.
     block: [u32; 4],
-    /// All ones where every word is complemented.
+    /// All ones if every word is complemented, else 0.
     mask: u32,
-    /// What the first word of the counter has besides the block's number: 0 in the stream itself.
+    /// The bits of the counter's first word besides the block's number: 0 in the stream itself.
     first: u32,
-    /// The stream's own name, and the number of its next draw while a substream is drawn from.
+    /// The stream's own name, and the number of its next draw while a substream is open.
     home: [u32; 3],
     kept: u32,
-    /// Whether substreams are those of a replication.
+    /// Whether substreams follow the layout of replications.
     replication: bool,
     lost: bool,
 }
 
 shared! {
     "random/stream.wgsl":
-    /// Tells substreams from streams, whose blocks have 30 bits.
+    /// Distinguishes substreams from streams, whose block numbers have 30 bits.
     const SUBSTREAM: u32;
-    /// Draws that a substream has at least.
+    /// Minimum number of draws of a substream.
     const SUBSTREAM_DRAWS: u32;
 }
 shared! {
     "pdes/model.wgsl":
-    /// Tells substreams of a name from those of a purpose, whose blocks have 30 bits.
+    /// Distinguishes substreams of a name from those of a purpose, whose block numbers have 30
+    /// bits.
     const NAMED: u32 as SUBSTREAM_NAMED;
 }
 /// The largest purpose of a replication.
 const MOST_PURPOSE: u32 = 0x7fff;
 
 impl Stream {
-    /// The stream of this name, at its first draw.
+    /// The stream with this name, at its first draw.
     pub const fn new(seed: u64, owner: u32, index: u64) -> Self {
         let [low, high] = words(index);
         let name = [owner, low, high];
@@ -89,23 +89,23 @@ impl Stream {
         }
     }
 
-    /// The stream of a replication of a point, at its first draw: that of (seed, point,
-    /// replication), with the substreams that a model of [`replication`](crate::replication) has.
+    /// The stream of a replication of a point, at its first draw: named by (seed, point,
+    /// replication), with the substreams of a model of [`replication`](crate::replication).
     pub const fn of_replication(seed: u64, point: u32, replication: u32) -> Self {
         Self { replication: true, ..Self::new(seed, point, replication as u64) }
     }
 
-    /// Goes to the substream of a purpose and a number, at its first draw. What follows draws from
-    /// it, until [`main`](Self::main) or the next purpose; the engines go back after each event and
-    /// each step.
+    /// Goes to the substream of a purpose and a number, at its first draw. Later draws come from
+    /// it, until [`main`](Self::main) or the next purpose; the engines return to the stream after
+    /// each event and each step.
     ///
     /// In a stream of [`of_replication`](Self::of_replication), a substream is named by (seed,
-    /// point, replication, purpose, number): purposes are 0 to 32,767, and each has 2^18 draws. A
-    /// replication that asks for more fails as exhausted.
+    /// point, replication, purpose, number). Purposes are 0 to 32,767, and each substream has 2^18
+    /// draws. A replication that needs more fails as exhausted.
     ///
-    /// In any other, it is named by (seed, owner, purpose, number) and has 2^32 draws: the index,
-    /// which is the number of the event at a logical process, has no part in it, so that it does
-    /// not matter which event draws.
+    /// In any other stream, a substream is named by (seed, owner, purpose, number) and has 2^32
+    /// draws. The index, the number of the event at a logical process, is not part of the name, so
+    /// it does not matter which event draws.
     pub fn purpose(&mut self, purpose: u32, number: u32) {
         if self.first == 0 {
             self.kept = self.next;
@@ -121,15 +121,14 @@ impl Stream {
         self.next = 0;
     }
 
-    /// Goes to the first draw of the substream of (`name`, `number`): a hash of what is drawn, and
-    /// how often it was drawn before. The owner has no part in it, so it does not matter in which
-    /// row of a model it is drawn.
+    /// Goes to the first draw of the substream of (`name`, `number`): a hash of the drawn quantity,
+    /// and how often it was drawn before. The owner is not part of the name, so it does not matter
+    /// which row of a model draws.
     ///
     /// Each substream has 2^18 draws. A number that wraps after 2^32 events continues with new
-    /// substreams: the upper word of the stream's index, modulo 2^14, is part of the name. For
-    /// models of
-    /// [`pdes`](crate::pdes), whose index is the
-    /// number of the event. WGSL: `stream_named`.
+    /// substreams, because the upper word of the stream's index, modulo 2^14, is part of the name.
+    /// For models of [`pdes`](crate::pdes), whose index is the number of the event. WGSL:
+    /// `stream_named`.
     pub fn named(&mut self, name: u64, number: u32) {
         if self.first == 0 {
             self.kept = self.next;
@@ -142,7 +141,7 @@ impl Stream {
         self.next = 0;
     }
 
-    /// Goes back to the stream itself, where it was left; nothing where no substream is open.
+    /// Returns to the stream, at its next draw. No effect if no substream is open.
     pub fn main(&mut self) {
         if self.first != 0 {
             self.lost |= self.next > SUBSTREAM_DRAWS;
@@ -152,21 +151,21 @@ impl Stream {
         }
     }
 
-    /// Whether more was asked of a substream than those of a replication have. After
-    /// [`main`](Self::main) it is known of all.
+    /// Whether a substream exceeded the draws of a replication's substream. Covers all substreams
+    /// after [`main`](Self::main).
     pub(crate) const fn lost(&self) -> bool {
         self.lost
     }
 
-    /// The same stream with every word complemented: `!word` is as uniform as `word` and moves the
-    /// other way, which makes the second half of an antithetic pair. To be called before the first
-    /// draw.
+    /// The same stream with every word complemented. `!word` is as uniform as `word` and moves in
+    /// the opposite direction, which gives the second half of an antithetic pair. Call it before
+    /// the first draw.
     #[must_use]
     pub const fn complement(self) -> Self {
         Self { mask: u32::MAX, ..self }
     }
 
-    /// Draws 4 `b` to 4 `b` + 3, for `b` below 2^30 (2^16 in a substream of a replication); the
+    /// Draws 4 `b` to 4 `b` + 3, for `b` below 2^30 (2^16 in a substream of a replication). The
     /// position does not move.
     pub fn block(&self, b: u32) -> [u32; 4] {
         let [owner, low, high] = self.name;
@@ -183,9 +182,8 @@ impl Stream {
         word
     }
 
-    /// The next four draws of a block of their own: what is left of a block that was begun is
-    /// passed over. Where all draws are made four at a time, it saves the GPU the bookkeeping of
-    /// [`draw`](Self::draw).
+    /// The next four draws, from a block of their own: skips the rest of a block that was begun. If
+    /// all draws come four at a time, it saves the GPU the bookkeeping of [`draw`](Self::draw).
     pub fn draw_block(&mut self) -> [u32; 4] {
         let b = self.next.div_ceil(4) % (1 << 30);
         self.next = (b * 4).wrapping_add(4);
@@ -201,7 +199,7 @@ impl Stream {
         }
     }
 
-    /// The number of the next draw: what [`seek`](Self::seek) needs to continue here.
+    /// The number of the next draw: the argument with which [`seek`](Self::seek) continues here.
     pub const fn position(&self) -> u32 {
         self.next
     }

@@ -1,5 +1,4 @@
-//! Replications on the device: their buffers, and the dispatches that take them through their
-//! slices.
+//! Replications on the device: their buffers, and the dispatches of their slices.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,64 +12,61 @@ use super::work::Work;
 use super::{AnalysisError, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, Submission, copy, values_of};
 
-/// Results of up to this many bytes are copied along with each slice, which saves a wait after the
-/// last. A guess: the copy of a mebibyte should cost less than a wait.
+/// Results of up to this many bytes are copied with each slice, which saves a wait after the last
+/// one. The copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// Of so many replications it is looked at how far they are, so that little is read: a guess at how
-/// many tell the speed of all.
+/// Replications whose progress is sampled: few, so that little is read.
 const SAMPLE: u32 = 64;
 
-/// What the kernels read besides a batch's own memory.
+/// Inputs of the kernels besides a batch's own memory.
 #[derive(Debug, Clone)]
 pub(super) struct BatchInputs<P> {
     pub(super) points: Buffer<P>,
     /// The table of [`exponential_tabled`](crate::random::exponential_tabled), for models that draw
-    /// by it.
+    /// with it.
     pub(super) chords: Option<Buffer<[u32; 2]>>,
 }
 
-/// Replications that fit the device's memory together, with all that they need to be taken to their
-/// end.
+/// Replications that fit the device's memory together, with everything needed to complete them.
 ///
-/// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one
-/// where the work has to go into its own command encoder, or where its kernels read the results
-/// without a readback: [`reset`](Self::reset), then [`slice`](Self::slice) as often as it takes.
+/// [`Engine::run`](super::Engine::run) creates and drives batches itself. An application drives one
+/// if the work has to go into its own command encoder, or if its kernels read the results without a
+/// readback: [`reset`](Self::reset), then [`slice`](Self::slice) until all are done.
 #[derive(Debug)]
 pub struct Batch<O> {
     reset: Plan,
     slice: Plan,
-    /// What the slice was made of: the kernel, how many workgroups it has, and what else is bound.
+    /// The inputs of `slice`: the kernel, its number of workgroups, and the other buffer.
     served: Option<(Kernel, u32, wgpu::Buffer)>,
     work: Work,
     work_buffer: Buffer<Work>,
-    /// What the buffer holds.
+    /// The contents of `work_buffer`.
     reported: Work,
     /// `JobSaved` by slot, in words.
     saved: Buffer<u32>,
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
-    /// Of a result.
+    /// Values of one result.
     values: usize,
     running: Buffer<u32>,
-    /// How many replications there is memory for.
+    /// Replications that fit the memory.
     room: u32,
-    /// Whether a slice was made since they were taken back to their beginning, by
-    /// [`finish`](Self::finish).
+    /// Whether [`finish`](Self::finish) has run a slice since the replications were reset.
     begun: bool,
 }
 
-/// How far [`Batch::finish`] came.
+/// How [`Batch::finish`] ended.
 pub(super) enum SliceProgress {
-    /// All have ended, and so long it took.
+    /// All have ended, after this time.
     ReplicationEnd(Duration),
     /// The watcher stopped it.
     Stopped,
-    /// It is slower than the trial said, and can go on.
+    /// It is slower than the trial, and can be continued.
     Slow,
 }
 
-/// A slice under way, with what comes back from it.
+/// A slice in flight, with its readback.
 pub(super) struct SliceInFlight {
     back: Download,
     begun: Instant,
@@ -79,22 +75,21 @@ pub(super) struct SliceInFlight {
     sample: usize,
 }
 
-/// What a slice tells.
+/// The report of a slice.
 pub(super) struct SliceReport {
-    /// Since it was submitted.
+    /// Time since submission.
     pub(super) elapsed: Duration,
     /// Replications that have not ended.
     pub(super) running: u32,
-    /// Whether the driver cut it: nothing of it can be trusted.
+    /// Whether the driver ended loops early: then the slice is invalid.
     pub(super) cut: bool,
-    /// For [`Batch::drawn`], if that was asked for.
+    /// For [`Batch::drawn`], if it was requested.
     pub(super) sample: Vec<u8>,
 }
 
 impl SliceInFlight {
-    /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if all
-    /// replications have ended and it was asked for them: else there are no bytes, or none that
-    /// count.
+    /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if they
+    /// were requested; they count only if all replications have ended.
     pub(super) async fn land<R>(
         self,
         gpu: &Gpu,
@@ -112,8 +107,8 @@ impl SliceInFlight {
     }
 }
 
-/// Gathers the results of one batch after the other. Those of the last may be on their way while
-/// the next is at work.
+/// Collects the results of consecutive batches. Those of the last batch may be in flight while the
+/// next one runs.
 pub(super) struct ResultCollector<O> {
     gathered: CollectedResults<O>,
     behind: Option<(Download, Submission, u32)>,
@@ -124,7 +119,7 @@ impl<O: Pod + Send + Sync> ResultCollector<O> {
         Self { gathered, behind: None }
     }
 
-    /// Takes in what is on its way. Whether there was something.
+    /// Receives results in flight. Returns whether there were any.
     async fn catch_up(&mut self, gpu: &Gpu) -> Result<bool, ReplicationError> {
         let Some((download, submission, jobs)) = self.behind.take() else { return Ok(false) };
         let gathered = &mut self.gathered;
@@ -133,15 +128,14 @@ impl<O: Pod + Send + Sync> ResultCollector<O> {
         Ok(true)
     }
 
-    /// All of it.
+    /// All results.
     pub(super) async fn done(mut self, gpu: &Gpu) -> Result<CollectedResults<O>, ReplicationError> {
         self.catch_up(gpu).await?;
         Ok(self.gathered)
     }
 }
 
-/// Copies outcomes and results of the next jobs, one after the other in `bytes`, to where they
-/// belong.
+/// Copies outcomes and results of the next jobs, one after the other in `bytes`, to their places.
 fn fill<O: Pod + Send + Sync>(gathered: &mut CollectedResults<O>, jobs: u32, bytes: &[u8]) {
     let (outputs, outcomes) = gathered.next(jobs as usize);
     let (outputs, outcomes) =
@@ -192,17 +186,17 @@ impl<O: Pod> Batch<O> {
         Ok(batch)
     }
 
-    /// Whether its memory suits so many replications.
+    /// Whether its memory has a suitable size for `jobs` replications.
     pub(super) fn suits(&self, jobs: u32) -> bool {
         jobs <= self.room && self.room / 4 <= jobs
     }
 
-    /// Its memory, but for what is small.
+    /// The size of its memory, without small buffers.
     pub(super) fn bytes(&self) -> u64 {
         self.saved.raw().size() + self.outcomes.raw().size() + self.results.raw().size()
     }
 
-    /// Other replications in the same memory, as many as there is room for.
+    /// Loads other replications into the same memory, as many as there is room for.
     pub(super) fn begin<P: Pod>(
         &mut self,
         gpu: &Gpu,
@@ -216,45 +210,45 @@ impl<O: Pod> Batch<O> {
         self.serve(gpu, kernel, shape, given)
     }
 
-    /// The next slice takes all replications from their beginning.
+    /// The next slice starts all replications from their beginning.
     pub(super) fn begin_again(&mut self) {
         self.begun = false;
     }
 
-    /// How many replications it holds.
+    /// The number of replications.
     pub fn len(&self) -> u32 {
         self.work.jobs()
     }
 
-    /// Whether it holds none.
+    /// Whether it has no replications.
     pub fn is_empty(&self) -> bool {
         self.work.jobs() == 0
     }
 
-    /// One `Output` per replication, valid where [`outcomes`](Self::outcomes) says so.
+    /// One `Output` per replication, valid if [`outcomes`](Self::outcomes) says so.
     pub fn results(&self) -> &Buffer<O> {
         &self.results
     }
 
-    /// (2, 0) for a replication that is done, (3, code) for one that failed; see
+    /// (2, 0) for a completed replication, (3, code) for a failed one; see
     /// `shaders/replication/job.wgsl`.
     pub fn outcomes(&self) -> &Buffer<[u32; 2]> {
         &self.outcomes
     }
 
-    /// Two words: how many replications were not done after the last slice, and how many slices the
-    /// driver cut (see [`ReplicationError::Cut`]): those have to be run again with fewer steps. All
+    /// Two words: replications not done after the last slice, and slices whose loops the driver
+    /// ended early (see [`ReplicationError::Cut`]), which have to be rerun with fewer steps. All
     /// are done when both are 0.
     pub fn running(&self) -> &Buffer<u32> {
         &self.running
     }
 
-    /// Sets how many steps a slice takes, for work that is submitted later. A slice must not run
-    /// for more than some tens of milliseconds: see [`Pace`].
+    /// Sets the steps of a slice, for work that is submitted later. A slice must not run for more
+    /// than some tens of milliseconds: see [`Pace`].
     ///
     /// # Errors
     /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no
-    /// replication would ever end.
+    /// replication would end.
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
         check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
@@ -265,7 +259,7 @@ impl<O: Pod> Batch<O> {
         Ok(())
     }
 
-    /// Takes all replications back to their beginning.
+    /// Resets all replications to their beginning.
     pub fn reset(&self) -> &Plan {
         &self.reset
     }
@@ -275,8 +269,8 @@ impl<O: Pod> Batch<O> {
         &self.slice
     }
 
-    /// The same replications, where they stand, served by another kernel: what lies between two
-    /// slices means the same to all mappings.
+    /// Continues the same replications with another kernel: the saved state between two slices is
+    /// the same for all mappings.
     pub(super) fn serve<P: Pod>(
         &mut self,
         gpu: &Gpu,
@@ -305,9 +299,8 @@ impl<O: Pod> Batch<O> {
         Ok(())
     }
 
-    /// Submits a slice of so many steps: all of it is one submission, and what comes back is one
-    /// piece of memory. `sample` asks for what [`drawn`](Self::drawn) wants, and `results` for
-    /// outcomes and results.
+    /// Submits a slice of `steps` steps in one submission, with one readback. `sample` adds the
+    /// input of [`drawn`](Self::drawn), and `results` adds outcomes and results.
     pub(super) fn submit(
         &mut self,
         gpu: &Gpu,
@@ -338,7 +331,7 @@ impl<O: Pod> Batch<O> {
         Ok(SliceInFlight { back, begun, submission, sample: sampled })
     }
 
-    /// The buffers that hold outcomes and results, and how much of them counts.
+    /// The buffers with outcomes and results, and their valid sizes.
     fn result_pieces(&self) -> [(&wgpu::Buffer, u64); 2] {
         let jobs = u64::from(self.work.jobs());
         let values = jobs * (self.values * size_of::<O>()) as u64;
@@ -352,12 +345,12 @@ impl<O: Pod> Batch<O> {
         [4 * stride * some, 8 * some]
     }
 
-    /// What a sample of replications has done that are at their beginning.
+    /// The sample of replications at their beginning.
     pub(super) fn fresh(&self) -> DrawnSamples {
         DrawnSamples { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
     }
 
-    /// The draws that a sample of the replications have made, and how many of these are running: a
+    /// The draws that a sample of the replications has made, and how many of these are running: a
     /// measure of speed that all mappings share.
     pub(super) fn drawn(&self, sample: &[u8]) -> DrawnSamples {
         let (states, outcomes) = sample.split_at(sample.len() - 8 * self.fresh().running);
@@ -365,17 +358,15 @@ impl<O: Pod> Batch<O> {
         let (states, outcomes) = (words(states), words(outcomes));
         let stride = states.len() / (outcomes.len() / 2);
         let sum = |word| states.iter().skip(word).step_by(stride).map(|&count| f64::from(count)).sum::<f64>();
-        // Where all draws are from substreams or there are none, the steps.
+        // Without draws from the main stream, counts steps.
         let (steps, position) = (sum(0), sum(1));
         let draws = if position > 0.0 { position } else { steps };
         DrawnSamples { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
     }
 
-    /// Takes all replications from where they stand, which at first is their beginning, to their
-    /// end, or until `watch`, which is told after each slice how many have ended, or the trial's
-    /// speed, `expected`, says that another mapping were better.
-    ///
-    /// The results go to `gathering`, at once or while the next batch is at work.
+    /// Continues all replications until their end, until `watch` stops them (called after each
+    /// slice with the number that have ended), or until they are much slower than `expected`, the
+    /// trial's speed. Results go to `gathering`, at once or while the next batch runs.
     pub(super) async fn finish(
         &mut self,
         gpu: &Gpu,
@@ -405,8 +396,8 @@ impl<O: Pod> Batch<O> {
             let (reported, ended) = flying.land(gpu, take).await?;
             let elapsed = reported.elapsed;
             took += elapsed;
-            // A slice in which all ended did not make all its steps, and one during which the host
-            // had other work may have ended before that: they say nothing of how long steps take.
+            // A slice in which all ended did not run all its steps, and one during which the host
+            // was busy may have ended earlier: neither measures the time of a step.
             if reported.running > 0 && !busy {
                 pace.record(steps, elapsed);
             }
@@ -430,7 +421,7 @@ impl<O: Pod> Batch<O> {
         }
     }
 
-    /// Reads all results; what fits a piece of staging memory is only set under way.
+    /// Reads all results; those that fit a piece of staging memory are only submitted.
     async fn fetch(
         &self,
         gpu: &Gpu,
@@ -455,7 +446,7 @@ impl<O: Pod> Batch<O> {
     }
 }
 
-/// Refuses a number of steps with which nothing would ever be done.
+/// Refuses 0 steps, with which no run would end.
 pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), AnalysisError> {
     match steps {
         0 => Err(AnalysisError::Setting { what, value: "0".into(), remedy: "choose at least 1" }),

@@ -1,4 +1,4 @@
-//! The engine on the host: what a run means, and a run where no adapter exists.
+//! The engine on the host: the reference for the device, and an engine without an adapter.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,7 +13,8 @@ use super::{Experiment, ExperimentRun, Fail, Options, ReferenceModel, Replicatio
 use crate::gpu::is_words;
 use crate::random::Stream;
 
-/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all cores.
+/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all
+/// cores.
 #[derive(Debug)]
 pub struct CpuEngine<M> {
     model: M,
@@ -25,7 +26,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
     /// Reads the names of factors and columns from the model's WGSL; no device is needed.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         if is_words::<M::Params>() || is_words::<M::Output>() {
@@ -66,8 +67,8 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         ExperimentRun::new(self, params, experiment)
     }
 
-    /// Runs these replications of each point. None where no replication of all points had ended
-    /// when `watch` stopped it. A run that nobody watches is one round.
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
+    /// all points had ended. A run without `watch` is one round.
     pub(super) fn replicate(
         &self,
         params: &M::Params,
@@ -118,7 +119,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         Results::new(&self.model, &self.schema, points, experiment, gathered)
     }
 
-    /// One replication.
+    /// Runs one replication.
     fn simulate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
         let failed = |Fail(code)| (M::Output::zeroed(), ReplicationEnd::Failed(code));
         let started = self.model.start(params, stream);
@@ -134,7 +135,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
             let before = stream.position();
             let more = self.model.step(params, &mut state, stream);
             stream.main();
-            // Before all else: what came after the stream's end means nothing.
+            // Checked first: results after the end of the stream are invalid.
             if stream.lost() || stream.position() < before {
                 return (M::Output::zeroed(), ReplicationEnd::Exhausted);
             }

@@ -1,9 +1,9 @@
 //! The engine on the device.
 //!
-//! A slice is one submission with the results that come back. A small run reuses the memory of the
-//! one before (`CachedBatch`). A large run that ends soon goes in parts: the host takes in the results of
-//! one while the device makes the next. Between slices a replication has the same form in every
-//! mapping, so a run may change its mapping.
+//! A slice is one submission with its readback. A small run reuses the memory of the one before
+//! (`CachedBatch`). A large run of short replications goes in parts: the host evaluates one part
+//! while the device runs the next. Between slices a replication has the same form in every mapping,
+//! so a run may change its mapping.
 
 mod cached_batch;
 mod choice;
@@ -27,7 +27,7 @@ use crate::gpu::{Buffer, Gpu, Kernel, Pace};
 /// The default of [`Options::max_steps`]: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
 
-/// What errors call the bound.
+/// The name of the bound in errors.
 pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// Runs replications of a [`Model`] on a device.
@@ -39,54 +39,50 @@ pub struct Engine<M: Model> {
     options: Options,
     trusted: bool,
     known: HashMap<Shape, ShapeCost>,
-    /// What [`Mapping::Auto`] chose, by the binary logarithm of the number of replications.
+    /// The choice of [`Mapping::Auto`], by the binary logarithm of the number of replications.
     fastest: HashMap<u32, MappingChoice>,
-    /// What served the last run.
+    /// The mapping of the last run.
     chosen: Option<MappingChoice>,
-    /// Since the first run, of a model that draws by it.
+    /// Created by the first run of a model that draws with the table.
     chords: Option<Buffer<[u32; 2]>>,
     kept: CachedBatch<M>,
 }
 
-/// What the engine knows of a shape that it has used.
+/// Knowledge about a shape that has been used.
 #[derive(Debug)]
 struct ShapeCost {
     /// The device's own, so that a run need not look it up by its text.
     kernel: Kernel,
-    /// Replications of the last batch that ended, and the steps per slice that proved right for it.
+    /// Completed replications of the last batch, and the steps per slice that suited it.
     pace: Option<(u32, Pace)>,
-    /// How long a replication of that batch took on average, if it is known.
+    /// Average time of a replication of that batch, if known.
     each: Option<Duration>,
 }
 
-/// Many replications that are over soon go in parts of so many: the host works on the results of
-/// one while the device makes the next. So many invocations fill the largest device that was
-/// measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
+/// Many short replications run in parts of this size: the host evaluates one part while the device
+/// runs the next. 2^18 invocations fill a device with 132 cores of 2,048 each.
 const PART: u32 = 1 << 18;
 
-/// Runs that take longer on the device go in one piece: of each part some replications are the last
-/// ones, and leave most of the device idle.
+/// Longer runs go in one piece: at the end of each part, the last replications leave most of the
+/// device idle.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// From this many replications on, one invocation for each fills the device, and nothing is tried.
-/// Measured on an H200 (`bench replication`, the tables in the module's documentation): at 32,768
-/// replications M/M/1 is served best so, and the walk, which gains from warps below, at 20,000. A
-/// guess for other devices; smaller ones are full earlier.
+/// From this many replications on, one invocation each fills large devices, so there is no trial.
 const MANY: u32 = 1 << 15;
 
-/// How often a run may try the mappings again.
+/// How often a run may repeat the trial.
 const LOOKS: u32 = 2;
 
-/// Numbers of replications for which one mapping is the fastest: about as many.
+/// The class of numbers of replications with one fastest mapping.
 fn size(jobs: u32) -> u32 {
     jobs.max(1).ilog2()
 }
 
 impl<M: Model> Engine<M> {
-    /// Links the model and checks that its structs are what the contract asks for.
+    /// Links the model and checks its structs against the contract.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(gpu: &Gpu, model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         Ok(Self {
@@ -103,7 +99,7 @@ impl<M: Model> Engine<M> {
         })
     }
 
-    /// The same without run-time checks in the model's WGSL.
+    /// Omits run-time checks in the model's WGSL.
     ///
     /// # Safety
     /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must
@@ -159,8 +155,8 @@ impl<M: Model> Engine<M> {
         ExperimentRun::new(self, params, experiment)
     }
 
-    /// Runs these replications of each point. None where no replication of all points had ended
-    /// when `watch` stopped it. A run that nobody watches is one round.
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
+    /// all points had ended. A run without `watch` is one round.
     pub(super) async fn replicate(
         &mut self,
         params: &M::Params,
@@ -173,7 +169,7 @@ impl<M: Model> Engine<M> {
             return self.make_range(params, experiment, replications, goes_on).await;
         };
         let points = experiment.design.len() as u64;
-        // All of it, before the first round.
+        // Checks the whole range before the first round.
         crate::replication::results::points(&self.model, &self.schema, params, experiment, &replications)?;
         let (start, mut stopped) = (replications.start, false);
         in_rounds(replications, experiment, MANY, async |round: Range<u32>| {
@@ -191,7 +187,7 @@ impl<M: Model> Engine<M> {
         .await
     }
 
-    /// None if `watch` stopped it.
+    /// `None` if `watch` stopped it.
     async fn make_range(
         &mut self,
         params: &M::Params,
@@ -209,7 +205,7 @@ impl<M: Model> Engine<M> {
         let mut gathering = ResultCollector::new(CollectedResults::new(&self.schema, number, replications));
         let mut done = 0;
         while let Some(rest) = work.after(done) {
-            // What serves this batch.
+            // The mapping of this batch.
             let mut serves = chosen.clone();
             let mut shape = self.sized(serves.mapping, work.jobs());
             let mut batch = self.lend(shape, &given, rest.at_most(self.part(shape, work.jobs())))?;
@@ -230,8 +226,8 @@ impl<M: Model> Engine<M> {
                     SliceProgress::Slow => {
                         looks -= 1;
                         chosen = self.try_mappings(&given, work, ChoiceReason::Again).await?;
-                        // A step of a team is another one than that of the others, so who begins a
-                        // batch ends it.
+                        // Steps of a team differ from other steps, so a batch that starts with a
+                        // team also ends with it, and vice versa.
                         let team = |chosen: &MappingChoice| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
@@ -249,12 +245,13 @@ impl<M: Model> Engine<M> {
             self.kept.batch = Some(batch);
         }
         let gathered = gathering.done(&self.gpu).await?;
-        // The last batch served the next, however large.
+        // The memory of the last batch has served all batches of this run; it is cached unless it
+        // is too large.
         self.kept.batch = self.kept.batch.take().filter(|batch| batch.bytes() <= KEPT_BYTES);
         Results::new(&self.model, &self.schema, &points, experiment, gathered).map(Some)
     }
 
-    /// How many replications go into a batch at the most.
+    /// The most replications of a batch.
     fn part(&self, shape: Shape, jobs: u32) -> u32 {
         let each = self.known.get(&shape).and_then(|known| known.each);
         match jobs / 2 >= PART && each.is_some_and(|each| each.saturating_mul(jobs) <= SHORT) {
@@ -282,15 +279,14 @@ impl<M: Model> Engine<M> {
         self.make(shape, &given, work)
     }
 
-    /// Which mapping served the last run (at its end, if it changed), and why. None before the
-    /// first.
+    /// The mapping of the last run (at its end, if it changed), and why. `None` before the first
+    /// run.
     pub fn chosen(&self) -> Option<&MappingChoice> {
         self.chosen.as_ref()
     }
 
-    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`]
-    /// means one invocation for each until a run of about as many, and of fewer than 32,768, has
-    /// tried the others.
+    /// The mapping and the workgroup size for this many replications. [`Mapping::Auto`] is one
+    /// invocation each, until a run of a similar number, below 32,768, has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.options.mapping {
             Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
@@ -330,8 +326,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes
-    /// longer now, in proportion at worst.
+    /// Starts with the slices of the last batch of this shape. If that was smaller, a step may take
+    /// proportionally longer now.
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
         match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
@@ -349,11 +345,11 @@ mod tests {
     use crate::models::{Mm1, Mm1Output};
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Options};
 
-    /// Parts end within a point and hold ends of points; replications fail in several of them. All
-    /// in one piece are more than a piece of staging memory holds.
+    /// Parts end within a point and contain ends of points, and replications fail in several of
+    /// them. One piece would exceed a piece of staging memory.
     #[test]
     fn many_short_replications_go_in_parts_and_keep_their_bits() {
-        // Of up to 4 steps, which are 32 clients, 33 are too many.
+        // 4 steps are 32 clients, so 33 are too many.
         let design = Design::default().cross("clients", [2, 33, 3]).unwrap();
         let each = 350_123;
         let params = Mm1::default().params(0.8, 1.0, 1).unwrap();
@@ -380,7 +376,7 @@ mod tests {
                 let failures = seen.failures().count();
                 assert_eq!(failures, if point == 1 { each as usize } else { 0 }, "{took:?}, point {point}");
             }
-            // What the next run begins with is what the last one learnt.
+            // The next run starts with the knowledge of the last one.
             let learnt = engine.known.get_mut(&shape).unwrap().each.take();
             assert!(learnt.is_some() && learnt != took, "{took:?}");
         }

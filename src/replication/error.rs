@@ -1,4 +1,4 @@
-//! What can go wrong when replications are run.
+//! Errors of running replications.
 
 use super::AnalysisError;
 use crate::ErrorKind;
@@ -7,15 +7,15 @@ use crate::gpu::GpuError;
 /// An error of the engines of this module.
 ///
 /// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
-/// [`ReplicationError::Cut`]. A replication that fails is no error: it
-/// is reported with its index among the results.
+/// [`ReplicationError::Cut`]. A failed replication is not an error: it is reported with its index
+/// among the results.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicationError {
     /// The device failed, or the model's WGSL does not link.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A design, an experiment or a column is wrong.
+    /// An invalid design, experiment or column.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
     /// The model's WGSL lacks a part of the contract.
@@ -39,7 +39,7 @@ pub enum ReplicationError {
         /// Where it lies.
         place: String,
     },
-    /// A struct of the host's is not the size of the WGSL struct.
+    /// A struct on the host differs in size from the WGSL struct.
     #[error(
         "{file}: struct {name} has {wgsl} bytes, and the model's Rust type {rust}. Give both the same fields"
     )]
@@ -58,20 +58,18 @@ pub enum ReplicationError {
     Point {
         /// Index of the point, from 0.
         point: usize,
-        /// The model's words.
+        /// The message of the model.
         reason: String,
     },
     /// The model offers no cooperative mapping.
-    #[error(
-        "{file} has no file for a team, so its replications cannot be mapped to one; choose thread, warp or auto"
-    )]
+    #[error("{file} has no file for the cooperative mapping; choose thread, warp or auto")]
     NoTeam {
         /// The model's file.
         file: String,
     },
-    /// The engine on the CPU for a model of [`Word`](crate::gpu::Word)s.
+    /// The CPU engine for a model of [`Word`](crate::gpu::Word)s.
     #[error(
-        "{file} is all that is known of its model, which has no twin in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as \
+        "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software Vulkan such as \
          lavapipe is one)"
     )]
     NoTwin {
@@ -79,20 +77,20 @@ pub enum ReplicationError {
         file: String,
     },
     /// The number of invocations per workgroup does not suit the mapping.
-    #[error("workgroups of {group_size} invocations do not serve the mapping {mapping}: choose {remedy}")]
+    #[error("workgroups of {group_size} invocations do not suit the mapping {mapping}; choose {remedy}")]
     GroupSize {
         /// The mapping.
         mapping: super::Mapping,
-        /// What was asked for.
+        /// The requested number.
         group_size: u32,
-        /// What would do.
+        /// What to do.
         remedy: String,
     },
-    /// The driver ends loops early, without a word: llvmpipe, Mesa's software driver, does so after
-    /// 65,535 iterations of an invocation in all its loops together. Slices are made shorter until
-    /// it does not, and one step was still too long.
+    /// The driver ends loops early without an error: llvmpipe, Mesa's software driver, does so
+    /// after 65,535 iterations of an invocation in all its loops together. Slices are shortened
+    /// until it does not; here a single step was too long.
     #[error(
-        "the driver ended a loop of the model early within a single step: let a step do less work (llvmpipe allows \
+        "the driver ended a loop of the model early within a single step; let a step do less work (llvmpipe allows \
          65,535 iterations), or use another adapter"
     )]
     Cut,
@@ -101,11 +99,11 @@ pub enum ReplicationError {
     Stopped,
     /// One replication alone is more than the device can hold.
     #[error(
-        "a replication's state or output has {bytes} bytes, and a buffer of this device holds {limit}: make the larger of the \
+        "a replication's state or output has {bytes} bytes, and a buffer of this device holds {limit}; make the larger of the \
          two structs smaller, or use another adapter"
     )]
     TooLarge {
-        /// Bytes of the larger of the two, as the device keeps them.
+        /// Bytes of the larger of the two, as stored on the device.
         bytes: u64,
         /// The most bytes of a storage buffer.
         limit: u64,

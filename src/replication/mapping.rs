@@ -1,11 +1,10 @@
-//! How replications are laid on the device.
+//! How replications are mapped to the device.
 
 use super::{Mapping, Model, ReplicationError};
 use crate::gpu::{Gpu, Kernel, Recipe, Source, Subgroups};
 use crate::shaders;
 
-/// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked
-/// for more.
+/// The largest workgroup of the kernels: WebGPU's default limit is 256 invocations.
 const MOST_INVOCATIONS: u32 = 256;
 
 /// A mapping with the number of invocations per workgroup.
@@ -18,25 +17,20 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape that usually serves this many replications of a model that draws by a table, or by
-    /// none.
+    /// The default shape for this many replications of a model; `tabled` if it draws with a table.
     pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32, tabled: bool) -> Self {
         let warp = warp_size(gpu);
         let group_size = match mapping {
-            // Each workgroup has a table of its own, and a core's memory bounds how many there are:
-            // about 25 on an H200 (228 KiB), so that those of 32 would leave more than half of its
-            // invocations without work. Where replications fill it workgroups of 128 were the
-            // fastest (`bench replication`, M/M/1); of those of 64 the cores get more even shares
-            // where they do not, and where between them the change lies is a guess.
+            // Each workgroup has a table, and a core's memory bounds their number (about 25 in 228
+            // KiB), so workgroups of 32 would leave invocations idle. 64 give cores even shares of
+            // few replications; 128 suit many.
             Mapping::Thread | Mapping::Auto if tabled => warp.max(if jobs < 1 << 17 { 64 } else { 128 }),
-            // As few as run in lockstep: the hardware spreads the workgroups, so few replications
-            // reach all its cores.
+            // As few as run in lockstep: the hardware spreads the workgroups, so even few
+            // replications reach all cores.
             Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
-            // About 2^17 invocations fill large devices; more of them per replication cost more in
-            // the scan. On an H200 (`bench replication`, the table in the module's documentation)
-            // 256 were the fastest at 64 replications, and 128 from 1,024 on; where between them
-            // the change lies is a guess.
+            // About 2^17 invocations fill large devices; more of them per replication make the scan
+            // more expensive.
             Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };
         Self { mapping, group_size: group_size.min(most_invocations(gpu)) }
@@ -51,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// Workgroups that serve this many replications.
+    /// Workgroups for this many replications.
     pub(super) fn workgroups(self, gpu: &Gpu, jobs: u32) -> u32 {
         jobs.div_ceil(self.per_group(gpu))
     }
@@ -68,7 +62,7 @@ impl Shape {
         }
     }
 
-    /// The model in this shape, compiled; the device keeps what it has compiled.
+    /// The model in this shape, compiled; the device caches compiled kernels.
     pub(super) fn kernel<M: Model>(
         self,
         gpu: &Gpu,
@@ -78,14 +72,14 @@ impl Shape {
         self.check(gpu)?;
         let recipe = self.files(gpu).recipe(model, self.group_size, self.per_group(gpu), warp_size(gpu))?;
         Ok(match trusted {
-            // SAFETY: as `// bounds:` of shaders/replication/job.wgsl says; the caller vouches for
-            // the model.
+            // SAFETY: see `// bounds:` of shaders/replication/job.wgsl; the caller vouches for the
+            // model.
             true => unsafe { recipe.trusted(gpu)? },
             false => recipe.kernel(gpu)?,
         })
     }
 
-    /// What the device lets be linked.
+    /// The files that the device supports.
     fn files(self, gpu: &Gpu) -> Files {
         Files {
             mapping: self.mapping,
@@ -97,8 +91,8 @@ impl Shape {
         }
     }
 
-    /// Whether a workgroup consists of whole subgroups, in any kernel: by what the adapter says,
-    /// and by what a kernel saw.
+    /// Whether a workgroup consists of whole subgroups in every kernel, according to the adapter
+    /// and to a probe kernel.
     fn whole_subgroups(self, gpu: &Gpu) -> bool {
         let Some(size) = Subgroups::fixed(gpu) else { return false };
         let seen = gpu.subgroups().and_then(|seen| seen.of(self.group_size).copied());
@@ -106,7 +100,7 @@ impl Shape {
     }
 }
 
-/// Which of the files that define the same functions a kernel is linked from.
+/// The choice among files that define the same functions.
 #[derive(Debug, Clone, Copy)]
 struct Files {
     /// Never [`Mapping::Auto`].
@@ -149,7 +143,7 @@ impl Files {
     }
 }
 
-/// The file with `mul_wide`, for a device with 64-bit integers or without.
+/// The file with `mul_wide`, for a device with or without 64-bit integers.
 pub(super) fn product(int64: bool) -> &'static str {
     match int64 {
         true => "random/mul_wide_int64.wgsl",
@@ -157,10 +151,10 @@ pub(super) fn product(int64: bool) -> &'static str {
     }
 }
 
-/// The file with the table that models may draw by.
+/// The file with the table that models may draw with.
 pub(super) const TABLE: &str = "random/exponential_table.wgsl";
 
-/// The file that fills the tables which a model draws by.
+/// The file that fills the tables with which a model draws.
 pub(super) fn tables(model: &[Source]) -> &'static str {
     if model.iter().any(|source| source.imports(TABLE)) { TABLE } else { "random/no_tables.wgsl" }
 }
@@ -168,7 +162,7 @@ pub(super) fn tables(model: &[Source]) -> &'static str {
 /// Every kernel that an engine of `model` may build, in the largest workgroups.
 ///
 /// # Errors
-/// None for a model that an [`Engine`](super::Engine) takes.
+/// None for a model that an [`Engine`](super::Engine) accepts.
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Result<Vec<Recipe>, ReplicationError> {
     let mut kernels = Vec::new();
@@ -184,7 +178,7 @@ pub fn kernels<M: Model>(model: &M) -> Result<Vec<Recipe>, ReplicationError> {
                 continue;
             }
             let files = Files { mapping, int64, subgroups };
-            // Of subgroups as most devices have them.
+            // With the subgroup size of most devices.
             let per_group = if subgroups { MOST_INVOCATIONS / 32 } else { 1 };
             kernels.push(files.recipe(model, MOST_INVOCATIONS, per_group, 32)?);
         }
@@ -192,7 +186,7 @@ pub fn kernels<M: Model>(model: &M) -> Result<Vec<Recipe>, ReplicationError> {
     Ok(kernels)
 }
 
-/// Invocations that run in lockstep, or a guess at it.
+/// Invocations that run in lockstep, or an estimate.
 fn warp_size(gpu: &Gpu) -> u32 {
     match gpu.has(wgpu::Features::SUBGROUP) {
         true => gpu.info().subgroup_max_size.max(1),
@@ -200,7 +194,7 @@ fn warp_size(gpu: &Gpu) -> u32 {
     }
 }
 
-/// The largest workgroup that the kernels and the device take.
+/// The largest workgroup that both the kernels and the device support.
 fn most_invocations(gpu: &Gpu) -> u32 {
     let limits = gpu.limits();
     let device = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);

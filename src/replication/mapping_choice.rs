@@ -1,40 +1,39 @@
-//! The mappings, and which of them was chosen.
+//! The mappings, and the choice among them.
 
 use std::fmt;
 
-/// Which invocations serve a replication. The results are the same bits.
+/// How many invocations run a replication. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mapping {
-    /// One invocation per replication: thread-level parallelism. For many replications that do much
-    /// the same.
+    /// One invocation per replication: thread-level parallelism. For many replications that branch
+    /// alike.
     Thread,
-    /// One subgroup per replication, of which one invocation works: the paper's warp-level
+    /// One subgroup per replication, with one working invocation: the paper's warp-level
     /// parallelism. Replications never wait for each other in branches. For up to some thousand
-    /// replications that branch differently: see the [module](super). Where subgroups are missing,
-    /// a workgroup plays the subgroup.
+    /// replications that branch differently: see the [module](super). Without subgroups, a
+    /// workgroup replaces the subgroup.
     Warp,
-    /// All invocations of a workgroup serve one replication. For few replications; the model must
-    /// offer it.
+    /// All invocations of a workgroup run one replication. For few replications; the model must
+    /// support it.
     Cooperative,
-    /// Whichever of them a short trial finds the fastest: the median of several slices of each, by
-    /// turns. From 32,768 replications on [`Mapping::Thread`]; so on adapters that are programs,
-    /// such as llvmpipe, unless [`Mapping::Cooperative`] is twice as fast. A run that is much
-    /// slower than its trial was looks again. [`Engine::chosen`](super::Engine::chosen) tells what
-    /// came of it.
+    /// The fastest in a short trial, by the median of several interleaved slices of each. From
+    /// 32,768 replications on it is [`Mapping::Thread`]; also on software adapters such as
+    /// llvmpipe, unless [`Mapping::Cooperative`] is twice as fast. A run that is much slower than
+    /// its trial repeats the trial. [`Engine::chosen`](super::Engine::chosen) returns the choice.
     #[default]
     Auto,
 }
 
-/// Which mapping served a run, and why.
+/// The mapping of a run, and why it was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingChoice {
     /// The mapping; never [`Mapping::Auto`].
     pub mapping: Mapping,
-    /// Why it is this one.
+    /// Why it was chosen.
     pub why: ChoiceReason,
-    /// What the trial saw of each mapping that it tried: draws of a replication per second (steps,
-    /// where the replications' own streams are not drawn from). Empty without a trial.
+    /// The speed of each mapping in the trial: draws of a replication per second (steps if its main
+    /// stream is not used). Empty without a trial.
     pub speeds: Vec<(Mapping, f64)>,
 }
 
@@ -44,19 +43,18 @@ pub struct MappingChoice {
 pub enum ChoiceReason {
     /// The caller chose it.
     Asked,
-    /// There are so many replications that one invocation for each fills any device.
+    /// There are enough replications to fill any device with one invocation each.
     Many,
-    /// The adapter is a program, and the others are slower there or not much faster.
+    /// The adapter is a software adapter, and the other mappings are not much faster there.
     Software,
     /// It was the fastest in a trial.
     Fastest,
-    /// It was the fastest in a second trial, after a run was much slower than the first one had
-    /// said.
+    /// It was the fastest in a second trial, after a run was much slower than the first trial.
     Again,
 }
 
 impl MappingChoice {
-    /// What the trial saw of the chosen mapping.
+    /// The speed of the chosen mapping in the trial.
     pub(super) fn speed(&self) -> Option<f64> {
         self.speeds.iter().find(|(mapping, _)| *mapping == self.mapping).map(|(_, speed)| *speed)
     }
@@ -65,12 +63,12 @@ impl MappingChoice {
 impl fmt::Display for MappingChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            ChoiceReason::Asked => "as asked for",
-            ChoiceReason::Many => "which fills the device with so many replications",
-            ChoiceReason::Software => "the usual one where the adapter is a program",
+            ChoiceReason::Asked => "as requested",
+            ChoiceReason::Many => "which fills the device with this many replications",
+            ChoiceReason::Software => "the default on a software adapter",
             ChoiceReason::Fastest => "the fastest in a trial",
             ChoiceReason::Again => {
-                "the fastest in a second trial, as the run was slower than the first one said"
+                "the fastest in a second trial, as the run was slower than the first trial"
             }
         };
         write!(f, "mapping {}, {why}", self.mapping)?;
@@ -83,7 +81,7 @@ impl fmt::Display for MappingChoice {
 }
 
 impl fmt::Display for Mapping {
-    /// The word that examples take and print.
+    /// The name in options and output.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Thread => "thread",

@@ -1,4 +1,4 @@
-//! What a replication model is.
+//! The contract of replication models.
 
 use bytemuck::Pod;
 
@@ -6,7 +6,7 @@ use super::{AnalysisError, Observations};
 use crate::gpu::Source;
 use crate::random::Stream;
 
-/// A replication model: plain data and one WGSL file in plain scalar code.
+/// A replication model: plain data and one WGSL file of scalar code.
 ///
 /// ```wgsl
 /// struct Params { ... }                               // the factors: one value of this struct per parameter point
@@ -17,35 +17,37 @@ use crate::random::Stream;
 /// fn finish(state: ptr<function, State>) -> Output
 /// ```
 ///
-/// Of the engine's WGSL the file may use
+/// The file may use these parts of the engine's WGSL:
 ///
-/// * the variable `params`, the parameters of the replication's point, which it may read;
+/// * the read-only variable `params`, the parameters of the replication's point;
 /// * draws from the replication's own stream: `draw`, `draw_block`, the variates `draw_below`,
 ///   `draw_exponential`, `draw_bernoulli`, `draw_uniform`, `draw_hyperexponential`, `draw_erlang`,
 ///   `draw_geometric`, `draw_triangular`, `draw_poisson`, `draw_normal`, `draw_lognormal`,
 ///   `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `uniform_of`,
 ///   `triangular_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`,
-///   `alias_pick` (each is described at its twin, a method of [`Stream`] or a function beside it),
-///   and `stream_seek`, `stream_position` and `stream_block` for models that know where their draws
-///   lie;
-/// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name,
-///   until `stream_main()` or the end of the step: [`Stream::purpose`] says what it is good for;
-/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate,
-///   and arithmetic: `mul_wide`, `add_word`, `product_128`, `time_add`, `time_since`, `time_less`,
+///   `alias_pick` (each is documented at its Rust counterpart, a method of [`Stream`] or a function
+///   next to it), and `stream_seek`, `stream_position` and `stream_block` for models that manage
+///   the positions of their draws;
+/// * `stream_purpose(purpose, number)`, after which all draws come from the substream of that name,
+///   until `stream_main()` or the end of the step: see [`Stream::purpose`];
+/// * `exponential_unit` and `exponential_short`, which turn a drawn word into a variate, and
+///   arithmetic: `mul_wide`, `add_word`, `product_128`, `time_add`, `time_since`, `time_less`,
 ///   `time_min`, `wide_add`, `wide_subtract`, `wide_less`, `wide_add_128`;
-/// * statistics that it keeps in its state, by the functions of
+/// * statistics in its state, by the functions of
 ///   [`statistics`](crate::statistics#while-a-model-runs);
 /// * `fail(code)`, which ends the replication without a result.
 ///
-/// Which stretch of the work a `step` is, is the model's choice; time slices and
-/// [`Options::max_steps`](super::Options::max_steps) count steps, so the [`ReferenceModel`] has to
-/// make the same choice. What is in `State` must be all that a replication knows: module variables do not
-/// last from one time slice to the next. None of the three structs may have padding (fields called
-/// `unused`, or with a name that begins with an underscore, take its place and are no result
-/// columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
+/// The model chooses the work of a `step`; time slices and
+/// [`Options::max_steps`](super::Options::max_steps) count steps, so the [`ReferenceModel`]
+/// has to make the same choice. `State` must hold everything that a replication stores: module
+/// variables do not last from one time slice to the next.
+///
+/// None of the three structs may have padding: use fields named `unused`, or with names that begin
+/// with an underscore, which are not result columns. A 64-bit number is a `vec2<u32>` of low and
+/// high word, aligned to 8 bytes.
 pub trait Model {
-    /// The struct `Params`: the same fields in the same order. Here and in the next, a model that
-    /// is not known before the program runs has [`Word`](crate::gpu::Word)s.
+    /// The struct `Params`: the same fields in the same order. Here and in `Output`, a model that
+    /// is only known at run time uses [`Word`](crate::gpu::Word)s.
     type Params: Pod + Send + Sync;
     /// The struct `Output`: the same fields in the same order.
     type Output: Pod + Send + Sync;
@@ -53,30 +55,30 @@ pub trait Model {
     /// The WGSL file.
     fn source(&self) -> Source;
 
-    /// A second WGSL file with the cooperative mapping, if the model offers it: see
+    /// A second WGSL file with the cooperative mapping, if the model supports it: see
     /// `shaders/replication/team.wgsl`.
     fn team_source(&self) -> Option<Source> {
         None
     }
 
-    /// The bytes of parameters: those of `params`, unless [`Model::Params`] are
-    /// [`Word`](crate::gpu::Word)s, of which this tells all. (`check` and `derive` are then told
-    /// the first word of a point.)
+    /// The bytes of parameters: by default those of `params`. If [`Model::Params`] are
+    /// [`Word`](crate::gpu::Word)s, this returns all parameters, and `check` and `derive` get the
+    /// first word of a point.
     fn params_bytes(&self, params: &Self::Params) -> Vec<u8> {
         bytemuck::bytes_of(params).to_vec()
     }
 
-    /// Says what is wrong with a parameter point. Called for every point before anything runs.
+    /// Checks a parameter point. Called for every point before anything runs.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// A message for the user.
     fn check(&self, params: &Self::Params) -> Result<(), String> {
         let _ = params;
         Ok(())
     }
 
     /// Adds columns to the replications of one point: ratios, and quantities in the units of the
-    /// model's users, in whose place [`Observations::hide`] takes those in ticks out of reports.
+    /// model. [`Observations::hide`] removes the columns in ticks from reports.
     ///
     /// # Errors
     /// As [`Observations::derive`].
@@ -86,20 +88,20 @@ pub trait Model {
     }
 }
 
-/// A model's Rust twin: the same replications on the host, bit for bit. It is the meaning of the
-/// model, so it is written for reading.
+/// A model's reference implementation in Rust: the same replications on the host, bit for bit. It
+/// defines the meaning of the model, so it is written for reading.
 pub trait ReferenceModel: Model {
-    /// What the replication keeps from step to step.
+    /// The state of a replication between steps.
     type State;
 
     /// WGSL: `start`.
     ///
     /// # Errors
-    /// [`Fail`] where the WGSL calls `fail`; so with the others.
+    /// [`Fail`] if the WGSL calls `fail`; the same for the other functions.
     fn start(&self, params: &Self::Params, stream: &mut Stream) -> Result<Self::State, Fail>;
 
-    /// WGSL: `step`. It must be the same stretch of the work: where the number of steps is bounded,
-    /// other replications would fail otherwise.
+    /// WGSL: `step`. It must do the same work: otherwise a bound on steps would fail other
+    /// replications.
     ///
     /// # Errors
     /// [`Fail`]

@@ -1,4 +1,4 @@
-//! What a run of replications gives.
+//! The results of a run of replications.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -17,14 +17,13 @@ use crate::statistics::{PARALLEL, Round, check_room};
 /// replications.
 #[derive(Debug, Clone)]
 pub struct Results<O> {
-    /// By point, then by replication. Zero for a replication that failed. (Where they are
-    /// [`Word`](crate::gpu::Word)s, all those of a replication, and then those of the next.)
+    /// By point, then by replication; zeros for a failed replication. ([`Word`](crate::gpu::Word)s
+    /// of one replication are consecutive.)
     pub outputs: Vec<O>,
-    /// By point: the fields of the outputs as named columns, those that the model derives from
-    /// them, and the failures.
+    /// By point: the fields of the outputs as named columns, derived columns, and the failures.
     pub observations: Vec<Observations>,
     /// A commutative sum over (point, replication, outcome, output): equal on every device and for
-    /// every mapping. That of more replications is the sum of the parts.
+    /// every mapping. The fingerprint of consecutive ranges is the sum of theirs.
     pub fingerprint: u64,
 }
 
@@ -46,7 +45,7 @@ pub(super) enum ReplicationEnd {
 }
 
 impl ReplicationEnd {
-    /// (status, code) as `job_outcomes` in `shaders/replication/job.wgsl` has them.
+    /// From (status, code) as in `job_outcomes` of `shaders/replication/job.wgsl`.
     fn from_words([status, code]: [u32; 2]) -> Self {
         match status {
             JOB_DONE => Self::Done,
@@ -76,40 +75,40 @@ impl ReplicationEnd {
     }
 }
 
-/// What the jobs of a run gave, in their order, taken in part by part from the first on.
+/// The outputs of the jobs of a run, received in order, part by part.
 #[derive(Debug)]
 pub(super) struct CollectedResults<O> {
     replications: Range<u32>,
-    /// Of an output.
+    /// Values of one output.
     values: usize,
     outputs: Vec<O>,
-    /// (status, code) by job, as [`ReplicationEnd::to_words`] has them.
+    /// (status, code) by job, as in [`ReplicationEnd::to_words`].
     outcomes: Vec<[u32; 2]>,
-    /// Jobs that were taken in.
+    /// Jobs received.
     taken: usize,
     failures: Vec<(usize, FailureCause)>,
     fingerprint: u64,
 }
 
 impl<O: Pod + Send + Sync> CollectedResults<O> {
-    /// With room for so many points, of which nothing is known yet.
+    /// With room for `points` points, and without results.
     pub(super) fn new(schema: &Schema, points: usize, replications: Range<u32>) -> Self {
         let values = values_of::<O>(schema.output.bytes).expect("its size was checked");
         let jobs = points * replications.len();
-        // Zeros that the system promises: the first to write them are the cores that copy.
+        // Zeroed lazily by the system: the cores that copy are the first to write these pages.
         let (outputs, outcomes) = (bytemuck::zeroed_vec(jobs * values), bytemuck::zeroed_vec(jobs));
         Self { replications, values, outputs, outcomes, taken: 0, failures: Vec::new(), fingerprint: 0 }
     }
 
-    /// Where the outputs and the outcomes of the next jobs belong.
+    /// The places of the outputs and the outcomes of the next jobs.
     pub(super) fn next(&mut self, jobs: usize) -> (&mut [O], &mut [[u32; 2]]) {
         let (first, end) = (self.taken, self.taken + jobs);
         (&mut self.outputs[first * self.values..end * self.values], &mut self.outcomes[first..end])
     }
 
-    /// Takes in what was written there: on all cores where there are many.
+    /// Receives the jobs written there: on all cores if there are many.
     pub(super) fn take(&mut self, jobs: usize) {
-        /// Jobs that a core takes at once.
+        /// Jobs per task of a core.
         const PART: usize = PARALLEL / 4;
         let (first, values, replications) = (self.taken, self.values, self.replications.clone());
         self.taken += jobs;
@@ -119,7 +118,7 @@ impl<O: Pod + Send + Sync> CollectedResults<O> {
             let (mut failures, mut sum) = (Vec::new(), 0_u64);
             for (job, (output, &words)) in (from..).zip(outputs.chunks_exact_mut(values).zip(outcomes)) {
                 if let Some(cause) = ReplicationEnd::from_words(words).cause() {
-                    // What the device left there means nothing.
+                    // The device's output is undefined here.
                     output.fill(O::zeroed());
                     failures.push((job, cause));
                 }
@@ -145,7 +144,7 @@ impl<O: Pod + Send + Sync> CollectedResults<O> {
 }
 
 impl<O: Pod + Send + Sync> Results<O> {
-    /// Sorts what each job gave, point by point.
+    /// Sorts the outputs of the jobs by point.
     pub(super) fn new<M: Model<Output = O>>(
         model: &M,
         schema: &Schema,
@@ -185,12 +184,12 @@ impl<O: Clone> Results<O> {
     }
 }
 
-/// A run that is watched goes in rounds: what a watcher stops is a round, and those before it are
-/// the results. Rounds grow until they last so long.
+/// A watched run goes in rounds: stopping ends a round, and the results are those of the rounds
+/// before it. Rounds grow to this length.
 const ROUND_LASTS: Duration = Duration::from_millis(500);
 
-/// Makes the replications of a range in rounds, the first of about so many jobs, by `run`; none if
-/// it is stopped in the first.
+/// Runs the replications of a range in rounds by `run`, the first with about `jobs` jobs; `None` if
+/// it is stopped in the first round.
 pub(super) async fn in_rounds<O: Clone>(
     replications: Range<u32>,
     experiment: &Experiment,
@@ -202,7 +201,7 @@ pub(super) async fn in_rounds<O: Clone>(
     // An even number, for antithetic pairs.
     let (mut first, mut round) = (replications.start, (jobs / points).max(2) & !1);
     loop {
-        // No small rest at the end, for which another mapping might be tried.
+        // No small remainder at the end, for which a trial might choose another mapping.
         let left = replications.end - first;
         let end = if left / 2 < round { replications.end } else { first + round };
         let begun = Instant::now();
@@ -221,8 +220,8 @@ pub(super) async fn in_rounds<O: Clone>(
     }
 }
 
-/// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a
-/// watcher stopped them before there were any.
+/// The round for [`Sequential`](super::Sequential) from replications that begin with `first`; an
+/// error if a watcher stopped them before there were any.
 pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<Round>, ReplicationError> {
     match results {
         Some(Results { observations, fingerprint, .. }) => {
@@ -234,12 +233,12 @@ pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<
     }
 }
 
-/// What a model is told of each point: its parameters, or the first word of them.
+/// The parameters of each point as the model gets them: all, or the first word of them.
 fn by_point<'p, P: Pod>(points: &'p [P], layout: &StructLayout) -> impl Iterator<Item = &'p P> {
     points.iter().step_by(values_of::<P>(layout.bytes).expect("its size was checked"))
 }
 
-/// Checks what of an experiment concerns the engines, and packs its points.
+/// Checks an experiment for the engines, and packs its points.
 pub(super) fn points<M: Model>(
     model: &M,
     schema: &Schema,
@@ -263,15 +262,15 @@ pub(super) fn points<M: Model>(
     if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
         return Err(super::AnalysisError::TooMany { points: number, replications: count }.into());
     }
-    // Outputs, how they ended, columns of both, and columns that are derived.
+    // Outputs, outcomes, columns of both, and derived columns.
     check_room(number, count, 2 * schema.output.bytes as usize + 32)?;
     Ok(points)
 }
 
-/// The row of a job in a fingerprint: the point and the number of a replication, how it ended, and
+/// The row of a job in a fingerprint: the point and the number of a replication, its outcome, and
 /// its output.
 fn row(job: usize, replications: &Range<u32>, ended: [u32; 2], output: &[u8]) -> u64 {
-    /// What tells these rows from those of other modules' fingerprints: "repl".
+    /// Separates these rows from those of other modules' fingerprints: "repl".
     const KIND: u32 = 0x7265_706c;
     let job = u32::try_from(job).expect("the jobs were counted");
     let per_point = replications.end - replications.start;

@@ -1,4 +1,4 @@
-//! A model linked with the engine's WGSL, and what reflection says about its structs.
+//! A model linked with the engine's WGSL, and the reflection of its structs.
 
 use super::mapping::{TABLE, product, tables};
 use super::{Model, ReplicationError};
@@ -7,25 +7,25 @@ use crate::gpu::{
 };
 use crate::{random, shaders, statistics};
 
-/// The structs of a model as its WGSL lays them out: factors and result columns by name, type and
+/// The structs of a model in their WGSL layout: factors and result columns by name, type and
 /// offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     /// `struct Params`: the factors.
     pub params: StructLayout,
-    /// What fields of `struct Params` are: times, probabilities, by what the model does with them.
+    /// The uses of fields of `struct Params` in the model: times, probabilities.
     pub uses: Vec<FieldUse>,
     /// `struct State`.
     pub state: StructLayout,
     /// `struct Output`: the columns.
     pub output: StructLayout,
-    /// Bytes of `JobSaved`: what the engine keeps of a replication between slices.
+    /// Bytes of `JobSaved`: the engine's state of a replication between slices.
     pub(super) saved_bytes: u32,
-    /// Whether it draws by a table in workgroup memory.
+    /// Whether it draws with a table in workgroup memory.
     pub(super) tabled: bool,
 }
 
-/// What a model's file must declare.
+/// The declarations that a model's file must have.
 const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "struct", name: "Params", text: "struct Params" },
     Declaration { keyword: "struct", name: "State", text: "struct State" },
@@ -35,8 +35,8 @@ const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "fn", name: "finish", text: "fn finish(state: ptr<function, State>) -> Output" },
 ];
 
-/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and
-/// `statistics`, and `ARITHMETIC`: the documentation of [`Model`].
+/// The engine's functions that a model's file may call in addition to `MODEL_FUNCTIONS` of `random`
+/// and `statistics`, and `ARITHMETIC`: see the documentation of [`Model`].
 const FUNCTIONS: [&str; 10] = [
     "draw_block",
     "stream_seek",
@@ -50,17 +50,17 @@ const FUNCTIONS: [&str; 10] = [
     "fail",
 ];
 
-/// What its file for a team may use besides: `shaders/replication/team.wgsl`.
+/// Additional functions for its team file: `shaders/replication/team.wgsl`.
 const TEAM_FUNCTIONS: [&str; 4] = ["team_size", "team_agree", "team_sum", "team_scan"];
 const TEAM_VARIABLES: [&str; 2] = ["params", "team_lane"];
 
 impl Schema {
-    /// Links the model, checks its structs, and checks that its files use nothing of the engine but
-    /// what they may: what a replication knew besides its state would depend on where slices end
-    /// and on its neighbours.
+    /// Links the model, checks its structs, and checks that its files use only the allowed parts of
+    /// the engine: other state of a replication would depend on the ends of slices and on its
+    /// neighbours.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
@@ -93,7 +93,7 @@ impl Schema {
             if layout.bytes > MOST_KEPT {
                 let bytes = layout.bytes;
                 let problem = format!(
-                    "has a `struct {name}` of {bytes} bytes, and WGSL promises {MOST_KEPT} to the variables of a function: make it smaller"
+                    "has a `struct {name}` of {bytes} bytes, and WGSL guarantees {MOST_KEPT} for variables of a function; make it smaller"
                 );
                 return Err(ReplicationError::Contract { file: file.clone(), problem });
             }
@@ -129,7 +129,7 @@ mod tests {
     use crate::random::Stream;
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, Options, ReferenceModel};
 
-    /// M/M/1, of which nothing is known but its file and the bytes of its parameters.
+    /// M/M/1, known only by its file and the bytes of its parameters.
     #[derive(Debug)]
     struct Untyped(Mm1Params);
 

@@ -1,4 +1,5 @@
-//! Between tables of points and named columns on the host and the structs of a model's WGSL.
+//! Conversion between tables of points and named columns on the host and the structs of a model's
+//! WGSL.
 
 use crate::columns::values;
 use crate::gpu::{Field, FieldKind, StructLayout};
@@ -7,9 +8,9 @@ use crate::text::quoted;
 
 type Result<T> = std::result::Result<T, AnalysisError>;
 
-/// The parameter structs of all points, one after the other as a WGSL `array<Params>` holds them.
+/// The parameter structs of all points, in the layout of a WGSL `array<Params>`.
 ///
-/// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep
+/// `layout` describes the struct. Each factor sets the field with its name. The other fields keep
 /// their bytes of `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults,
 /// every field must be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an
 /// f32 field any number in its range, rounded to nearest.
@@ -41,7 +42,7 @@ pub fn pack(design: &Design, layout: &StructLayout, defaults: Option<&[u8]>) -> 
     Ok(bytes)
 }
 
-/// Writes a value in the type of a parameter, or says why it cannot be.
+/// Writes a value in the type of a parameter, or returns why it does not fit.
 fn write(level: Value, kind: FieldKind, bytes: &mut [u8]) -> std::result::Result<(), &'static str> {
     let whole = |reason| level.whole().ok_or(reason);
     match kind {
@@ -93,13 +94,13 @@ fn find<'a>(layout: &'a StructLayout, factor: &str) -> Result<&'a Field> {
     Ok(field)
 }
 
-/// The columns of `replications` outputs, one after the other as an `array<Output>` holds them, by
-/// the reflected layout of the WGSL `struct Output`: [`StructLayout::columns`], so that a field
-/// that is a struct or an array gives several.
+/// The columns of `replications` outputs in the layout of an `array<Output>`, by the reflected
+/// layout of the WGSL `struct Output`: [`StructLayout::columns`], so a field that is a struct or an
+/// array gives several.
 ///
 /// # Errors
-/// [`AnalysisError::OutputBytes`] where the bytes are not so many outputs,
-/// [`AnalysisError::OutputField`] where a field is no column.
+/// [`AnalysisError::OutputBytes`] if the number of bytes is wrong, [`AnalysisError::OutputField`]
+/// if a field cannot be a column.
 pub fn columns(layout: &StructLayout, bytes: &[u8], replications: usize) -> Result<Vec<Column>> {
     let stride = layout.bytes as usize;
     if replications.checked_mul(stride) != Some(bytes.len()) {

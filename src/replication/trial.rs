@@ -1,4 +1,4 @@
-//! How fast mappings are: trials of them.
+//! Trials that measure the speed of mappings.
 
 use bytemuck::Pod;
 
@@ -7,14 +7,14 @@ use super::batch::Batch;
 use super::speed_check::DrawnSamples;
 use crate::gpu::{Gpu, Pace, SLICE};
 
-/// A mapping on trial: replications of their own, a slice at a time.
+/// A mapping on trial, with replications of its own, one slice at a time.
 #[derive(Debug)]
 pub(super) struct Trial<O> {
     batch: Batch<O>,
     pub(super) pace: Pace,
-    /// Where the replications stood after the last slice; none at their beginning.
+    /// The progress after the last slice; `None` at the beginning.
     stood: Option<DrawnSamples>,
-    /// Whether slices are as long as they should be.
+    /// Whether slices have their full length.
     warm: bool,
 }
 
@@ -27,8 +27,8 @@ impl<O: Pod> Trial<O> {
         self.batch.len()
     }
 
-    /// A slice more: draws of a replication per second. Short ones, in which the submission itself
-    /// counts, are not measured: they grow, until they take a quarter of what slices should or the
+    /// Runs one more slice: draws of a replication per second. Short slices, dominated by the
+    /// submission, are not measured: they grow until they take a quarter of the target time or the
     /// replications end in one.
     pub(super) async fn slice(&mut self, gpu: &Gpu) -> Result<Option<f64>, ReplicationError> {
         let steps = self.pace.units();

@@ -1,4 +1,4 @@
-//! What a batch and a slice are, as the device is told.
+//! The description of a batch and a slice for the device.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ shared! {
 }
 
 impl Work {
-    /// All replications of an experiment's points, to be cut into batches.
+    /// All replications of an experiment's points, to be divided into batches.
     pub(super) fn new(
         experiment: &Experiment,
         replications: &Range<u32>,
@@ -48,12 +48,12 @@ impl Work {
         self.jobs
     }
 
-    /// What is left after so many jobs, if anything.
+    /// The rest after `done` jobs, if any.
     pub(super) fn after(&self, done: u32) -> Option<Self> {
         (done < self.jobs).then(|| Self { first: done, jobs: self.jobs - done, ..*self })
     }
 
-    /// The first of its jobs.
+    /// The first of its jobs, at most `jobs`.
     pub(super) fn at_most(self, jobs: u32) -> Self {
         Self { jobs: self.jobs.min(jobs), ..self }
     }

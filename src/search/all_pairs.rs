@@ -20,7 +20,7 @@ shared! {
     "search/all_pairs.wgsl":
     const STEP: u32;
     const TILE: u32;
-    /// What a distance is where there is no way.
+    /// The distance of unreachable vertices.
     const FAR: u32;
 }
 
@@ -34,21 +34,21 @@ pub struct AllPairs {
 }
 
 impl AllPairs {
-    /// Finds all distances of a graph, by Floyd and Warshall's algorithm in blocks of vertices: as
-    /// many sums as the cube of the number of vertices, whatever the arcs. It is for graphs of up
-    /// to some thousand vertices, and more than some arcs for each; for few sources in a large and
-    /// sparse graph, [`Graph::distances_from`] looks at each arc once.
+    /// Finds all distances of a graph with the Floyd-Warshall algorithm in blocks of vertices. The
+    /// number of sums is the cube of the number of vertices, for any arcs. It is for graphs of up
+    /// to some thousand vertices with more than some arcs each. For few sources in a large sparse
+    /// graph, [`Graph::distances_from`] reads each arc only once.
     ///
     /// # Errors
-    /// [`SearchError::Weights`] where a path could be as long as 2^31 - 1, and
-    /// [`SearchError::Gpu`]: the square of the number of vertices, rounded up to a multiple of 64,
-    /// takes 4 bytes each in one buffer.
+    /// [`SearchError::Weights`] if a path could be as long as 2^31 - 1, and [`SearchError::Gpu`]:
+    /// the matrix needs 4 bytes for each pair in one buffer, with the number of vertices rounded up
+    /// to a multiple of 64.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
         pollster::block_on(Self::new_async(gpu, graph))
     }
 
-    /// [`AllPairs::new`] for browsers, where nothing may block.
+    /// [`AllPairs::new`] for browsers, where calls may not block.
     ///
     /// # Errors
     /// As [`AllPairs::new`].
@@ -86,7 +86,7 @@ impl AllPairs {
             rounds[done..done + count].iter().for_each(|round| round.record(&mut encoder));
             let begun = Instant::now();
             gpu.submit(encoder)?;
-            // A read waits, in browsers too.
+            // A read waits, even in browsers.
             distances.read_range(gpu, 0, 1).await?;
             pace.record(u32::try_from(count).expect("not above the units"), begun.elapsed());
             done += count;
@@ -94,33 +94,33 @@ impl AllPairs {
         Ok(Self { vertices, side, distances, took: all_begun.elapsed() })
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> u32 {
         self.vertices
     }
 
-    /// The distances on the device: rows of [`AllPairs::row`] words, one for each vertex that paths
-    /// begin at, with a column for each vertex that they end at; 2^31 - 1 where there is no way.
-    /// Rows and columns beyond the last vertex are of no meaning.
+    /// The distances on the device: rows of [`AllPairs::row`] words. A row is the start of paths, a
+    /// column their end; unreachable vertices have 2^31 - 1. Rows and columns beyond the last
+    /// vertex have no meaning.
     pub fn distances(&self) -> &Buffer<u32> {
         &self.distances
     }
 
-    /// How long the rounds took, without bringing the graph to the device: the cube of
-    /// [`AllPairs::row`] sums.
+    /// The duration of the rounds, without the upload of the graph: the cube of [`AllPairs::row`]
+    /// sums.
     pub fn took(&self) -> Duration {
         self.took
     }
 
-    /// Words of a row of the buffer.
+    /// The number of words of a row of the buffer.
     pub fn row(&self) -> u32 {
         self.side
     }
 
-    /// The distances from one vertex to all; none where there is no way.
+    /// The distances from one vertex to all vertices; `None` for unreachable ones.
     ///
     /// # Errors
-    /// [`SearchError::Source`] where there is no such vertex, and [`SearchError::Gpu`].
+    /// [`SearchError::Source`] if there is no such vertex, and [`SearchError::Gpu`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn from(&self, gpu: &Gpu, vertex: u32) -> Result<Vec<Option<u32>>, SearchError> {
         pollster::block_on(self.from_async(gpu, vertex))
@@ -154,7 +154,8 @@ fn round(gpu: &Gpu, side: u32, block: u32, distances: &Buffer<u32>) -> Result<Pl
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/search/all_pairs.wgsl says.
+    // SAFETY: the `// bounds:` paragraph of shaders/search/all_pairs.wgsl argues that accesses stay
+    // within bounds.
     unsafe { recipe.trusted(gpu) }
 }
 
@@ -163,7 +164,7 @@ fn recipes() -> [Recipe; 3] {
     ["pivots", "panels", "rest"].map(|entry| Recipe::new("search/all_pairs", entry, [source()]))
 }
 
-/// Every kernel of the file.
+/// Every kernel of this file.
 pub(super) fn kernels() -> impl Iterator<Item = Recipe> {
     recipes().into_iter()
 }

@@ -1,4 +1,4 @@
-//! The engine of searches: what it is told, and lists of searches from the first to the last.
+//! The engine of searches: its options, and the processing of lists.
 
 mod run;
 
@@ -15,18 +15,18 @@ use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
 use super::{Grid, Mapping, Options, SearchError, SearchRun, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
 
-/// Lanes of a processor's vectors, as llvmpipe has them with AVX.
+/// Lanes of a CPU vector, as llvmpipe uses them with AVX.
 const LANES: u32 = 8;
 
-/// How many cores a processor has.
+/// The number of CPU cores.
 fn cores() -> u64 {
     std::thread::available_parallelism().map_or(4, |cores| cores.get() as u64)
 }
 
 /// Finds shortest paths on one map, or in one graph.
 ///
-/// Memory and kernels are kept between runs. Runs of one engine follow one another, whichever
-/// threads ask for them.
+/// Memory and kernels are cached between runs. Runs of one engine execute one after the other, from
+/// any threads.
 #[derive(Debug)]
 pub struct Engine<S = Grid> {
     gpu: Gpu,
@@ -36,19 +36,19 @@ pub struct Engine<S = Grid> {
     pub(super) kept: Mutex<WarmMemory>,
 }
 
-/// What a run leaves to the next.
+/// State that a run leaves to the next.
 #[derive(Debug, Default)]
 pub(super) struct WarmMemory {
     memory: Option<Memory>,
     pace: Option<Pace>,
-    /// Steps of a dispatch: fewer than at first where the driver cut loops.
+    /// Steps of a dispatch: fewer than at first if the driver cut loops.
     steps: Option<u32>,
-    /// What paths are walked by, once there are some.
+    /// The buffers for walks along paths, once they are needed.
     walked: Option<WalkMap>,
 }
 
-/// Searches that go into one list on the device, so that starts and goals, and records, fit a
-/// binding of 128 MiB.
+/// Maximum searches of a list on the device: starts, goals and records then fit a binding of 128
+/// MiB.
 const LIST: usize = 1 << 22;
 
 impl<S: Space> Engine<S> {
@@ -112,7 +112,7 @@ impl<S: Space> Engine<S> {
         let limits = self.gpu.limits();
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
-        // A processor has the lanes of a vector in lockstep.
+        // A CPU runs the lanes of a vector in lockstep.
         let alone = if self.gpu.is_software() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
             Mapping::Thread(design) if !design.serves_one_invocation() => {
@@ -121,11 +121,8 @@ impl<S: Space> Engine<S> {
             Mapping::Thread(design) => (OpenList::Queue(design), alone),
             mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
             Mapping::Bands => (OpenList::Bands, alone),
-            // As many as there are cells with about the same estimate, and directions. (`bench
-            // search` on an H200, density 0.2, 1000 searches a second with teams of 64, 128, 256
-            // and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303,
-            // 285, 205; 1,024 x 1,024 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550
-            // and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
+            // About as many invocations as cells with similar estimates, times directions; larger
+            // maps have more.
             _ if self.space.count() <= 256 * 256 => (OpenList::Team, 64),
             _ if self.space.count() <= 512 * 512 => (OpenList::Team, 128),
             _ => (OpenList::Team, 512.min(most)),
@@ -148,7 +145,7 @@ impl<S: Space> Engine<S> {
         if searches.len() > limit as usize {
             return Err(SearchError::TooMany { what: "searches", count: searches.len(), limit });
         }
-        // Not the device, which in browsers belongs to one thread.
+        // Excludes the device, which in browsers belongs to one thread.
         let space = &self.space;
         let ends = |(search, &(start, goal)): (usize, &(S::Cell, S::Cell))| {
             let places = [space.locate(search, start)?, space.locate(search, goal)?];
@@ -156,14 +153,13 @@ impl<S: Space> Engine<S> {
             Ok(if open { places } else { [PLACE_NONE; 2] })
         };
         let places: Result<_, SearchError> = searches.par_iter().enumerate().map(ends).collect();
-        // Of several errors, the first in the list is told.
+        // Of several errors, return the first in the list.
         places.or_else(|_| searches.iter().enumerate().map(ends).collect())
     }
 
-    /// Open lists that searches begin with, and the longest that there may be: as the device binds
-    /// them for a slot. No queue needs more than an item for each move, because each puts a cell
-    /// there once at most where the heuristic is consistent; for lists in bands there is no such
-    /// bound.
+    /// Initial and maximum length of open lists, as the device binds them for a slot. No queue
+    /// needs more than an item for each move, because with a consistent heuristic a move inserts a
+    /// cell at most once. Lists in bands have no such bound.
     fn capacities(&self, shape: Shape) -> (u32, u32) {
         let most = match shape.open {
             OpenList::Queue(_) => self.space.most_open(),
@@ -173,20 +169,16 @@ impl<S: Space> Engine<S> {
         (self.options.capacity.unwrap_or(self.space.usual_open().max(64)).clamp(1, most), most)
     }
 
-    /// How many slots there are for so many searches.
+    /// The number of slots for this many searches.
     fn slots(&self, shape: Shape, capacity: u32, searches: usize) -> Result<u32, SearchError> {
         let marks = 4 * u64::from(self.space.count());
         let open = 8 * shape.open.items(capacity);
         let limit = self.gpu.max_buffer_bytes();
         let lists = limit / shape.open.bytes(capacity);
         let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
-        // A processor serves as many at once as its cores have lanes; two workgroups for each share
-        // the work at the end of a dispatch, and more would share the caches: lavapipe on two busy
-        // cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots
-        // and 1.3 s with 256. A GPU of today takes some thousand workgroups, and hides waits with
-        // more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and
-        // 65,536 slots: 10.2, 10.7, 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29,
-        // 1.33, 1.32. The rest are guesses.)
+        // A CPU serves as many searches at once as its cores have lanes. Two workgroups for each
+        // share the work at the end of a dispatch; more would compete for caches. A GPU runs some
+        // thousand workgroups and hides latency with more.
         let (most, bytes) = match (self.gpu.is_software(), shape.open == OpenList::Team) {
             (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),

@@ -1,44 +1,44 @@
-//! What can go wrong in path search.
+//! Errors of path search.
 
 use crate::ErrorKind;
 use crate::gpu::{GpuError, LinkError};
 use crate::queue::QueueDesign;
 
-/// An error of the `search` module. Nothing was changed; the next call may succeed.
+/// An error of the `search` module. Nothing changed; the next call may succeed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// A side of a map is 0 or too long.
-    #[error("a map of {width} times {height} cells: sides are from 1 to {max}", max = super::MAX_SIDE)]
+    #[error("expected map sides from 1 to {max}, found {width} times {height} cells", max = super::MAX_SIDE)]
     Sides {
         /// Cells in a row.
         width: u64,
         /// Rows.
         height: u64,
     },
-    /// The terrain of a map is not as long as the map.
-    #[error("a map of {width} times {height} cells was given the terrain of {cells} cells")]
+    /// The terrain and the map have different sizes.
+    #[error("expected the terrain of {width} times {height} cells, found {cells} cells")]
     Cells {
         /// Cells in a row.
         width: u32,
         /// Rows.
         height: u32,
-        /// Cells that have a terrain.
+        /// Cells with a terrain.
         cells: u64,
     },
-    /// The media of a map are not as long as the map.
-    #[error("a map of {width} times {height} cells was given the media of {cells} cells")]
+    /// The media and the map have different sizes.
+    #[error("expected the media of {width} times {height} cells, found {cells} cells")]
     Media {
         /// Cells in a row.
         width: u32,
         /// Rows.
         height: u32,
-        /// Cells that have a medium.
+        /// Cells with a medium.
         cells: u64,
     },
-    /// Moves with which the heuristic would not be one.
+    /// Move costs with which the heuristic would not be admissible.
     #[error(
-        "moves that cost {straight} and, diagonally, {diagonal}: a straight one costs at least 1, and a diagonal one as much or up to \
+        "moves cost {straight} straight and {diagonal} diagonally; a straight move must cost at least 1, and a diagonal one as much or up to \
          twice as much"
     )]
     Moves {
@@ -47,34 +47,33 @@ pub enum SearchError {
         /// Cost of a diagonal move.
         diagonal: u32,
     },
-    /// Costs could leave 32 bits.
+    /// Costs could exceed 32 bits.
     #[error(
-        "moves that cost {straight} and, diagonally, {diagonal}: with the terrain and size of this map, the costs from end to end could \
-         be {most}, and half of 2^32 is the limit. Choose moves with smaller costs (Grid::new_with_moves), or terrain with smaller numbers"
+        "moves cost {straight} straight and {diagonal} diagonally: with the terrain and size of this map, the costs from end to end could \
+         be {most}, beyond the limit of 2^31. Choose moves with smaller costs (Grid::new_with_moves), or terrain with smaller numbers"
     )]
     Costs {
         /// Cost of a straight move.
         straight: u32,
         /// Cost of a diagonal move.
         diagonal: u32,
-        /// What the heuristic and a move could come to.
+        /// The maximum of the heuristic plus a move.
         most: u64,
     },
-    /// A path may be so long that its cost does not fit 32 bits: some cells were passed over
-    /// because of their costs, and no path was found without them. With smaller costs it may turn
-    /// out that there is no path at all.
+    /// The cost of a path may not fit 32 bits: the search skipped cells because of their costs and
+    /// found no path without them. With smaller costs it may turn out that there is no path at all.
     #[error(
-        "search {search}: a path to the goal would cost {limit} or more, which is beyond 32 bits, if there is one. Choose moves with smaller costs \
-         (70 straight on and 99 diagonally are sqrt 2 to four digits), or weights in larger units"
+        "search {search}: a path to the goal, if there is one, costs {limit} or more, which does not fit 32 bits. Choose moves with smaller costs \
+         (70 straight and 99 diagonally are sqrt 2 to four digits), or weights in larger units"
     )]
     Overflow {
         /// Its number in the list.
         search: u32,
-        /// What costs stay below.
+        /// The exclusive limit of costs.
         limit: u32,
     },
-    /// A number of obstacles that no map has.
-    #[error("a density of obstacles of {density}: it is a number from 0 to 10")]
+    /// An invalid density of obstacles.
+    #[error("expected a density of obstacles from 0 to 10, found {density}")]
     Density {
         /// The density.
         density: f64,
@@ -93,29 +92,29 @@ pub enum SearchError {
         /// Rows.
         height: u32,
     },
-    /// More searches, sources or targets than can be numbered.
-    #[error("{count} {what} in one list, and at most {limit} can be numbered: split the list")]
+    /// More searches, sources or targets than 32-bit numbers.
+    #[error("a list holds at most {limit} {what}, found {count}; split the list")]
     TooMany {
-        /// What they are.
+        /// The kind of items.
         what: &'static str,
-        /// How many there are.
+        /// The number of items.
         count: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: u32,
     },
-    /// More arcs than can be numbered, with those that wavefronts add at vertices with more
-    /// than 64.
+    /// More arcs than 32-bit numbers, with those that wavefronts add at vertices with more than 64
+    /// arcs.
     #[error(
-        "a graph of {arcs} arcs, with which they cannot be numbered up to {limit}: leave out vertices or arcs that no path needs"
+        "a graph has at most {limit} arcs with those that wavefronts add, found {arcs}; leave out vertices or arcs that no path needs"
     )]
     Arcs {
-        /// How many were given, or the graph has.
+        /// The number of input arcs, or of the graph's arcs.
         arcs: usize,
-        /// How many there may be, of vertices too.
+        /// The maximum number of arcs, and of vertices.
         limit: u32,
     },
     /// An arc of a vertex that does not exist.
-    #[error("arc {arc} names the vertex {vertex}, and the graph has {vertices}, numbered from 0")]
+    #[error("arc {arc} names the vertex {vertex}, but the graph has {vertices}, numbered from 0")]
     Vertex {
         /// Its number in the list of arcs.
         arc: usize,
@@ -124,9 +123,9 @@ pub enum SearchError {
         /// Vertices of the graph.
         vertices: u32,
     },
-    /// A start, a goal or a target is no vertex of the graph.
+    /// A start, a goal or a target is not a vertex of the graph.
     #[error(
-        "search {search}: the vertex {vertex} is none of the graph, which has {vertices}, numbered from 0"
+        "search {search}: the vertex {vertex} is not in the graph, which has {vertices}, numbered from 0"
     )]
     NoVertex {
         /// Its number in the list.
@@ -136,154 +135,152 @@ pub enum SearchError {
         /// Vertices of the graph.
         vertices: u32,
     },
-    /// A heuristic that is not consistent.
+    /// An inconsistent heuristic.
     #[error(
-        "search {search}: the heuristic is not consistent on the arc from the vertex {from} to {to}: an estimate may not be more than the weight of the arc and \
-         the estimate from there, and is 0 at the goal. Paths found with it might not be the cheapest ones"
+        "search {search}: the heuristic is not consistent on the arc from the vertex {from} to {to}: an estimate may not exceed the weight of the arc plus \
+         the estimate at its end, and must be 0 at the goal. Paths found with it might not be the cheapest"
     )]
     Heuristic {
         /// The number of the search in the list.
         search: u32,
-        /// Where the arc begins; the goal, if the estimate there is not 0; or a vertex for which
-        /// two estimates were not the same.
+        /// The start of the arc; the goal, if the estimate there is not 0; or a vertex with two
+        /// different estimates.
         from: u32,
-        /// Where it ends.
+        /// The end of the arc.
         to: u32,
     },
-    /// A file with a heuristic that lacks what the engine needs.
+    /// A heuristic's file lacks a declaration that the engine needs.
     #[error("{file}: the heuristic {problem}")]
     Contract {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// Not as many coordinates as vertices.
-    #[error("{given} coordinates were given for a graph of {vertices} vertices")]
+    /// The numbers of coordinates and vertices differ.
+    #[error("expected coordinates of {vertices} vertices, found {given}")]
     Coordinates {
-        /// Coordinates.
+        /// Number of coordinates.
         given: usize,
         /// Vertices of the graph.
         vertices: u32,
     },
-    /// Paths in a graph with arcs that cost nothing.
+    /// Paths were requested in a graph with arcs of weight 0.
     #[error(
-        "the arc from the vertex {from} to {to} has the weight 0, with which paths could go in circles: searches without paths take it. For paths, give it the weight 1, \
-         and the others larger ones"
+        "the arc from the vertex {from} to {to} has the weight 0, so paths could be cyclic; only searches without paths accept it. For paths, give it the weight 1 \
+         and the others larger weights"
     )]
     FreeArc {
-        /// Where it begins.
+        /// The start of the arc.
         from: u32,
-        /// Where it ends.
+        /// The end of the arc.
         to: u32,
     },
-    /// A mapping that is for maps only.
-    #[error("the mapping {mapping} is for maps, and this is a graph. Choose thread or auto")]
+    /// A mapping for maps was used on a graph.
+    #[error("the mapping {mapping} is for maps, but this is a graph; choose thread or auto")]
     Mapping {
         /// Its name.
         mapping: super::Mapping,
     },
-    /// Distances were asked for from a vertex that does not exist.
-    #[error("distances from the vertex {vertex} of a graph that has {vertices}, numbered from 0")]
+    /// Distances were requested from a vertex that does not exist.
+    #[error("there are no distances from the vertex {vertex}: the graph has {vertices}, numbered from 0")]
     Source {
         /// The vertex.
         vertex: u32,
         /// Vertices of the graph.
         vertices: u32,
     },
-    /// Distances were asked for of a row that a table does not have.
-    #[error("row {row} of a table of distances that has {rows}, numbered from 0")]
+    /// A row was requested that the table of distances does not have.
+    #[error("there is no row {row}: the table of distances has {rows}, numbered from 0")]
     Row {
         /// The row.
         row: u32,
         /// Rows of the table.
         rows: u32,
     },
-    /// Distances could leave their range.
+    /// Distances could exceed their range.
     #[error(
-        "arcs that weigh up to {heaviest} between {vertices} vertices: a path could be as long as 2^31 - 1, which is the limit. Choose \
+        "arcs weigh up to {heaviest} between {vertices} vertices, so a path could be as long as the limit of 2^31 - 1. Choose \
          smaller units"
     )]
     Weights {
-        /// The greatest weight.
+        /// The largest weight.
         heaviest: u32,
         /// Vertices of the graph.
         vertices: u32,
     },
-    /// A queue design that no search can use.
+    /// A queue design that searches cannot use.
     #[error(
-        "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of {names}, or the \
-         mapping team, which needs none",
+        "the queue design {design} does not serve searches: one invocation manages the open list of a search. Choose one of {names}, or the \
+         mapping team, which needs no queue",
         names = serving()
     )]
     Queue {
         /// Its name.
         design: &'static str,
     },
-    /// A setting that is not possible.
-    #[error("{what} of {value}: {remedy}")]
+    /// An invalid setting.
+    #[error("{value} {what}: expected a number {remedy}")]
     Setting {
-        /// What was set.
+        /// The setting.
         what: &'static str,
-        /// To what.
+        /// Its value.
         value: u32,
-        /// What is possible.
+        /// The valid values.
         remedy: String,
     },
     /// The open list of a search does not fit the device.
     #[error(
-        "search {search}: its open list outgrew {items} items, which is the longest that this device binds in one buffer. Choose \
+        "search {search}: its open list exceeds {items} items, the maximum that this device binds in one buffer. Choose \
          an adapter with larger limits, or, on a map, another mapping"
     )]
     OpenList {
         /// Its number in the list.
         search: u32,
-        /// Items that there was room for.
+        /// The maximum number of items.
         items: u32,
     },
-    /// A run was begun while another one of the same engine was waiting.
-    #[error(
-        "the engine is in the middle of a run, and the next may begin when that is over. Wait for it, or make an engine for each"
-    )]
+    /// A run was started while another one of the same engine was waiting.
+    #[error("this engine is already running. Wait for the run to finish, or create an engine for each run")]
     Busy,
     /// The watcher of a run stopped it.
     #[error("stopped before all searches had ended: there are no results")]
     Stopped,
-    /// The driver ends loops so early that no search gets on.
+    /// The driver ends loops so early that no search makes progress.
     #[error(
-        "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, a heuristic with shorter loops, or another driver"
+        "the driver ends the loops of a single search step, so searches make no progress. Choose the queue design heap, a heuristic with shorter loops, or another driver"
     )]
     Cut,
-    /// A file of a map, a scenario or a graph.
+    /// An invalid file of a map, a scenario or a graph.
     #[error("{file}, line {line}: {message}")]
     Format {
-        /// What was read, as the caller called it.
+        /// The caller's name for the text.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
-    /// A search of a scenario is for a map of another size.
+    /// A search of a scenario belongs to a map of another size.
     #[error(
-        "{file}, line {line}: a search on {map}, which has {} times {} cells, and the map here has {width} times {height}. Choose the scenario of this map",
+        "{file}, line {line}: the search is for {map} with {} times {} cells, but this map has {width} times {height}; choose the scenario of this map",
         size.x, size.y
     )]
     OtherMap {
-        /// The scenario, as the caller called it.
+        /// The caller's name for the scenario.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// The map that the search is for.
+        /// The map of the search.
         map: String,
         /// Cells in a row of that map, and rows.
         size: glam::UVec2,
-        /// Cells in a row of the map that was given.
+        /// Cells in a row of the caller's map.
         width: u32,
-        /// Rows of that.
+        /// Rows of the caller's map.
         height: u32,
     },
-    /// The device failed or refused.
+    /// The device failed or rejected a call.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
@@ -317,7 +314,7 @@ impl From<LinkError> for SearchError {
     }
 }
 
-/// The names of the queue designs that serve searches.
+/// The names of the queue designs that searches can use.
 fn serving() -> String {
     let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
     designs.map(QueueDesign::name).collect::<Vec<_>>().join(", ")

@@ -1,15 +1,14 @@
-//! Files of maps, scenarios and graphs.
+//! Parsers of maps, scenarios and graphs.
 
 use glam::UVec2;
 
 use super::{Graph, Grid, MAX_SIDE, SearchError};
 
-/// How the letters of a Moving AI map are read. `.`, `G` (ground) and `S` (swamp) are passable from
-/// each other, and `@`, `O` and `T` are blocked;
-/// water, `W`, differs.
+/// How the letters of a Moving AI map are interpreted. `.`, `G` (ground) and `S` (swamp) are
+/// passable from each other, and `@`, `O` and `T` are blocked. The variants differ for water, `W`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Terrain {
-    /// Water is passable from water only, as the format says.
+    /// Water is passable only from water, as the format defines.
     #[default]
     Format,
     /// Water is ground.
@@ -23,7 +22,7 @@ pub enum Terrain {
 pub struct ScenarioSearch {
     /// Its line in the scenario, from 1.
     pub line: usize,
-    /// The file of the map, as the scenario calls it.
+    /// The file of the map, as named in the scenario.
     pub map: String,
     /// Cells in a row of the map, and rows.
     pub size: UVec2,
@@ -33,23 +32,22 @@ pub struct ScenarioSearch {
     pub goal: UVec2,
     /// Length of the optimal path: straight moves count 1, diagonal ones sqrt 2.
     pub length: f64,
-    /// The last digit of `length` as the file has it counts so much.
+    /// The value of the last digit of `length` in the file.
     pub digit: f64,
 }
 
 impl ScenarioSearch {
-    /// Whether a length is the optimal one, to the digits that the file has, or to the seven that
-    /// lengths with [`Moves::OCTILE`](super::Moves::OCTILE) have. Some files leave off the digits
-    /// after the last one, others round.
+    /// Whether a length is the optimal one, to the digits in the file, or to the seven digits of
+    /// lengths with [`Moves::OCTILE`](super::Moves::OCTILE). Some files truncate after the last
+    /// digit, others round.
     pub fn agrees(&self, length: f64) -> bool {
         (length - self.length).abs() < self.digit + 1e-7 * self.length
     }
 
-    /// Checks that the search is for a map of this size. `file` is what the error calls the
-    /// scenario.
+    /// Checks that the search is for a map of this size. Errors name the scenario `file`.
     ///
     /// # Errors
-    /// [`SearchError::OtherMap`], which names the line and both sizes.
+    /// [`SearchError::OtherMap`] with the line and both sizes.
     pub fn check_size(&self, file: &str, grid: &Grid) -> Result<(), SearchError> {
         let (width, height) = (grid.width(), grid.height());
         if self.size == UVec2::new(width, height) {
@@ -59,15 +57,15 @@ impl ScenarioSearch {
         Err(SearchError::OtherMap { file, line: self.line, map, size: self.size, width, height })
     }
 
-    /// Whether the search is for a map of this name: that of a file, with or without its folders.
+    /// Whether the search is for a map with this name: a file name, with or without folders.
     pub fn is_on(&self, map: &str) -> bool {
         let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or("").to_ascii_lowercase();
         name(&self.map) == name(map)
     }
 }
 
-/// The number of a line from 1, and its words. The byte order mark with which some editors begin a
-/// file is no part of them.
+/// The number of each line from 1, and its words. The byte order mark that some editors write first
+/// is skipped.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines())
 }
@@ -83,16 +81,15 @@ fn number<T: std::str::FromStr>(
     what: &str,
 ) -> Result<T, SearchError> {
     let word = word.ok_or_else(|| error(file, line, format!("{what} is missing")))?;
-    word.parse().map_err(|_| error(file, line, format!("'{word}' is no {what}")))
+    word.parse().map_err(|_| error(file, line, format!("'{word}' is not a {what}")))
 }
 
-/// Reads a map of the Moving AI benchmarks (`type octile`), whose letters mean what [`Terrain`]
-/// says.
+/// Reads a map of the Moving AI benchmarks (`type octile`). [`Terrain`] defines the letters.
 ///
-/// `file` is what errors call the text.
+/// Errors name the text `file`.
 ///
 /// # Errors
-/// [`SearchError::Format`], which names the line.
+/// [`SearchError::Format`] with the line.
 pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, SearchError> {
     const LAND: u8 = 0;
     const WATER: u8 = 1;
@@ -110,7 +107,7 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
             match (1..=MAX_SIDE).contains(&side) {
                 true => Ok(Some(side)),
                 false => {
-                    Err(error(file, line, format!("a side of {side} cells: sides are from 1 to {MAX_SIDE}")))
+                    Err(error(file, line, format!("expected 1 to {MAX_SIDE} cells in a side, found {side}")))
                 }
             }
         };
@@ -124,9 +121,9 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
             }
         }
     }
-    let missing = |what| error(file, last, format!("the {what} was not told before the line 'map'"));
+    let missing = |what| error(file, last, format!("the {what} is missing before the line 'map'"));
     let (width, height) = (width.ok_or_else(|| missing("width"))?, height.ok_or_else(|| missing("height"))?);
-    // Not more than the text has, whatever the head says.
+    // At most the length of the text, whatever size the head declares.
     let mut costs = Vec::with_capacity(text.len().min(width as usize * height as usize));
     let mut media = Vec::with_capacity(costs.capacity());
     for row in 0..height {
@@ -134,13 +131,13 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
             return Err(error(
                 file,
                 last + 1,
-                format!("the map has {height} rows, and the file ends after {row}"),
+                format!("the map has {height} rows, but the file ends after {row}"),
             ));
         };
         last = line;
         if content.len() != width as usize {
             let found = content.len();
-            return Err(error(file, line, format!("a row of {found} cells in a map that is {width} wide")));
+            return Err(error(file, line, format!("expected a row of {width} cells, found {found}")));
         }
         for letter in content.bytes() {
             let (cost, medium) = match letter {
@@ -153,7 +150,7 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
                     return Err(error(
                         file,
                         line,
-                        format!("'{other}' is no terrain: there are . G S W @ O T"),
+                        format!("expected a terrain (one of . G S W @ O T), found '{other}'"),
                     ));
                 }
             };
@@ -162,7 +159,7 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
         }
     }
     if let Some((line, _)) = lines.find(|(_, content)| !content.trim().is_empty()) {
-        return Err(error(file, line, format!("the map has {height} rows, and here is another")));
+        return Err(error(file, line, format!("the map has {height} rows, but here is another")));
     }
     Grid::new(width, height, costs)?.with_media(media)
 }
@@ -170,7 +167,7 @@ pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, S
 /// Reads a scenario of the Moving AI benchmarks (`version 1`).
 ///
 /// # Errors
-/// [`SearchError::Format`], which names the line.
+/// [`SearchError::Format`] with the line.
 pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>, SearchError> {
     let mut lines = lines(text).filter(|(_, content)| !content.trim().is_empty());
     match lines.next() {
@@ -180,7 +177,7 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
     }
     let search = |(line, content): (usize, &str)| {
         let at = (file, line);
-        // Names of maps may have blanks where columns are separated by tabs.
+        // Names of maps may contain blanks if columns are separated by tabs.
         let mut words: Box<dyn Iterator<Item = &str>> = match content.contains('\t') {
             true => Box::new(content.split('\t').map(str::trim)),
             false => Box::new(content.split_ascii_whitespace()),
@@ -195,18 +192,17 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
             return Err(error(
                 file,
                 line,
-                format!("a cell that is not on a map of {} times {}", size.x, size.y),
+                format!("the cell is not on the map of {} times {} cells", size.x, size.y),
             ));
         }
         let printed = words.next();
         let length: f64 = number(at, printed, "length")?;
         if !(length.is_finite() && length >= 0.0) {
-            return Err(error(file, line, "a length is a number from 0 on"));
+            return Err(error(file, line, "expected a length of at least 0"));
         }
         let digits =
             printed.and_then(|printed| printed.split_once('.')).map_or(0, |(_, digits)| digits.len());
-        // Six digits are what most of these files were printed with: zeros at the end were left
-        // off.
+        // Most of these files were printed with six digits and without trailing zeros.
         let whole = printed.map_or(0, |printed| printed.split('.').next().map_or(0, str::len));
         let digits = digits.max(6_usize.saturating_sub(whole).min(2));
         let digit = 10_f64.powi(-i32::try_from(digits.min(12)).expect("small"));
@@ -215,7 +211,7 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
     lines.map(search).collect()
 }
 
-/// The words of the lines of a DIMACS file that are no comments, with what errors call them.
+/// The words of the lines of a DIMACS file without comments, with their place for errors.
 fn dimacs_lines<'t>(
     file: &'t str,
     text: &'t str,
@@ -224,22 +220,22 @@ fn dimacs_lines<'t>(
     words.filter(|(_, words)| !matches!(words.clone().next(), None | Some("c")))
 }
 
-/// A vertex of a DIMACS file, where they are numbered from 1.
+/// A vertex of a DIMACS file, which numbers them from 1.
 fn vertex(at: (&str, usize), word: Option<&str>, vertices: u32) -> Result<u32, SearchError> {
     let vertex: u32 = number(at, word, "number of a vertex")?;
     match (1..=vertices).contains(&vertex) {
         true => Ok(vertex - 1),
         false => {
-            Err(error(at.0, at.1, format!("the vertex {vertex} of {vertices}, which are numbered from 1")))
+            Err(error(at.0, at.1, format!("expected a vertex number from 1 to {vertices}, found {vertex}")))
         }
     }
 }
 
-/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then as many
-/// lines `a FROM TO WEIGHT`. Vertices, which are numbered from 1 there, are numbered from 0.
+/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then `ARCS`
+/// lines `a FROM TO WEIGHT`. Vertices are numbered from 1 in the file and from 0 in the result.
 ///
 /// # Errors
-/// [`SearchError::Format`], which names the line.
+/// [`SearchError::Format`] with the line.
 pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
     let mut lines = dimacs_lines(file, text);
     let missing = || error(file, text.lines().count() + 1, "the line 'p sp VERTICES ARCS' is missing");
@@ -249,8 +245,8 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
     }
     let vertices: u32 = number(head, words.next(), "number of vertices")?;
     let count: usize = number(head, words.next(), "number of arcs")?;
-    // A vertex takes memory before any arc says that it is there: not more than the text could
-    // name, some times over.
+    // A vertex takes memory before any arc names it, so bound the vertices by a multiple of what
+    // the text could name.
     let most = 1 << 20;
     if vertices as usize > most.max(text.len()) {
         return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
@@ -261,7 +257,7 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
             return Err(error(file, at.1, "expected 'a FROM TO WEIGHT' or a comment, 'c'"));
         }
         if arcs.len() == count {
-            return Err(error(file, at.1, format!("the file has {count} arcs, and here is another")));
+            return Err(error(file, at.1, format!("the file has {count} arcs, but here is another")));
         }
         let (from, to) = (vertex(at, words.next(), vertices)?, vertex(at, words.next(), vertices)?);
         arcs.push((from, to, number(at, words.next(), "weight")?));
@@ -271,7 +267,7 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
         return Err(error(
             file,
             text.lines().count() + 1,
-            format!("the file has {count} arcs, and ends after {found}"),
+            format!("the file has {count} arcs, but ends after {found}"),
         ));
     }
     Graph::new(vertices, &arcs)
@@ -281,7 +277,7 @@ pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
 /// VERTICES`, then a line `v VERTEX X Y` for each vertex. The result is (x, y) by vertex.
 ///
 /// # Errors
-/// [`SearchError::Format`], which names the line.
+/// [`SearchError::Format`] with the line.
 pub fn dimacs_coordinates(file: &str, text: &str) -> Result<Vec<(i32, i32)>, SearchError> {
     let mut lines = dimacs_lines(file, text);
     let end = || text.lines().count() + 1;
@@ -302,7 +298,7 @@ pub fn dimacs_coordinates(file: &str, text: &str) -> Result<Vec<(i32, i32)>, Sea
         let vertex = vertex(at, words.next(), vertices)?;
         let place = (number(at, words.next(), "coordinate")?, number(at, words.next(), "coordinate")?);
         if places[vertex as usize].replace(place).is_some() {
-            return Err(error(file, at.1, format!("the vertex {} was told before", vertex + 1)));
+            return Err(error(file, at.1, format!("the vertex {} has coordinates already", vertex + 1)));
         }
     }
     let reported = places.iter().enumerate().map(|(vertex, place)| {

@@ -1,4 +1,4 @@
-//! Distances from some cells to all others, or to some, by wavefronts on the device.
+//! Distances from some cells to all or some others, by wavefronts on the device.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 /// Finds distances from many cells of a map, or vertices of a graph, at once: one-to-all and
 /// many-to-many.
 ///
-/// It is delta-stepping by the whole device: all cells whose costs lie within a band are expanded
-/// together, for all sources, and corrected until nothing is left to correct. So it looks at each
-/// cell about once for each source, whatever the number of targets: for a few targets near their
-/// sources [`Engine`](super::Engine) looks at less.
+/// It is delta-stepping by the whole device: all cells with costs in a band are expanded together,
+/// for all sources, and corrected until nothing changes. So it visits each cell about once for each
+/// source, for any number of targets. For a few targets near their sources
+/// [`Engine`](super::Engine) visits fewer cells.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -54,35 +54,36 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// How many rows there are: one for each source.
+    /// The number of rows: one for each source.
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// How many columns: one for each target, or for each cell of the map, row by row, or vertex.
+    /// The number of columns: one for each target, or for each cell of the map, row by row, or
+    /// vertex.
     pub fn columns(&self) -> u32 {
         self.columns
     }
 
-    /// The distances on the device, row by row, a word each: all ones where there is no way.
+    /// The distances on the device, row by row, a word each: all ones for unreachable cells.
     pub fn table(&self) -> &Buffer<u32> {
         &self.table
     }
 
-    /// How long they took by the host's clock, from the first submission until the device was done.
+    /// The duration by the host's clock, from the first submission until the device was done.
     pub fn took(&self) -> Duration {
         self.took
     }
 
-    /// How many passes the wavefronts made.
+    /// The number of passes of the wavefronts.
     pub fn passes(&self) -> u64 {
         self.passes
     }
 
-    /// The distances from one source; none where there is no way.
+    /// The distances from one source; `None` for unreachable cells.
     ///
     /// # Errors
-    /// [`SearchError::Row`] where there is no such row, and [`SearchError::Gpu`].
+    /// [`SearchError::Row`] if there is no such row, and [`SearchError::Gpu`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn row(&self, gpu: &Gpu, row: u32) -> Result<Vec<Option<u32>>, SearchError> {
         pollster::block_on(self.row_async(gpu, row))
@@ -104,11 +105,11 @@ impl Distances {
 
 shared! {
     "search/fronts.wgsl":
-    /// What a distance is where there is no way.
+    /// The distance of unreachable cells.
     const FAR: u32 as FARTHEST;
 }
 
-/// `FRONT_MODE` and so on of `shaders/search/fronts.wgsl`.
+/// `FRONT_MODE` and the following constants of `shaders/search/fronts.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 struct Control {
@@ -132,20 +133,20 @@ shared! {
     const OVER: u32 as FRONT_OVER;
 }
 const GROUP: u32 = 64;
-/// Passes of a submission at the most.
+/// Maximum number of passes of a submission.
 const MOST_PASSES: u32 = 1 << 8;
-/// The greatest budget of a submission (`FRONT_BUDGET`): as much as passes over 2^24 entries
-/// together.
+/// The largest budget of a submission (`FRONT_BUDGET`): enough for passes over 2^24 entries in
+/// total.
 const MOST_WORK: u32 = 1 << 16;
 /// Bytes of an entry: a mark, flags, and four lists.
 const ENTRY: u64 = 24;
 
 impl<S: Space> Wavefronts<S> {
-    /// Brings a map ([`Grid`]) or a graph ([`Guided`]) to the device. A heuristic is of no use here.
+    /// Uploads a map ([`Grid`]) or a graph ([`Guided`]) to the device. A heuristic is not needed here.
     ///
     /// # Errors
-    /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: those of a
-    /// vertex with more than 64 arcs are lent to vertices of their own.
+    /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: a vertex with
+    /// more than 64 arcs is split into several.
     pub fn new(gpu: &Gpu, map: S, options: WavefrontOptions) -> Result<Self, SearchError> {
         let front_map = map.front_map(gpu)?;
         Ok(Self { gpu: gpu.clone(), space: map, map: front_map, options })
@@ -159,7 +160,8 @@ impl<S: Space> Wavefronts<S> {
     /// The distances from each source to all cells: a row for each source.
     ///
     /// # Errors
-    /// [`SearchError`] where a source is not on the map (its number stands for that of a search), a
+    /// [`SearchError`] if a source is not on the map (its number takes the role of a search's), a
+    /// distance exceeds 32 bits, the table does not fit the device, or the device fails.
     /// distance leaves 32 bits, the table does not fit the device, or that fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn from_each(&self, sources: &[S::Cell]) -> Result<Distances, SearchError> {
@@ -201,7 +203,7 @@ impl<S: Space> Wavefronts<S> {
         self.run(&rows, &targets).await
     }
 
-    /// The distance to each cell from the source that is nearest to it: one row.
+    /// The distance to each cell from its nearest source: one row.
     ///
     /// # Errors
     /// As [`Wavefronts::from_each`].
@@ -225,7 +227,7 @@ impl<S: Space> Wavefronts<S> {
         (0..self.space.count()).collect()
     }
 
-    /// Where cells lie among all.
+    /// The indices of cells.
     fn indices(&self, cells: &[S::Cell]) -> Result<Vec<Source>, SearchError> {
         let index = |(number, cell): (usize, &S::Cell)| {
             let place = self.space.locate(number, *cell)?;
@@ -235,11 +237,11 @@ impl<S: Space> Wavefronts<S> {
         cells.iter().enumerate().map(index).collect()
     }
 
-    /// How many rows are made at once.
+    /// The number of rows in one batch.
     fn rows(&self, rows: usize) -> Result<u32, SearchError> {
         let cells = u64::from(self.map.cells());
-        // The lists are the largest buffer. Memory for a device of today, and for a processor's
-        // caches; a guess.
+        // The lists are the largest buffer. On hardware a part of the device's memory, on software
+        // adapters about the CPU's caches.
         let (limit, bytes) = match self.gpu.is_software() {
             true => (self.gpu.max_buffer_bytes(), 64 << 20),
             false => (self.gpu.max_buffer_bytes(), 4 << 30),
@@ -278,7 +280,7 @@ impl<S: Space> Wavefronts<S> {
         let memory = loop {
             let sources = rows.chunks(at_once as usize).map(most).max().unwrap_or(0);
             let made = Fronts::new(gpu, &self.map, (at_once, sources), targets, &found.table);
-            // A browser says later whether there is room.
+            // A browser reports later whether there is enough memory.
             match gpu.settle().await.map_err(SearchError::from).and(made) {
                 Err(SearchError::Gpu(GpuError::OutOfMemory { .. })) if at_once > 1 => at_once /= 2,
                 other => break other?,
@@ -305,13 +307,13 @@ impl<S: Space> Wavefronts<S> {
                 self.check_lost(&memory, batch, first).await?;
             }
         }
-        // A read waits, in browsers too.
+        // A read waits, even in browsers.
         found.table.read_range(gpu, 0, 1).await?;
         found.took = begun.elapsed();
         Ok(found)
     }
 
-    /// Costs beyond 32 bits were passed over: looks whether a cell was not reached for that.
+    /// Costs beyond 32 bits were skipped: checks whether a cell was not reached because of that.
     async fn check_lost(&self, memory: &Fronts, rows: &[&[Source]], first: usize) -> Result<(), SearchError> {
         let move_map = self.space.move_map();
         let cells = u64::from(self.map.cells());
@@ -331,23 +333,23 @@ impl<S: Space> Wavefronts<S> {
     }
 }
 
-/// A source, or a target.
+/// A source or a target.
 #[derive(Debug, Clone, Copy)]
 struct Source {
-    /// Where it lies among the cells.
+    /// The index of the cell.
     cell: u32,
-    /// Whether any way begins there.
+    /// Whether paths can start there.
     open: bool,
 }
 
-/// The memory of some rows.
+/// The memory of a batch of rows.
 #[derive(Debug)]
 struct Fronts {
     marks: Buffer<u32>,
     lists: Buffer<u32>,
     control: Buffer<Control>,
     work: Buffer<Work>,
-    /// Entries of a pass.
+    /// Entries of one pass.
     slice: u32,
     clear: Plan,
     begin: Plan,
@@ -370,8 +372,7 @@ impl Fronts {
         let control = Buffer::<Control>::storage(gpu, "wavefronts: control", 1)?;
         let work = Buffer::uniform(gpu, "wavefronts: work", &Work::default())?;
         let targets = Buffer::storage_from(gpu, "wavefronts: targets", targets)?;
-        // A pass of a wave that is short costs what its idle invocations cost; one that is long has
-        // more passes. A guess.
+        // A short wavefront pays for idle invocations in a pass, a long one for more passes.
         let groups: u32 = if gpu.is_software() { 64 } else { 1024 };
         let groups = groups.min(u32::try_from(entries.div_ceil(GROUP.into())).unwrap_or(u32::MAX)).max(1);
         let mut buffers = vec![
@@ -401,7 +402,7 @@ impl Fronts {
         Ok(Self { marks, lists, control, work, slice: groups * GROUP, clear, begin, pass, gather })
     }
 
-    /// Makes some rows, and says whether costs beyond 32 bits were passed over.
+    /// Computes a batch of rows, and returns whether costs beyond 32 bits were skipped.
     async fn batch(
         &self,
         gpu: &Gpu,
@@ -425,11 +426,11 @@ impl Fronts {
         self.begin.record(&mut encoder);
         gpu.submit(encoder)?;
         let (mut made, mut spent) = (1, 1);
-        // Bound: bands only go on, and a cell's cost only falls.
+        // Bound: bands only advance, and a cell's cost only falls.
         loop {
             let budget = pace.units();
-            // Those that come when the budget is spent do nothing, but take their time: as many as
-            // it is enough for if they are like those of the last submission.
+            // Passes beyond the budget do nothing but take time. So submit as many as the budget
+            // allows if they are like those of the last submission.
             let times = (budget * made / spent).clamp(1, MOST_PASSES);
             let before = control.passes;
             control.budget = budget;
@@ -455,6 +456,7 @@ impl Fronts {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/search/fronts.wgsl and of the files that it links says.
+    // SAFETY: the `// bounds:` paragraphs of shaders/search/fronts.wgsl and its linked files argue
+    // that accesses stay within bounds.
     unsafe { recipe.trusted(gpu) }
 }

@@ -5,28 +5,27 @@ use std::collections::BinaryHeap;
 
 use super::SearchError;
 
-/// A directed graph in rows (CSR): vertices by number, and arcs with weights. Of several arcs from
-/// one vertex to another it has the lightest, and none from a vertex to itself: no shortest path
-/// has any others.
+/// A directed graph in rows (CSR): numbered vertices, and arcs with weights. Of parallel arcs it
+/// has only the lightest, and no loops, because shortest paths need no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// Where the arcs of each vertex begin in `arcs`, and the end.
+    /// The first index in `arcs` of each vertex, and the end.
     firsts: Vec<u32>,
-    /// (to, weight), by the vertex that they come from, and then by `to`, which differ.
+    /// (to, weight), sorted by source vertex and then by `to`, without duplicates.
     arcs: Vec<(u32, u32)>,
-    /// The greatest weight, and the mean of all, rounded up; 0 without arcs.
+    /// The largest weight, and the mean of all, rounded up; 0 without arcs.
     heaviest: u32,
     mean: u32,
-    /// The ends of the first arc of weight 0.
+    /// The endpoints of the first arc with weight 0.
     free: Option<(u32, u32)>,
 }
 
 impl Graph {
-    /// A graph of so many vertices with arcs (from, to, weight), in any order.
+    /// A graph of `vertices` vertices with arcs (from, to, weight), in any order.
     ///
     /// # Errors
-    /// [`SearchError::Vertex`] where an arc begins or ends at no vertex, [`SearchError::Arcs`]
-    /// beyond 2^32 arcs.
+    /// [`SearchError::Vertex`] if an arc starts or ends at a vertex that does not exist,
+    /// [`SearchError::Arcs`] beyond 2^32 arcs.
     pub fn new(vertices: u32, arcs: &[(u32, u32, u32)]) -> Result<Self, SearchError> {
         let limit = u32::MAX;
         if arcs.len() > limit as usize {
@@ -63,7 +62,7 @@ impl Graph {
                 }
             }
             begin = end;
-            firsts[vertex + 1] = u32::try_from(kept).expect("not more than there were");
+            firsts[vertex + 1] = u32::try_from(kept).expect("at most the number of input arcs");
         }
         rows.truncate(kept);
         let heaviest = rows.iter().map(|(_, weight)| *weight).max().unwrap_or(0);
@@ -77,13 +76,13 @@ impl Graph {
         Self { firsts, arcs: rows, heaviest, mean, free }
     }
 
-    /// A random graph for tests and measurements: a grid of `side` times `side` vertices, joined to
-    /// their neighbours in both directions, of which one in eight is missing, by arcs with weights
-    /// from 1,000 to 1,999, with coordinates in units of which an arc is 1,000 long. It is about as
-    /// sparse as roads are.
+    /// A random graph for tests and measurements. Its grid of `side` times `side` vertices is
+    /// joined in both directions, and one of eight neighbours is missing. Arcs have weights from
+    /// 1,000 to 1,999 and a length of 1,000 in units of the coordinates. It is about as sparse as
+    /// road networks.
     ///
     /// # Errors
-    /// [`SearchError::Sides`] where the side is 0 or above [`MAX_SIDE`](super::MAX_SIDE).
+    /// [`SearchError::Sides`] if the side is 0 or above [`MAX_SIDE`](super::MAX_SIDE).
     pub fn random_roads(side: u32, seed: u64) -> Result<(Self, Vec<(i32, i32)>), SearchError> {
         let most = super::MAX_SIDE;
         if !(1..=most).contains(&side) {
@@ -108,9 +107,9 @@ impl Graph {
         Ok((Self::new(side * side, &arcs)?, places.collect()))
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> u32 {
-        u32::try_from(self.firsts.len() - 1).expect("it was made from a u32")
+        u32::try_from(self.firsts.len() - 1).expect("the number of vertices is a u32")
     }
 
     /// The arcs from a vertex: (to, weight).
@@ -121,24 +120,24 @@ impl Graph {
         &self.arcs[self.firsts[vertex as usize] as usize..self.firsts[vertex as usize + 1] as usize]
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn arcs(&self) -> u32 {
         u32::try_from(self.arcs.len()).expect("they are numbered in 32 bits")
     }
 
-    /// The same with all arcs turned round.
+    /// The same graph with all arcs reversed.
     pub(super) fn reversed(&self) -> Self {
         let arcs = |vertex| self.arcs_from(vertex).iter().map(move |&(to, weight)| (to, vertex, weight));
         Self::sorted(self.vertices(), (0..self.vertices()).flat_map(arcs))
     }
 
-    /// A graph with the same distances between the vertices of this one, which come first, in which
-    /// none has more than 64 arcs: those of vertices with more lead from vertices of their own, to
-    /// which arcs of weight 0 lead. None where numbers do not suffice.
+    /// A graph with the same distances between the vertices of this one, which come first, and at
+    /// most 64 arcs per vertex. A vertex with more arcs gets extra vertices, which arcs of weight 0
+    /// lead to. `None` if 32-bit numbers do not suffice.
     pub(super) fn cut(&self) -> Option<Self> {
         const MOST: usize = 64;
         let mut next = u64::from(self.vertices());
-        // Rows of the vertices that come last, in their order.
+        // Rows of the extra vertices, in order.
         let mut more: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut arcs = Vec::with_capacity(self.arcs.len());
         for vertex in 0..self.vertices() {
@@ -159,20 +158,20 @@ impl Graph {
         u32::try_from(arcs.len()).ok().map(|_| Self::sorted(last, arcs.iter().copied()))
     }
 
-    /// The ends of an arc of weight 0, if there is one: no paths are told in such a graph
+    /// The endpoints of an arc of weight 0, if there is one: such a graph has no defined paths
     /// ([`SearchError::FreeArc`]).
     pub fn free_arc(&self) -> Option<(u32, u32)> {
         self.free
     }
 
-    /// As kernels have it (`shaders/search/graph.wgsl`).
+    /// The graph as words for kernels (`shaders/search/graph.wgsl`).
     pub(super) fn words(&self) -> Vec<u32> {
         let arcs = self.arcs.iter().flat_map(|&(to, weight)| [to, weight]);
         self.firsts.iter().copied().chain(arcs).collect()
     }
 
-    /// The distances from one vertex to all, by Dijkstra's algorithm on one core; none where there
-    /// is no way.
+    /// The distances from one vertex to all vertices, with Dijkstra's algorithm on one core; `None`
+    /// for unreachable ones.
     ///
     /// # Panics
     /// If there is no such vertex.
@@ -190,7 +189,7 @@ impl Graph {
         distances
     }
 
-    /// The greatest weight; 0 without arcs.
+    /// The largest weight; 0 without arcs.
     pub(super) fn heaviest(&self) -> u32 {
         self.heaviest
     }

@@ -5,10 +5,10 @@ use glam::UVec2;
 use super::{MAX_SIDE, SearchError};
 use crate::random::Stream;
 
-/// Which moves there are from a cell, and what they cost.
+/// The allowed moves from a cell, and their costs.
 ///
 /// A move costs its straight or diagonal cost times the terrain of the cell that it enters. A
-/// diagonal move needs both straight neighbours to be passable: corners are not cut.
+/// diagonal move needs both straight neighbours to be passable: it does not cut corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Moves {
     /// To the four neighbours that share an edge.
@@ -16,7 +16,7 @@ pub enum Moves {
         /// Cost of a move, at least 1.
         straight: u32,
     },
-    /// To these and to the four that share a corner.
+    /// To these four and to the four that share a corner.
     Eight {
         /// Cost of a straight move, at least 1.
         straight: u32,
@@ -26,14 +26,14 @@ pub enum Moves {
 }
 
 impl Moves {
-    /// Eight neighbours at the costs 1 and sqrt 2, in units of 1/2378: 3363/2378 is sqrt 2 but for
-    /// 1 in 16 million, so that a path that is optimal in these units is as long as the optimal one
-    /// to six digits, and costs below 2^32 are paths of over a million cells.
+    /// Eight neighbours at the costs 1 and sqrt 2, in units of 1/2378: 3363/2378 differs from sqrt
+    /// 2 by 1 in 16 million. So a path that is optimal in these units is as long as the optimal one
+    /// to six digits, and costs below 2^32 cover paths of over a million cells.
     pub const OCTILE: Self = Self::Eight { straight: 2378, diagonal: 3363 };
-    /// Four neighbours, each move at the cost 1.
+    /// Four neighbours, each move at cost 1.
     pub const MANHATTAN: Self = Self::Four { straight: 1 };
 
-    /// How many directions there are: 4 or 8.
+    /// The number of directions: 4 or 8.
     pub fn directions(self) -> u32 {
         match self {
             Self::Four { .. } => 4,
@@ -48,7 +48,7 @@ impl Moves {
         }
     }
 
-    /// Cost of a diagonal move; of two straight ones where there are no diagonal ones.
+    /// Cost of a diagonal move, or of two straight ones if there are no diagonal moves.
     pub fn diagonal(self) -> u32 {
         match self {
             Self::Four { straight } => straight.saturating_mul(2),
@@ -68,22 +68,22 @@ impl Default for Moves {
     }
 }
 
-/// The directions, in the order in which paths prefer them: as (x, y). In
-/// `shaders/search/grid.wgsl` they are the same.
+/// The directions as (x, y), in the order that paths prefer. They are the same in
+/// `shaders/search/grid.wgsl`.
 pub(super) const DIRECTIONS: [(i32, i32); 8] =
     [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
 
-/// A map of `width` times `height` cells, row by row, each with a terrain: 0 is blocked, and others
-/// are what moves into the cell are multiplied with.
+/// A map of `width` times `height` cells, row by row, each with a terrain: 0 is blocked, other
+/// values multiply the cost of moves into the cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     width: u32,
     height: u32,
     terrain: Vec<u8>,
-    /// The medium of each cell; empty where all cells have one.
+    /// The medium of each cell; empty if all cells have the same.
     media: Vec<u8>,
     moves: Moves,
-    /// The least terrain that is not blocked, the most.
+    /// The smallest terrain that is not blocked, and the largest.
     span: (u8, u8),
 }
 
@@ -91,14 +91,14 @@ impl Grid {
     /// A map with the terrain of its cells, row by row, and the moves [`Moves::OCTILE`].
     ///
     /// # Errors
-    /// [`SearchError::Sides`] where a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] where
-    /// `terrain` has another length, and [`SearchError::Costs`] where costs could leave 32 bits.
+    /// [`SearchError::Sides`] if a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] if
+    /// `terrain` has another length, and [`SearchError::Costs`] if costs could exceed 32 bits.
     pub fn new(width: u32, height: u32, terrain: Vec<u8>) -> Result<Self, SearchError> {
         Self::new_with_moves(width, height, terrain, Moves::OCTILE)
     }
 
-    /// A map with the terrain of its cells, row by row, and moves: for maps so large and dear that
-    /// [`Moves::OCTILE`] costs too much there.
+    /// A map with the terrain of its cells, row by row, and moves: for maps so large that
+    /// [`Moves::OCTILE`] costs too much.
     ///
     /// # Errors
     /// As [`Grid::new`] and [`Grid::with_moves`].
@@ -122,15 +122,15 @@ impl Grid {
     /// The same map with other moves.
     ///
     /// # Errors
-    /// [`SearchError::Moves`] where a diagonal move is cheaper than a straight one or dearer than
-    /// two, or a move is free, and [`SearchError::Costs`] where costs could leave 32 bits.
+    /// [`SearchError::Moves`] if a diagonal move costs less than a straight one or more than two,
+    /// or a move is free, and [`SearchError::Costs`] if costs could exceed 32 bits.
     pub fn with_moves(self, moves: Moves) -> Result<Self, SearchError> {
         let (straight, diagonal) = (moves.straight(), moves.diagonal());
         if straight == 0 || diagonal < straight || diagonal > straight.saturating_mul(2) {
             return Err(SearchError::Moves { straight, diagonal });
         }
         let grid = Self { moves, ..self };
-        // Half of the numbers is left for the costs of paths.
+        // The other half of the 32-bit range is for the costs of paths.
         let most = grid.farthest() + grid.dearest();
         if most > 1 << 31 {
             return Err(SearchError::Costs { straight, diagonal, most });
@@ -138,9 +138,9 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The same map with a medium for each cell, row by row: land and water, say. A move leads
-    /// between cells of the same medium only,
-    /// and both cells beside a diagonal move have that medium, too.
+    /// The same map with a medium for each cell, row by row: land and water, for example. A move
+    /// connects only cells of the same medium, and both cells next to a diagonal move must have
+    /// that medium, too.
     ///
     /// ```
     /// use eventhorizon::search::{Grid, reference::AStar};
@@ -154,7 +154,7 @@ impl Grid {
     /// ```
     ///
     /// # Errors
-    /// [`SearchError::Media`] where `media` has another length.
+    /// [`SearchError::Media`] if `media` has another length.
     pub fn with_media(self, media: Vec<u8>) -> Result<Self, SearchError> {
         if media.len() != self.terrain.len() {
             let (width, height) = (self.width, self.height);
@@ -164,13 +164,13 @@ impl Grid {
         Ok(Self { media: if is_one { Vec::new() } else { media }, ..self })
     }
 
-    /// A square map as in Baudis et al., section IV.A: `density` times the number of its cells
+    /// A square map as in Baudis et al., section IV.A, with `density` times its number of cells as
     /// obstacles at uniformly random places. An obstacle is a square whose side is an exponential
-    /// variate with mean 1, rounded down, and at least 1; they may overlap and reach beyond the
-    /// map's end. At a density of 0.2 about 0.3 of the cells are blocked.
+    /// variate with mean 1, rounded down, and at least 1. Obstacles may overlap and cross the map's
+    /// edge. At a density of 0.2 about 0.3 of the cells are blocked.
     ///
     /// # Errors
-    /// As [`Grid::new`], and [`SearchError::Density`] where the density is no number from 0 to 10.
+    /// As [`Grid::new`], and [`SearchError::Density`] if the density is not a number from 0 to 10.
     pub fn random(side: u32, density: f64, seed: u64) -> Result<Self, SearchError> {
         if !(0.0..=10.0).contains(&density) {
             return Err(SearchError::Density { density });
@@ -200,17 +200,17 @@ impl Grid {
         Self::new(side, side, terrain)
     }
 
-    /// So many pairs of passable cells, uniformly random; none where all cells are blocked.
+    /// `count` pairs of passable cells, uniformly random; empty if all cells are blocked.
     pub fn random_searches(&self, count: u32, seed: u64) -> Vec<(UVec2, UVec2)> {
         self.chosen(count, |number| Stream::new(seed, 0x7061_6972, number), |cell| (cell(), cell()))
     }
 
-    /// So many passable cells, uniformly random; none where all cells are blocked.
+    /// `count` passable cells, uniformly random; empty if all cells are blocked.
     pub fn random_cells(&self, count: u32, seed: u64) -> Vec<UVec2> {
         self.chosen(count, |number| Stream::new(seed, 0x6365_6c6c, number), |cell| cell())
     }
 
-    /// What `make` makes of passable cells, so many times, each from a stream of its own.
+    /// Calls `make` with the passable cells `count` times, each time with a stream of its own.
     fn chosen<T>(
         &self,
         count: u32,
@@ -269,26 +269,26 @@ impl Grid {
         cell.x < self.width && cell.y < self.height
     }
 
-    /// The cost of one move, or none where it is not allowed.
+    /// The cost of one move, or `None` if it is not allowed.
     pub fn step(&self, from: UVec2, to: UVec2) -> Option<u32> {
         (0..self.moves.directions() as usize)
             .find(|&direction| self.neighbour(from, direction) == Some(to))
             .map(|direction| self.moves.of(direction) * u32::from(self.terrain[self.index(to)]))
     }
 
-    /// What `cost` is in units of a straight move over terrain 1: the length of a path.
+    /// The length of a path with this cost, in units of a straight move over terrain 1.
     pub fn length(&self, cost: u32) -> f64 {
         f64::from(cost) / f64::from(self.moves.straight())
     }
 
-    /// The least that any path from one cell to another can cost: what A* goes by.
+    /// A lower bound of the cost of any path between two cells: the heuristic of A*.
     pub fn heuristic(&self, from: UVec2, to: UVec2) -> u32 {
         let apart = UVec2::new(from.x.abs_diff(to.x), from.y.abs_diff(to.y));
         let (far, near) = self.weights();
         far * apart.max_element() + near * apart.min_element()
     }
 
-    /// What the heuristic multiplies the greater and the lesser distance with.
+    /// The heuristic's factors of the larger and the smaller coordinate difference.
     pub(super) fn weights(&self) -> (u32, u32) {
         let (straight, diagonal) = (self.moves.straight(), self.moves.diagonal());
         let least = u32::from(self.span.0);
@@ -300,18 +300,18 @@ impl Grid {
         self.span == (1, 1)
     }
 
-    /// The greatest value of the heuristic.
+    /// The largest value of the heuristic.
     fn farthest(&self) -> u64 {
         u64::from(self.moves.diagonal()) * u64::from(self.span.0) * u64::from(self.width.max(self.height))
     }
 
-    /// The greatest cost of a move.
+    /// The largest cost of a move.
     fn dearest(&self) -> u64 {
         u64::from(self.moves.diagonal()) * u64::from(self.span.1)
     }
 
-    /// Costs of paths that are looked at lie below this: it is more than any path without loops
-    /// costs, or as much as leaves sums with the heuristic in 32 bits.
+    /// Exclusive limit of the costs of paths that a search examines: more than any path without
+    /// loops costs, or as much as keeps sums with the heuristic in 32 bits.
     pub(super) fn most_cost(&self) -> u32 {
         let path = u64::from(self.cells()) * self.dearest() + 1;
         let room = u64::from(u32::MAX) - self.farthest() - self.dearest();
@@ -326,7 +326,7 @@ impl Grid {
         self.media.get(self.index(cell)).copied().unwrap_or(0)
     }
 
-    /// The cell that a move leads to, if it is allowed.
+    /// The destination of a move, if it is allowed.
     pub(super) fn neighbour(&self, from: UVec2, direction: usize) -> Option<UVec2> {
         let (dx, dy) = DIRECTIONS[direction];
         if !self.passable(from) {
@@ -344,7 +344,7 @@ impl Grid {
         Some(to)
     }
 
-    /// A byte for each cell: bit d says whether the move in direction d is allowed.
+    /// A byte for each cell: bit d is set if the move in direction d is allowed.
     pub(super) fn allowed(&self) -> Vec<u8> {
         use rayon::prelude::*;
         let mut allowed = vec![0; self.terrain.len()];

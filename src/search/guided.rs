@@ -1,4 +1,4 @@
-//! Graphs with what leads searches on them to their goals.
+//! Graphs with heuristics.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,33 +10,33 @@ use super::{Graph, Heuristic, SearchError};
 use crate::gpu::{Buffer, Gpu, Source};
 use crate::shaders;
 
-/// A graph and a heuristic: what [`Engine`](super::Engine) searches.
+/// A graph and a heuristic: the search space of [`Engine`](super::Engine).
 #[derive(Debug, Clone)]
 pub struct Guided {
     graph: Arc<Graph>,
-    /// The arcs turned round, once paths are wanted.
+    /// The reversed arcs, once paths are wanted.
     reversed: Arc<OnceLock<Graph>>,
     heuristic: Arc<dyn Heuristic>,
-    /// The heuristic is the library's, and made for this graph.
+    /// Whether the heuristic is the library's own, for this graph.
     own: bool,
 }
 
 impl Guided {
-    /// A graph with a heuristic of your own.
+    /// A graph with a custom heuristic.
     pub fn new(graph: Graph, heuristic: Arc<dyn Heuristic>) -> Self {
         Self { graph: Arc::new(graph), reversed: Arc::default(), heuristic, own: false }
     }
 
-    /// A graph whose vertices have coordinates: the estimate is what the straight line to the goal
-    /// costs at the least, with the cheapest arc for its length as the measure. So weights should
-    /// be about in proportion to lengths; where one arc is nearly free, nothing is gained.
+    /// A graph whose vertices have coordinates. The estimate is the minimum cost of the straight
+    /// line to the goal, at the rate of the arc that is cheapest for its length. So weights should
+    /// be about proportional to lengths; one nearly free arc makes the estimate useless.
     ///
-    /// Lengths are those of a norm with sixteen sides, in integers: within 2 % of the Euclidean one
-    /// where coordinates span less than 2^21, else within 6 %. Where they span 2^26 or more they
-    /// are rounded to multiples of a power of two.
+    /// Lengths follow a norm with sixteen sides, in integers: within 2 % of the Euclidean length if
+    /// coordinates span less than 2^21, else within 6 %. If they span 2^26 or more they are rounded
+    /// to multiples of a power of two.
     ///
     /// # Errors
-    /// [`SearchError::Coordinates`] where there are not as many as vertices.
+    /// [`SearchError::Coordinates`] if the numbers of coordinates and vertices differ.
     pub fn straight(graph: Graph, coordinates: &[(i32, i32)]) -> Result<Self, SearchError> {
         let heuristic = Arc::new(StraightLine::new(&graph, coordinates)?);
         Ok(Self { own: true, ..Self::new(graph, heuristic) })
@@ -56,12 +56,12 @@ impl Guided {
         &*self.heuristic
     }
 
-    /// Looks whether the heuristic is consistent for these goals, on all arcs, on the processor. It
-    /// costs two estimates for each arc and goal.
+    /// Checks on the CPU that the heuristic is consistent for these goals, on all arcs. It costs
+    /// two estimates for each arc and goal.
     ///
     /// # Errors
-    /// [`SearchError::NoVertex`] where a goal is none, and [`SearchError::Heuristic`] with the
-    /// number of the goal in place of that of a search, and the first arc.
+    /// [`SearchError::NoVertex`] if a goal is not a vertex, and [`SearchError::Heuristic`] with the
+    /// number of the goal instead of the search, and the first arc.
     pub fn check(&self, goals: &[u32]) -> Result<(), SearchError> {
         let vertices = self.graph.vertices();
         if let Some((search, &vertex)) = goals.iter().enumerate().find(|(_, goal)| **goal >= vertices) {
@@ -87,7 +87,7 @@ impl Guided {
     }
 }
 
-/// Without a heuristic: searches go the same way in all directions, as Dijkstra's algorithm.
+/// Without a heuristic: searches expand in all directions, like Dijkstra's algorithm.
 impl From<Graph> for Guided {
     fn from(graph: Graph) -> Self {
         Self { own: true, ..Self::new(graph, Arc::new(Unguided)) }
@@ -108,21 +108,22 @@ impl Heuristic for Unguided {
     }
 }
 
-/// What straight lines cost at the least: `shaders/search/guess_straight.wgsl`.
+/// The minimum cost of straight lines: `shaders/search/guess_straight.wgsl`.
 #[derive(Debug)]
 struct StraightLine {
-    /// `factor` / 2^`shift` is what a unit of length costs.
+    /// A unit of length costs `factor` / 2^`shift`.
     factor: u32,
     shift: u32,
-    /// A unit of coordinates is 1024 >> `bits` long.
+    /// A unit of coordinates has the length 1024 >> `bits`.
     bits: u32,
-    /// Below [`SIDE`] << `bits`.
+    /// Coordinates, below [`SIDE`] << `bits`.
     places: Vec<(u32, u32)>,
 }
 
-/// What coordinates are below where lengths in units of 1/1024 fit 31 bits.
+/// Limit of coordinates at which lengths in units of 1/1024 fit 31 bits.
 const SIDE: u32 = 1 << 20;
-/// Beyond, the unit of lengths is larger, up to 1/16. Beyond that, coordinates are rounded.
+/// Beyond that limit the unit of lengths grows, up to 1/16. Beyond 2^6 times the limit, coordinates
+/// are rounded.
 const MOST_BITS: u32 = 6;
 
 impl StraightLine {
@@ -138,13 +139,13 @@ impl StraightLine {
         let most = places.iter().map(|&(x, y)| x.max(y)).max().unwrap_or(0);
         let beyond = (most / SIDE).checked_ilog2().map_or(0, |bits| bits + 1);
         let bits = beyond.min(MOST_BITS);
-        // Other coordinates than these, a little, and a norm of them all the same: the factor is
-        // found for what is left.
+        // Rounding changes the coordinates slightly. Their lengths are still a norm, and the factor
+        // below is computed for the rounded coordinates.
         let cut = beyond - bits;
         places.iter_mut().for_each(|place| *place = (place.0 >> cut, place.1 >> cut));
         let mut straight = Self { factor: 0, shift: 63, bits, places };
-        // The cheapest arc for its length, as (weight, length), and what leaves estimates in 32
-        // bits: no length is greater.
+        // The cheapest arc for its length, as (weight, length). The initial pair keeps estimates in
+        // 32 bits: no length is greater.
         let mut cheapest = (u32::MAX - 1, straight.norm(most >> cut, most >> cut).max(1024));
         for from in 0..graph.vertices() {
             for &(to, weight) in graph.arcs_from(from) {
@@ -155,7 +156,7 @@ impl StraightLine {
             }
         }
         let factor = |shift| (u128::from(cheapest.0) << shift) / u128::from(cheapest.1);
-        // Bound: 63. The quotient is below 2^23 for one bit.
+        // Bound: 63. For a shift of 1 the quotient is below 2^23.
         while straight.shift > 1 && factor(straight.shift) > u32::MAX.into() {
             straight.shift -= 1;
         }
@@ -163,8 +164,8 @@ impl StraightLine {
         Ok(straight)
     }
 
-    /// The length of the straight line between two vertices: 1024 >> `bits` is that of a unit of
-    /// coordinates.
+    /// The length of the straight line between two vertices. A unit of coordinates has the length
+    /// 1024 >> `bits`.
     fn length(&self, from: u32, to: u32) -> u32 {
         let (from, to) = (self.places[from as usize], self.places[to as usize]);
         let (x, y) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
@@ -190,7 +191,7 @@ impl Heuristic for StraightLine {
 
     fn estimate(&self, vertex: u32, goal: u32) -> u32 {
         let product = u64::from(self.length(vertex, goal)) * u64::from(self.factor);
-        u32::try_from(product >> self.shift).expect("the factor is such")
+        u32::try_from(product >> self.shift).expect("the factor keeps estimates in 32 bits")
     }
 }
 
@@ -251,13 +252,13 @@ impl sealed::Space for Guided {
     }
 
     fn dearest_path(&self) -> u32 {
-        // No cost so far reaches `most_cost` where that is less: it is an estimate, with which the
-        // sum does not fit.
+        // A cost so far never reaches a smaller `most_cost`: paths are skipped only if the sum with
+        // the estimate does not fit.
         u32::MAX
     }
 
     fn usual_cost(&self) -> u64 {
-        // Roads: paths have some square roots of all vertices. A guess.
+        // Paths in road networks have a few square roots of all vertices.
         u64::from(self.graph.heaviest()) * 4 * u64::from(self.graph.vertices().isqrt()) + 1
     }
 
@@ -294,9 +295,8 @@ impl sealed::Space for Guided {
     }
 
     fn front_band(&self) -> u32 {
-        // Of the mean, so that one weight that is much greater than the others does not make one
-        // band of all. (Roads of 200 x 200 vertices, weights from 1,000 to 2,000, 20 sources: with
-        // 1,000, 4,000, 32,000 1,065, 691 and 496 passes, and 0.64, 0.49, 0.43 s on lavapipe.)
+        // A multiple of the mean, so that one very large weight does not put all vertices into one
+        // band.
         self.graph.mean().saturating_mul(12)
     }
 
@@ -318,8 +318,8 @@ mod tests {
             let guided = Guided::straight(Graph::new(5, &arcs).unwrap(), &places).unwrap();
             guided.check(&[0, 1, 2, 3, 4]).unwrap();
         }
-        // Where weights are large for lengths, and coordinates beyond 2^20, they are the measure
-        // all the same.
+        // Estimates are also close for weights that are large for their lengths and for coordinates
+        // beyond 2^20.
         for (step, weight) in [(1, 4_000_000), (10_000_000, 12_345), (50, u32::MAX / 20)] {
             let row: Vec<_> = (0..9).map(|vertex| (vertex, vertex + 1, weight)).collect();
             let places: Vec<_> = (0..10).map(|vertex| (vertex * step, -7)).collect();
@@ -328,7 +328,7 @@ mod tests {
             let estimate = guided.heuristic().estimate(0, 9);
             assert!(estimate <= 9 * weight && estimate >= 9 * (weight / 100 * 99), "{estimate}");
         }
-        // One that is in proportion is the measure itself, but for what is rounded.
+        // With proportional weights the estimate is exact, except for rounding.
         let row: Vec<_> = (0..9).map(|vertex| (vertex, vertex + 1, 1000)).collect();
         let places: Vec<_> = (0..10).map(|vertex| (vertex * 50, 7)).collect();
         let guided = Guided::straight(Graph::new(10, &row).unwrap(), &places).unwrap();

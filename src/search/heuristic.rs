@@ -1,33 +1,33 @@
-//! Estimates of what paths cost.
+//! Estimates of path costs.
 
 #[cfg(doc)]
 use super::{Guided, SearchError};
 use crate::gpu::Source;
 
-/// An estimate of what a path between two vertices of a graph costs, as WGSL and as Rust.
+/// An estimate of the cost of a path between two vertices of a graph, in WGSL and in Rust.
 ///
-/// The file of WGSL has one function and what that calls:
+/// The WGSL file has one function and its callees:
 ///
 /// ```wgsl
 /// fn estimate(vertex: u32, goal: u32) -> u32
 /// ```
 ///
 /// It may declare `@group(1) @binding(0) var<storage, read> data: array<...>`, which holds
-/// [`Heuristic::data`], and call `mul_wide` (with `// import: random/mul_wide.wgsl`) and
-/// `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`); it has no other
-/// variables at module scope. It computes with integers only: estimates are made again wherever
-/// they are compared, and each time they have to be the same bits. Floating-point values are
-/// refused ([`SearchError::Gpu`], with file and line).
+/// [`Heuristic::data`]. It may call `mul_wide` (with `// import: random/mul_wide.wgsl`) and
+/// `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`). It has no other
+/// variables at module scope. It computes only with integers: each comparison repeats the
+/// estimates, and they must be the same bits every time. Floating-point values are rejected
+/// ([`SearchError::Gpu`], with file and line).
 ///
-/// # What it has to promise
+/// # Consistency
 ///
-/// It is *consistent*: no more than the weight of an arc and the estimate from where that leads,
-/// `estimate(u, goal) <= weight + estimate(v, goal)` for each arc from `u` to `v`, and 0 at the
-/// goal. So it never says more than a path costs. `u32::MAX` says that there is no way from there
-/// to the goal: searches do not go there, and are not told of it. A search looks at that for every
-/// arc by which it reaches a vertex, and a breach is [`SearchError::Heuristic`]. What it cannot see
-/// is an estimate that is too great at a vertex where it then never goes: with such a heuristic, a
-/// path may be told that is not the cheapest. [`Guided::check`] looks at all arcs for some goals.
+/// A heuristic must be *consistent*: `estimate(u, goal) <= weight + estimate(v, goal)` for each arc
+/// from `u` to `v`, and 0 at the goal. So it never exceeds the cost of a path. `u32::MAX` means
+/// that the goal is unreachable; searches skip such vertices without an error. A search checks
+/// consistency on every arc by which it reaches a vertex, and a violation is
+/// [`SearchError::Heuristic`]. It cannot detect an estimate that is too large at a vertex which it
+/// therefore never visits: then its path may not be the cheapest. [`Guided::check`] checks all arcs
+/// for some goals.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,11 +63,11 @@ pub trait Heuristic: std::fmt::Debug + Send + Sync {
     /// The WGSL.
     fn source(&self) -> Source;
 
-    /// What its `data` holds, as words.
+    /// The content of `data`, as words.
     fn data(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The same in Rust, to the bit.
+    /// The same estimate in Rust, bit for bit.
     fn estimate(&self, vertex: u32, goal: u32) -> u32;
 }

@@ -1,19 +1,19 @@
-//! How searches are mapped to invocations, and what each mapping keeps open.
+//! How searches are mapped to invocations, and their open lists.
 
 use crate::queue::{DefaultFor, QueueDesign};
 
-/// Which invocations serve a search. The results are the same bits.
+/// Which invocations run a search. All compute the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mapping {
-    /// One invocation for each search, its open list a queue of this design.
+    /// One invocation for each search, with a queue of this design as the open list.
     Thread(QueueDesign),
-    /// One invocation for each search, which takes cells in bands of estimates from a list without
-    /// order. On maps.
+    /// One invocation for each search, which takes cells in bands of estimates from an unordered
+    /// list. For maps.
     Bands,
-    /// A workgroup for each search. On maps.
+    /// A workgroup for each search. For maps.
     Team,
-    /// The library's choice, by device and map.
+    /// The library chooses, by device and map.
     #[default]
     Auto,
 }
@@ -32,7 +32,7 @@ impl std::fmt::Display for Mapping {
 impl std::str::FromStr for Mapping {
     type Err = UnknownMapping;
 
-    /// `thread` is one with the queue design that the library chooses.
+    /// `thread` means the queue design that the library chooses.
     fn from_str(name: &str) -> Result<Self, UnknownMapping> {
         match name {
             "thread" => Ok(Self::Thread(THREAD_QUEUE)),
@@ -44,17 +44,17 @@ impl std::str::FromStr for Mapping {
     }
 }
 
-/// No mapping of searches has this name.
+/// The name is not a mapping of searches.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no mapping of searches: there are thread, bands, team and auto")]
+#[error("expected a mapping of searches (thread, bands, team or auto), found '{0}'")]
 pub struct UnknownMapping(pub String);
 
 crate::text::debug_is_display!(UnknownMapping);
 
-/// The design for searches by threads where nobody chooses.
+/// The default queue design of searches by threads.
 pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::default_for(DefaultFor::Searches);
 
-/// A mapping that was chosen.
+/// The chosen mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
     pub(super) open: OpenList,
@@ -64,16 +64,16 @@ pub(super) struct Shape {
 /// The open lists of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum OpenList {
-    /// A queue for each search, which one invocation serves.
+    /// One queue for each search, served by one invocation.
     Queue(QueueDesign),
-    /// Two lists for each search, which one invocation serves.
+    /// Two lists for each search, served by one invocation.
     Bands,
-    /// Three lists for each search, which a workgroup serves.
+    /// Three lists for each search, served by a workgroup.
     Team,
 }
 
 impl OpenList {
-    /// Items of a slot's lists together.
+    /// Total items of a slot's lists.
     pub(super) fn items(self, capacity: u32) -> u64 {
         match self {
             Self::Queue(design) => design.stride(capacity),
@@ -82,7 +82,7 @@ impl OpenList {
         }
     }
 
-    /// Items of so many slots.
+    /// Total items of `slots` slots.
     pub(super) fn items_of(self, slots: u32, capacity: u32) -> u64 {
         self.items(capacity) * u64::from(slots)
     }
@@ -92,7 +92,7 @@ impl OpenList {
         8 * self.items(capacity)
     }
 
-    /// The longest lists that so many bytes have room for.
+    /// The longest lists that fit `bytes` bytes.
     pub(super) fn fitting(self, bytes: u64) -> u32 {
         let (mut fits, mut beyond) = (0, u32::MAX);
         // Bound: 32.

@@ -1,4 +1,4 @@
-//! The kernels of searches, and the memory that they work in.
+//! The kernels of searches, and their memory.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -69,7 +69,7 @@ shared! {
     }
 }
 
-/// `CONTROL_NEXT` and so on.
+/// `CONTROL_NEXT` and the following constants.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 pub(super) struct Control {
@@ -85,15 +85,15 @@ pub(super) struct Control {
 /// A space on the device.
 #[derive(Debug)]
 pub struct Map {
-    /// By the names that they have in WGSL.
+    /// Buffers by their WGSL names.
     buffers: Vec<(&'static str, Buffer<u32>)>,
     files: Files,
 }
 
-/// What only walks along paths read of a space, by the names that it has in WGSL.
+/// The additional buffers for walks along paths, by their WGSL names.
 pub(super) type WalkMap = Vec<(&'static str, Buffer<u32>)>;
 
-/// What a space is in WGSL.
+/// The WGSL files of a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Files {
     /// A map, and whether all its passable cells have the terrain 1.
@@ -139,7 +139,7 @@ impl Files {
         Self::Graph { heuristic: shaders::file("search/guess_none.wgsl"), own: true }
     }
 
-    /// What searches by threads are linked with.
+    /// The files for searches by threads.
     fn threads(&self) -> Vec<Source> {
         match self {
             Self::Grid { .. } => [&[shaders::file("search/relax.wgsl")], &self.others()[..]].concat(),
@@ -147,13 +147,13 @@ impl Files {
         }
     }
 
-    /// What other mappings are linked with: those of maps.
+    /// The files for the mappings of maps.
     fn others(&self) -> Vec<Source> {
         let Self::Grid { uniform } = self else { return Vec::new() };
         vec![shaders::file(if *uniform { "search/terrain_one.wgsl" } else { "search/terrain_bytes.wgsl" })]
     }
 
-    /// What walks are linked with.
+    /// The files for walks.
     fn walks(&self) -> Vec<Source> {
         match self {
             Self::Grid { .. } => [&[shaders::file("search/walk_grid.wgsl")], &self.others()[..]].concat(),
@@ -161,7 +161,7 @@ impl Files {
         }
     }
 
-    /// Checks that a user's heuristic is one.
+    /// Checks the contract of a user heuristic.
     fn check(&self) -> Result<(), SearchError> {
         const CONTRACT: [Declaration; 1] = [Declaration {
             keyword: "fn",
@@ -178,12 +178,12 @@ impl Files {
         let functions = &["mul_wide", "wide_add", "wide_subtract", "wide_less"];
         program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?;
         Ok(program.check_integers(
-            "An estimate is made again wherever two are compared, and WGSL promises the same bits of integers only: compute with u32 and i32",
+            "Each comparison repeats the estimates, and WGSL guarantees the same bits only for integers: compute with u32 and i32",
         )?)
     }
 }
 
-/// A space as `shaders/search/fronts.wgsl` has it.
+/// A space as `shaders/search/fronts.wgsl` expects it.
 #[derive(Debug)]
 pub struct FrontMap {
     map: Map,
@@ -227,10 +227,10 @@ fn fronts(files: &Files) -> [Recipe; 4] {
         .map(|entry| Recipe::new("search/fronts", entry, sources.clone()))
 }
 
-/// Slots, and what belongs to all of them.
+/// Slots, and their shared buffers.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// What the lists were made for.
+    /// The shape of the lists.
     pub(super) shape: Shape,
     pub(super) slots: u32,
     pub(super) capacity: u32,
@@ -268,7 +268,7 @@ impl Memory {
         })
     }
 
-    /// The dispatch that searches, and the one that walks along paths, if there is room for paths.
+    /// The dispatch that searches, and the one that walks along paths if there is memory for paths.
     pub(super) fn plans(
         &self,
         gpu: &Gpu,
@@ -300,7 +300,7 @@ impl Memory {
                 buffers.push(("paths", paths.binding()));
                 let mut walk = Plan::new("paths");
                 let groups = self.slots.div_ceil(WALK_GROUP);
-                // SAFETY: it has no queue.
+                // SAFETY: this kernel has no queue.
                 let kernel = unsafe { trusted(gpu, &walking(&map.files))? };
                 walk.dispatch(gpu, &kernel, groups, &buffers)?;
                 Some(walk)
@@ -310,7 +310,7 @@ impl Memory {
     }
 }
 
-/// Invocations of a workgroup that walks.
+/// Invocations of a workgroup of the walk kernel.
 const WALK_GROUP: u32 = 32;
 
 fn searching(shape: Shape, files: &Files) -> Recipe {
@@ -338,27 +338,28 @@ fn walking(files: &Files) -> Recipe {
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-/// The kernel that searches. A queue that is not bounded whatever lies in it is checked, and so is
-/// a user's heuristic.
+/// The search kernel. It has run-time checks if the heuristic is the user's, or if the queue is not
+/// bounded for arbitrary memory contents.
 fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuError> {
     let recipe = searching(shape, files);
     match (shape.open, files) {
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
         (OpenList::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
-        // SAFETY: as `// bounds:` of the queue's file in shaders/queue/ says; teams and bands have
-        // no queue.
+        // SAFETY: the `// bounds:` paragraph of the queue's file in shaders/queue/; teams and bands
+        // have no queue.
         _ => unsafe { trusted(gpu, &recipe) },
     }
 }
 
 /// # Safety
-/// The queue that the kernel is linked with must keep to its slots, and end.
+/// The linked queue must stay within its slots and terminate.
 unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/search/slots.wgsl and of each file says.
+    // SAFETY: the `// bounds:` paragraphs of shaders/search/slots.wgsl and of each file argue that
+    // accesses stay within bounds.
     unsafe { recipe.trusted(gpu) }
 }
 
-/// Every kernel that the module may build.
+/// Every kernel that the module can build.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let (paper, others): (Vec<_>, Vec<_>) = QueueDesign::ALL

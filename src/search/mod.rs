@@ -1,11 +1,11 @@
-//! Shortest paths in batches: thousands of A* searches on one map, or in one graph, at once, with
-//! optimal paths, and the same results on every device; distances from many sources to all cells;
-//! distances between all pairs.
+//! Shortest paths in batches: thousands of A* searches on one map or graph at once, with optimal
+//! paths and the same results on every device. Also distances from many sources to all cells, and
+//! between all pairs of vertices.
 //!
 //! It is the second application of Baudis et al., "Performance Evaluation of Priority Queues for
-//! Fine-Grained Parallel Tasks on GPUs" (sections II.C.2 and IV.B). Theirs keeps distances in half
-//! floats and takes eight cells from the open list at a time, so that its paths are not optimal;
-//! costs here are integers, and every path is a shortest one.
+//! Fine-Grained Parallel Tasks on GPUs" (sections II.C.2 and IV.B). That implementation stores
+//! distances as half floats and takes eight cells from the open list at a time, so its paths are
+//! not optimal. Here costs are integers, and every path is a shortest one.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -29,32 +29,32 @@
 //!
 //! # Results
 //!
-//! * `cost` is exact, and in units of [`Moves`]; [`Grid::length`] makes a length of it.
-//! * `expanded` is a property of the map and not of the way in which it was searched: the cells
-//!   whose cost so far and heuristic together are below the cost of the path, which every A* has to
-//!   expand; where there is no path, the cells that can be reached.
-//! * Of several cheapest paths, the one that is told is defined without regard to the order of the
-//!   search, too ([`reference::AStar::find_path`]).
-//! * In a graph all of this is said of vertices. With a heuristic of your own it rests on what that
-//!   promises ([`Heuristic`]).
+//! * `cost` is exact, in units of [`Moves`]; [`Grid::length`] converts it to a length.
+//! * `expanded` depends only on the map, not on the search method. It counts the cells whose cost
+//!   so far plus heuristic is below the cost of the path, which every A* must expand. Without a
+//!   path it counts the reachable cells.
+//! * The choice among several cheapest paths does not depend on the order of the search either
+//!   ([`reference::AStar::find_path`]).
+//! * In a graph the same holds for vertices. With a custom heuristic it requires consistency
+//!   ([`Heuristic`]).
 //! * The fingerprint is a sum of [`mix`](crate::random::mix) of each search's number, start, goal
 //!   and cost.
 //!
 //! # Which mapping, which queue
 //!
-//! [`Mapping::Thread`] is one invocation for each search, with an open list of any design of
-//! [`queue`](crate::queue) that one invocation serves. [`Mapping::Team`] is a workgroup for each:
-//! it takes all cells whose estimates lie within a band together, and corrects costs that turn out
-//! not to be the least. [`Mapping::Bands`] does the same with one invocation. Nothing of the
-//! results depends on any of this.
+//! [`Mapping::Thread`] runs one invocation for each search, with an open list of any design of
+//! [`queue`](crate::queue) that one invocation can serve. [`Mapping::Team`] runs a workgroup for
+//! each search: it takes all cells with estimates in a band together, and corrects costs that turn
+//! out too high. [`Mapping::Bands`] does the same with one invocation. Results do not depend on the
+//! mapping.
 //!
 //! # Layout and dispatches
 //!
-//! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*: the
+//! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*, the
 //! cost so far), the open list (items of 8 bytes), and 64 bytes. Slots take searches from the list
 //! one after the other, by a counter; no workgroup waits for another. `shaders/search/slots.wgsl`
-//! says what the buffers hold, and how marks go from one search to the next without being cleared.
-//! What is searched is a *space*, a file that the kernels are linked with: `grid.wgsl`, a map, or
+//! documents the buffers, and how marks pass from one search to the next without being cleared.
+//! Searches run on a *space*, a file that the kernels are linked with: `grid.wgsl`, a map, or
 //! `graph.wgsl`.
 //!
 //! | dispatch | invocations | reads | writes |
@@ -64,25 +64,25 @@
 //! | `team.wgsl` | a workgroup for each slot | map, searches | marks, lists, slots, records, control |
 //! | `walk.wgsl`, if paths are wanted | one for each slot | map, marks | paths, slots, records, control |
 //!
-//! A dispatch makes so many *steps* of every slot: a cell expanded, or a part of a list. The number
-//! is set so that a submission takes some 30 ms, whatever the map; what a search is between two
-//! steps lies in its slot. How many slots there are follows from the map: `cells * 4 + list` bytes
-//! each, within what the device binds at once. A search whose open list is too short is run again
-//! with a longer one; nothing is cut off.
+//! A dispatch executes a number of *steps* of every slot: an expanded cell, or a part of a list.
+//! The number is chosen so that a submission takes some 30 ms on any map; between steps a search's
+//! state is in its slot. The number of slots follows from the map: each takes `cells * 4 + list`
+//! bytes, within the device's binding limit. A search whose open list is too short runs again with
+//! a longer one; nothing is truncated.
 //!
 //! # Graphs
 //!
 //! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine`] searches it,
 //! by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any number
-//! of arcs: a step looks at four of them.
+//! of arcs: a step reads four of them.
 //!
 //! # Distances without a goal
 //!
-//! [`Wavefronts`] finds the distances from many cells, or vertices, to all or to some, by
-//! delta-stepping on the whole device: a *pass* expands a list of (source, cell) whose costs lie
-//! within a band, and all that depends on order is corrected until nothing changes, so that the
-//! distances are those of Dijkstra's algorithm ([`reference::distances`]). Of a source each cell
-//! takes 24 bytes.
+//! [`Wavefronts`] finds the distances from many cells or vertices to all or some others, by
+//! delta-stepping on the whole device. A *pass* expands a list of (source, cell) pairs with costs
+//! in a band. Results that depend on order are corrected until nothing changes, so the distances
+//! equal those of Dijkstra's algorithm ([`reference::distances`]). Each cell takes 24 bytes per
+//! source.
 //!
 //! | dispatch | invocations | reads | writes |
 //! | --- | --- | --- | --- |
@@ -91,8 +91,8 @@
 //! | `front_decide` | one | control | control |
 //! | `front_gather` | one for each distance that is wanted | marks, targets | table |
 //!
-//! [`AllPairs`] finds the distances between all pairs of vertices of a graph, dense or sparse, by
-//! Floyd and Warshall's algorithm.
+//! [`AllPairs`] finds the distances between all pairs of vertices of a graph, dense or sparse, with
+//! the Floyd-Warshall algorithm.
 
 mod all_pairs;
 mod engine;
@@ -132,7 +132,7 @@ pub use results::{Outcome, Results};
 pub use run::SearchRun;
 pub use space::{Cell, Space};
 
-/// The programs of the guide run as tests.
+/// Runs the programs of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide-search.md")]
 struct Guide;

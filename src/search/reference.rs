@@ -1,4 +1,4 @@
-//! What a search means: A* on one core, with a `BinaryHeap`.
+//! The reference implementation: A* on one core, with a `BinaryHeap`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::space::sealed::Cell as _;
 use super::{Grid, Outcome, Results, SearchError, Space};
 
-/// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are
+/// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat and are
 /// not cleared between searches.
 ///
 /// ```
@@ -25,15 +25,15 @@ use super::{Grid, Outcome, Results, SearchError, Space};
 pub struct AStar<'s, S: Space = Grid> {
     space: &'s S,
     move_map: Arc<S::MoveMap>,
-    /// The least cost so far from the start to a cell, and in which search that was.
+    /// The lowest cost so far from the start to a cell, and the number of that search.
     costs: Vec<(u32, u32)>,
     number: u32,
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
     broken: Option<(u32, u32)>,
-    /// A cell that was not reached before was passed over because of what paths over it cost.
+    /// Whether an unreached cell was skipped because paths over it cost too much.
     passed_over: bool,
     found: bool,
-    /// Costs of paths lie below this.
+    /// Exclusive limit of path costs.
     most_cost: u32,
 }
 
@@ -56,9 +56,9 @@ impl<'s, S: Space> AStar<'s, S> {
         }
     }
 
-    /// Searches the cheapest path between two cells of the map, or two vertices; of those with the
-    /// same estimate, the cell nearest to the goal is next. A path whose cost does not fit 32 bits
-    /// is not found: [`AStar::check`] tells of it.
+    /// Searches the cheapest path between two cells or vertices. Among equal estimates, the cell
+    /// nearest to the goal is expanded first. A path whose cost does not fit 32 bits is not found:
+    /// see [`AStar::check`].
     ///
     /// # Panics
     /// If a cell is not on the map.
@@ -67,12 +67,12 @@ impl<'s, S: Space> AStar<'s, S> {
         self.search(start, goal, false)
     }
 
-    /// The same, and the path: its cells from start to goal, none where there is no path.
+    /// The same, and the path: its cells from start to goal, empty without a path.
     ///
     /// Of the cheapest paths it is the one that, seen from the goal, comes from the first direction
     /// (in the order right, down, left, up, then the diagonals) at each cell, or from the vertex
-    /// with the least number. So it does not depend on the order of the search, which goes on for
-    /// it until all cells are known that a cheapest path could have.
+    /// with the smallest number. So it does not depend on the order of the search. The search
+    /// therefore continues until all cells of cheapest paths are known.
     ///
     /// # Panics
     /// If a cell is not on the map, or an arc of the graph has the weight 0
@@ -92,7 +92,7 @@ impl<'s, S: Space> AStar<'s, S> {
         (outcome, path.into_iter().map(S::Cell::at).collect())
     }
 
-    /// Whether the last search looked at a cell; before the first one, false.
+    /// Whether the last search visited a cell; false before the first search.
     ///
     /// # Panics
     /// If it is not on the map.
@@ -101,19 +101,18 @@ impl<'s, S: Space> AStar<'s, S> {
         self.cost_so_far(place).is_some()
     }
 
-    /// The arc on which the last search found the heuristic of a graph not to be consistent (the
-    /// goal twice, if the estimate there is not 0); it ended there, without a path.
+    /// The arc on which the last search found that the heuristic of a graph is not consistent (the
+    /// goal twice, if the estimate there is not 0). That search ended there, without a path.
     pub fn broken(&self) -> Option<(u32, u32)> {
         self.broken
     }
 
-    /// What an [`Engine`](super::Engine) says of the last search where that is number `search` of
-    /// its list: whether its outcome can be relied on.
+    /// Whether the outcome of the last search is valid. Returns the error of an
+    /// [`Engine`](super::Engine) for it, as search number `search` of a list.
     ///
     /// # Errors
-    /// [`SearchError::Heuristic`] where the heuristic was found not to be consistent, and
-    /// [`SearchError::Overflow`] where there is no path but, perhaps, one whose cost does not fit
-    /// 32 bits.
+    /// [`SearchError::Heuristic`] if the heuristic is not consistent, and [`SearchError::Overflow`]
+    /// if there is no path except, perhaps, one whose cost does not fit 32 bits.
     pub fn check(&self, search: u32) -> Result<(), SearchError> {
         match self.broken {
             Some((from, to)) => Err(SearchError::Heuristic { search, from, to }),
@@ -183,7 +182,7 @@ impl<'s, S: Space> AStar<'s, S> {
         }
     }
 
-    /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was
+    /// Records a path to `at` with the cost `cost`, by a move from `from` with the estimate
     /// `level`.
     fn reach(&mut self, at: u32, cost: u32, goal: u32, (from, level): (u32, u32)) {
         let before = self.cost_so_far(at);
@@ -196,7 +195,7 @@ impl<'s, S: Space> AStar<'s, S> {
         }
         let heuristic = self.space.estimate(at, goal);
         if heuristic >= u32::MAX - cost {
-            // There is no way from there, or one that is too dear.
+            // The goal is unreachable from there, or too expensive.
             self.passed_over |= before.is_none() && heuristic != u32::MAX;
             return;
         }
@@ -211,23 +210,20 @@ impl<'s, S: Space> AStar<'s, S> {
 
     /// The place before `at` on the path.
     fn before(&self, at: u32) -> u32 {
-        let cost = self.cost_so_far(at).expect("the search was there");
+        let cost = self.cost_so_far(at).expect("the search reached this cell");
         let leads =
             |from, step| self.cost_so_far(from).and_then(|before| before.checked_add(step)) == Some(cost);
-        self.space
-            .before(&self.move_map, at, leads)
-            .expect("a cell that was reached was reached from somewhere")
+        self.space.before(&self.move_map, at, leads).expect("a reached cell has a predecessor")
     }
 }
 
-/// Makes a list of searches one after the other, with the results and the errors of
-/// [`SearchRun::run`](super::SearchRun::run) on one core; with paths where `paths` says so. `watch`
-/// hears now and then how many searches are over.
+/// Runs a list of searches one after the other on one core, with the results and errors of
+/// [`SearchRun::run`](super::SearchRun::run), and with paths if `paths` is true. It calls
+/// `watch` now and then with the number of finished searches.
 ///
 /// # Errors
-/// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found not to
-/// be consistent, or paths are not defined
-/// ([`SearchError::FreeArc`]).
+/// [`SearchError`] if a cell is not on the map, costs exceed 32 bits, a heuristic is not
+/// consistent, or paths are not defined ([`SearchError::FreeArc`]).
 pub fn find_all<S: Space>(
     space: &S,
     searches: &[(S::Cell, S::Cell)],
@@ -260,11 +256,11 @@ pub fn find_all<S: Space>(
 }
 
 /// The distances from the nearest of some cells to all cells of a map, row by row, or from some
-/// vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one
-/// that costs more than 32 bits hold.
+/// vertices to all vertices of a graph, with Dijkstra's algorithm. `None` for unreachable cells,
+/// and if the distance does not fit 32 bits.
 ///
 /// # Panics
-/// If one of them is not on the map.
+/// If one of the sources is not on the map.
 pub fn distances<S: Space>(space: &S, sources: &[S::Cell]) -> Vec<Option<u32>> {
     let move_map = space.move_map();
     let mut distances = vec![None; space.count() as usize];

@@ -1,4 +1,4 @@
-//! What comes of searches.
+//! Results of searches.
 
 use std::marker::PhantomData;
 
@@ -10,35 +10,34 @@ use crate::random::mix;
 
 use super::{Cell, SearchError};
 
-/// What came of one search.
+/// The result of one search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// What the cheapest path costs; none where there is no path.
+    /// The cost of the cheapest path; `None` without a path.
     pub cost: Option<u32>,
-    /// The cells (or vertices) whose cost so far and heuristic together are below the cost of the
-    /// path; where there is no path, the cells that can be reached from the start. 0 where the
-    /// start or the goal is blocked.
+    /// The cells (or vertices) whose cost so far plus heuristic is below the cost of the path;
+    /// without a path, the cells reachable from the start. 0 if the start or the goal is blocked.
     pub expanded: u32,
 }
 
-/// What came of a list of searches, in the order of the list, between cells of a map or vertices
+/// The results of a list of searches, in the order of the list, between cells of a map or vertices
 /// (`u32`) of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Results<C = UVec2> {
     pub(super) outcomes: Vec<Outcome>,
-    /// Where the path of each search begins in `cells`, and the end; empty where no paths were
-    /// asked for.
+    /// The first index in `cells` of each search's path, and the end; empty if no paths were
+    /// requested.
     pub(super) firsts: Vec<u64>,
-    /// Places.
+    /// The cells of all paths, as places.
     pub(super) cells: Vec<u32>,
     pub(super) fingerprint: u64,
     named: PhantomData<C>,
 }
 
 impl<C: Cell> Results<C> {
-    /// The results of a list of searches that were made elsewhere: by
-    /// [`AStar`](super::reference::AStar), say, where there is no device. The outcome of each
-    /// search, and the path of each, if paths are wanted.
+    /// Results of a list of searches from another source, such as
+    /// [`AStar`](super::reference::AStar) without a device: the outcome of each search, and its
+    /// path if paths are wanted.
     pub fn new(searches: &[(C, C)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<C>>>) -> Self {
         let place = |cell: &C| cell.place();
         let paths = paths.map(|paths| paths.iter().map(|path| path.iter().map(place).collect()).collect());
@@ -67,14 +66,14 @@ impl<C: Cell> Results<C> {
         &self.outcomes
     }
 
-    /// The cells of a search's path from start to goal; none where there is no path, or no paths
-    /// were asked for.
+    /// The cells of a search's path from start to goal; empty without a path, or if no paths were
+    /// requested.
     ///
     /// # Panics
     /// If there is no such search.
     pub fn path(&self, search: usize) -> impl ExactSizeIterator<Item = C> + '_ {
         let searches = self.outcomes.len();
-        assert!(search < searches, "the path of search {search}, and there are {searches}, numbered from 0");
+        assert!(search < searches, "search {search} does not exist: there are {searches}, numbered from 0");
         let at = |first: u64| usize::try_from(first).expect("the cells are in memory");
         let cells = match self.firsts.get(search..search + 2) {
             Some(ends) => &self.cells[at(ends[0])..at(ends[1])],
@@ -88,18 +87,18 @@ impl<C: Cell> Results<C> {
         self.outcomes.iter().filter(|outcome| outcome.cost.is_some()).count()
     }
 
-    /// The sum of the cells expanded.
+    /// The total number of expanded cells.
     pub fn expanded(&self) -> u64 {
         self.outcomes.iter().map(|outcome| u64::from(outcome.expanded)).sum()
     }
 
-    /// 64 bits that depend on start, goal and cost of every search, and on nothing else.
+    /// 64 bits that depend only on start, goal and cost of every search.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The costs on a device, for kernels of an application's: a word for each search, all ones
-    /// where there is no path.
+    /// The costs on a device, for an application's kernels: a word for each search, all ones
+    /// without a path.
     ///
     /// # Errors
     /// [`SearchError::Gpu`].
@@ -108,8 +107,8 @@ impl<C: Cell> Results<C> {
         Ok(Buffer::storage_from(gpu, "search: costs", &costs)?)
     }
 
-    /// The paths on a device: (where the path of each search begins, and the end of all; the cells
-    /// of all paths, x | y << 16, or vertices).
+    /// The paths on a device: the first index of each search's path and the end of all; and the
+    /// cells of all paths (x | y << 16, or vertices).
     ///
     /// # Errors
     /// [`SearchError::Gpu`].

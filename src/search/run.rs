@@ -60,7 +60,7 @@ impl<S: Space, V: Verdict, W: FnMut(u64) -> V> SearchRun<'_, S, W> {
     ///
     /// # Errors
     /// As [`SearchRun::run`], and [`SearchError::Busy`] while another run of this engine waits.
-    #[expect(clippy::await_holding_lock, reason = "nobody waits for it here: a second run is refused")]
+    #[expect(clippy::await_holding_lock, reason = "a second run is refused, and never waits for it")]
     pub async fn run_async(self) -> Result<Results<S::Cell>, SearchError> {
         let Self { engine, pairs, mut watch } = self;
         let mut kept = match engine.kept.try_lock() {

@@ -1,4 +1,4 @@
-//! What searches are made on: the cells of a map, or the vertices of a graph.
+//! Search spaces: the cells of a map, or the vertices of a graph.
 
 use glam::UVec2;
 
@@ -6,12 +6,12 @@ use super::memory::{FrontMap, Map, WalkMap, Work};
 use super::{Grid, SearchError, grid};
 use crate::gpu::Gpu;
 
-/// What searches are made on: a [`Grid`], whose cells are [`UVec2`], or a [`Guided`](super::Guided)
-/// graph, whose vertices are numbers. It cannot be implemented elsewhere.
+/// A search space: a [`Grid`] with cells [`UVec2`], or a [`Guided`](super::Guided) graph with
+/// numbered vertices. Other crates cannot implement it.
 pub trait Space: sealed::Space {}
 
-/// How starts and goals of a [`Space`] are named: [`UVec2`] on maps, `u32` in graphs. It cannot be
-/// implemented elsewhere.
+/// The type of starts and goals in a [`Space`]: [`UVec2`] on maps, `u32` in graphs. Other crates
+/// cannot implement it.
 pub trait Cell: sealed::Cell {}
 
 impl Space for Grid {}
@@ -21,40 +21,40 @@ impl Cell for u32 {}
 pub(super) mod sealed {
     use super::{FrontMap, Gpu, Map, SearchError, WalkMap, Work};
 
-    /// A cell by its *place*, a word.
+    /// A cell, encoded as its *place*, a word.
     pub trait Cell: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
         fn place(self) -> u32;
         fn at(place: u32) -> Self;
-        /// For fingerprints.
+        /// The words for fingerprints.
         fn words(self) -> impl Iterator<Item = u32>;
     }
 
-    /// What the engines and the sequential search need of a space.
+    /// The interface of a space to the engines and the sequential search.
     pub trait Space: Clone + std::fmt::Debug + Sync {
         type Cell: super::Cell;
-        /// What moves are looked up in.
+        /// A lookup table of moves.
         type MoveMap: std::fmt::Debug;
 
-        /// Whether it has search/team.wgsl and search/bands.wgsl.
+        /// Whether search/team.wgsl and search/bands.wgsl support it.
         const BANDS: bool;
 
         fn move_map(&self) -> Self::MoveMap;
-        /// How many cells there are.
+        /// The number of cells.
         fn count(&self) -> u32;
-        /// The place of a cell of search number `search`, if it is one.
+        /// The place of a cell of search number `search`, if the cell exists.
         fn locate(&self, search: usize, cell: Self::Cell) -> Result<u32, SearchError>;
-        /// Where a place lies among the cells.
+        /// The index of a place among the cells.
         fn index(&self, place: u32) -> usize;
-        /// The place of the cell that lies there.
+        /// The place of the cell with this index.
         fn place(&self, index: usize) -> u32;
-        /// Whether there may be paths from it and to it.
+        /// Whether paths may start or end there.
         fn is_open(&self, place: u32) -> bool;
-        /// The least that a path costs.
+        /// A lower bound of the cost of a path.
         fn estimate(&self, place: u32, goal: u32) -> u32;
         /// Calls `to` with the place and the cost of each move from a place.
         fn each_move(&self, move_map: &Self::MoveMap, place: u32, to: impl FnMut(u32, u32));
-        /// The first place from which a move leads here that `is` is true of; it is given the cost
-        /// of the move, too.
+        /// The first place with a move to here for which `is` is true; `is` also gets the cost of
+        /// the move.
         fn before(
             &self,
             move_map: &Self::MoveMap,
@@ -62,30 +62,30 @@ pub(super) mod sealed {
             is: impl FnMut(u32, u32) -> bool,
         ) -> Option<u32>;
 
-        /// Costs of paths that are looked at lie below this.
+        /// Exclusive limit of the costs of paths that a search examines.
         fn most_cost(&self) -> u32;
-        /// What a path that is passed over for its cost would cost, or more.
+        /// A lower bound of the cost of a path that was skipped because of its cost.
         fn dearest_path(&self) -> u32;
         /// Few paths cost more than this.
         fn usual_cost(&self) -> u64;
         /// Few open lists are longer than this.
         fn usual_open(&self) -> u32;
-        /// No queue is longer than this: it has an item for each move at the most, and one more.
+        /// No queue is longer: it has at most one item for each move, and one more.
         fn most_open(&self) -> u32;
-        /// The range of the bands that are usual.
+        /// The default range of the bands.
         fn usual_band(&self) -> u32;
 
-        /// Whether the paths of searches are defined.
+        /// Checks that the paths of searches are defined.
         fn check_paths(&self) -> Result<(), SearchError>;
-        /// The space as kernels see it.
+        /// The space for kernels.
         fn map(&self, gpu: &Gpu) -> Result<Map, SearchError>;
-        /// What only walks along paths see of it.
+        /// The additional buffers for walks along paths.
         fn walk_map(&self, gpu: &Gpu) -> Result<WalkMap, SearchError>;
-        /// The space as the kernels of wavefronts see it.
+        /// The space for the kernels of wavefronts.
         fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError>;
-        /// The width of the bands of wavefronts that is usual.
+        /// The default width of the bands of wavefronts.
         fn front_band(&self) -> u32;
-        /// What a kernel is told of it.
+        /// Writes the parameters of kernels.
         fn describe(&self, work: &mut Work);
     }
 }
@@ -204,8 +204,7 @@ impl sealed::Space for Grid {
     }
 
     fn usual_band(&self) -> u32 {
-        // Of 0 to 8 straight moves, 1 to 2 need the fewest passes at 64 and 256 cells a side and a
-        // density of 0.2.
+        // One to two straight moves need the fewest passes.
         2 * self.weights().0
     }
 
@@ -226,9 +225,7 @@ impl sealed::Space for Grid {
     }
 
     fn front_band(&self) -> u32 {
-        // Wide, because moves cost about the same, and a pass is dear where there are few sources.
-        // (256 x 256 cells, 20 sources: with 1, 4, 32 straight moves 961, 630 and 523 passes, and
-        // 0.4 to 0.5 s with each of them on lavapipe.)
+        // Wide bands, because moves cost about the same and a pass with few sources is expensive.
         self.moves().straight().saturating_mul(32)
     }
 

@@ -1,11 +1,11 @@
-//! Tables of parameter points: full factorial, or rows of a CSV file.
+//! Tables of parameter points: full factorial designs, or rows of a CSV file.
 
 use super::AnalysisError;
 use super::error::Result;
 use crate::text::quoted;
 use std::{fmt, io};
 
-/// A level of a factor, before it is known which type the parameter has.
+/// A level of a factor, before the type of the parameter is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// A whole number.
@@ -50,12 +50,12 @@ impl serde::Serialize for Value {
 }
 
 impl Value {
-    /// Reads a number as people write it: `12`, `-3`, `0.8`, `1e6`.
+    /// Parses a number: `12`, `-3`, `0.8`, `1e6`.
     fn parse(text: &str) -> Option<Self> {
         text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
     }
 
-    /// The number, rounded to `f64` where it is a whole one beyond 2^53.
+    /// The number, rounded to `f64` if it is an integer beyond 2^53.
     #[expect(clippy::cast_precision_loss, reason = "said above")]
     pub fn as_f64(self) -> f64 {
         match self {
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// The whole number that this is, however it was written (`1e6` is one).
+    /// The integer value, in whatever form it was written (`1e6` is one); otherwise `None`.
     #[allow(clippy::cast_possible_truncation, reason = "whole, and below the range of i128")]
     pub fn whole(self) -> Option<i128> {
         match self {
@@ -83,7 +83,7 @@ struct Levels {
 
 /// A table of parameter points: named factors, and for each point a level of each.
 ///
-/// [`Design::default`] is one point without a factor (all parameters at their defaults); each
+/// [`Design::default`] is one point without factors (all parameters at their defaults). Each
 /// [`cross`](Design::cross) multiplies it by the levels of one more factor, which gives a full
 /// factorial design:
 ///
@@ -110,7 +110,7 @@ impl Default for Design {
 }
 
 impl Design {
-    /// Every point so far, with every one of these levels. Points of one old point stay together,
+    /// Combines every point with every one of these levels. Points of one old point stay together,
     /// in the order of the levels.
     pub fn cross<V: Into<Value>>(
         mut self,
@@ -135,7 +135,7 @@ impl Design {
     }
 
     /// The rows of a CSV file: a header of factor names, then one row of numbers per point. Blank
-    /// lines are skipped and spaces around a value do not count.
+    /// lines and spaces around values are ignored.
     pub fn from_csv(file: impl io::Read) -> Result<Self> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
         let mut design = Self { factors: Vec::new(), points: Vec::new() };
@@ -208,7 +208,7 @@ impl Design {
         &self.points[point].levels
     }
 
-    /// A point, whose levels have the names of their factors.
+    /// A point, with the names of its factors.
     ///
     /// # Panics
     /// If there is no such point.
@@ -217,7 +217,7 @@ impl Design {
         Point { design: self, number }
     }
 
-    /// A point for people: `load=0.8 servers=2`; empty without a factor.
+    /// A readable form of a point: `load=0.8 servers=2`; empty without factors.
     ///
     /// # Panics
     /// If there is no such point.
@@ -226,7 +226,7 @@ impl Design {
         levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// A point for error messages: its number from 0, and the line of the file that it came from.
+    /// A point in error messages: its number from 0, and its line in the file.
     ///
     /// # Panics
     /// If there is no such point.
@@ -259,19 +259,18 @@ impl Point<'_> {
         self.number
     }
 
-    /// The level of a factor; none where there is no such factor.
+    /// The level of a factor; `None` if there is no such factor.
     pub fn level(&self, factor: &str) -> Option<Value> {
         let place = self.design.factors().iter().position(|name| name == factor)?;
         Some(self.design.levels(self.number)[place])
     }
 
-    /// The level of a factor, or `otherwise` where there is no such factor.
+    /// The level of a factor, or `otherwise` if there is no such factor.
     pub fn real(&self, factor: &str, otherwise: f64) -> f64 {
         self.level(factor).map_or(otherwise, Value::as_f64)
     }
 
-    /// The level of a factor that is a whole number of 32 bits, or `otherwise` where there is no
-    /// such factor.
+    /// The level of a factor as an integer of 32 bits, or `otherwise` if there is no such factor.
     ///
     /// # Errors
     /// [`AnalysisError::Value`] for any other number.
@@ -282,7 +281,7 @@ impl Point<'_> {
             place: self.design.place(self.number),
             factor: quoted(factor),
             value: level.to_string(),
-            reason: "is no whole number from 0 to 4294967295",
+            reason: "is not a whole number from 0 to 4294967295",
         })
     }
 }

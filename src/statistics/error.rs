@@ -1,12 +1,12 @@
-//! What can be wrong with a design, a sample or a question asked of one.
+//! Errors of designs, samples and analyses.
 
 use crate::ErrorKind;
 use crate::text::count;
 
 /// An error of the statistics and of the designs of experiments.
 ///
-/// None of them harms anything: the run's data are as they were, and the same question may be asked
-/// again with the named value corrected.
+/// Errors change nothing: the data of the run stay as they are, and the call can be repeated with
+/// the named value corrected.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -32,25 +32,25 @@ pub enum AnalysisError {
         /// Replications per point.
         replications: u32,
     },
-    /// Results that are more than the host's memory.
+    /// Results that exceed the host's memory.
     #[error(
-        "the results of {points} points of {replications} replications take some {bytes} bytes, which this machine does not give: run them in parts, \
-         and keep of each what you need"
+        "the results of {points} points of {replications} replications take about {bytes} bytes, more than this machine has; run them in parts, \
+         and store only the results you need of each"
     )]
     HostMemory {
         /// Number of points.
         points: usize,
         /// Replications per point.
         replications: u32,
-        /// About how many bytes the results take.
+        /// Approximate size of the results in bytes.
         bytes: u64,
     },
     /// No column has this name.
     #[error("there is no result column `{name}`; the columns are: {known}")]
     NoColumn {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The names that exist, separated by commas.
+        /// The existing names, separated by commas.
         known: String,
     },
     /// Every replication failed, or none was run: there is nothing to draw.
@@ -71,24 +71,24 @@ pub enum AnalysisError {
     Plot {
         /// The column.
         name: String,
-        /// The plotting library's words.
+        /// The message of the plotting library.
         message: String,
     },
-    /// A selection among systems of which replications failed.
+    /// A selection among points with failed replications.
     #[error(
-        "{} of point {point} failed, and which system is the best cannot be said without them: find out why \
-         (`Observations::failures`), or leave the point out",
+        "{} of point {point} failed, and without them the best system cannot be determined; find the cause \
+         (`Observations::failures`), or remove the point",
         count(*failed, "replication")
     )]
     Failed {
         /// The point.
         point: usize,
-        /// How many failed.
+        /// The number of failures.
         failed: u64,
     },
-    /// Not as many sets of observations as points.
+    /// A number of sets of observations that differs from the number of points.
     #[error(
-        "there are observations of {given} points, and the design has {points}: give those of all points, in their order"
+        "there are observations of {given} points, and the design has {points}; pass those of all points, in their order"
     )]
     Points {
         /// Points of the design.
@@ -99,12 +99,12 @@ pub enum AnalysisError {
     /// No factor has this name.
     #[error("the design has no factor `{factor}`; its factors are: {known}")]
     NoFactor {
-        /// The name that was asked for.
+        /// The requested name.
         factor: String,
-        /// The names that exist, separated by commas.
+        /// The existing names, separated by commas.
         known: String,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("two result columns are called `{name}`; give one of them another name")]
     RepeatedColumn {
         /// The name.
@@ -119,9 +119,9 @@ pub enum AnalysisError {
     ColumnLength {
         /// The column.
         name: String,
-        /// How many values it has.
+        /// The number of its values.
         got: usize,
-        /// How many replications there are.
+        /// The number of replications.
         expected: usize,
     },
     /// Bytes that are not a whole number of output structs.
@@ -129,7 +129,7 @@ pub enum AnalysisError {
         "{got} bytes are not {replications} outputs of {stride} bytes; read back the whole output buffer"
     )]
     OutputBytes {
-        /// The bytes at hand.
+        /// The size in bytes.
         got: usize,
         /// Number of replications.
         replications: usize,
@@ -138,14 +138,14 @@ pub enum AnalysisError {
     },
     /// A field of the output struct whose type cannot be a column.
     #[error(
-        "field `{field}` of the output struct cannot be a result column: use u32, i32, f32, vec2<u32> or vec4<u32> for \
+        "field `{field}` of the output struct cannot be a result column; use u32, i32, f32, vec2<u32> or vec4<u32> for \
          the words of a 64-bit or 128-bit count (low word first), and structs and arrays of these"
     )]
     OutputField {
         /// The field.
         field: String,
     },
-    /// A failure is reported for a replication that does not exist.
+    /// A failure names a replication that does not exist.
     #[error("a failure names replication {replication}, and there are {replications}, counted from 0")]
     FailureIndex {
         /// The index.
@@ -162,15 +162,14 @@ pub enum AnalysisError {
         /// Number of replications.
         replications: u64,
     },
-    /// Two points cannot be compared replication by replication, or one cannot be appended to the
-    /// other.
+    /// Two points that cannot be compared replication by replication, or appended to each other.
     #[error("the two sets of observations differ in {what}: {left} and {right}. Run both in the same way")]
     Mismatch {
         /// What differs.
         what: &'static str,
-        /// Of the first.
+        /// The value of the first.
         left: String,
-        /// Of the second.
+        /// The value of the second.
         right: String,
     },
     /// A series is too short for the method.
@@ -180,10 +179,10 @@ pub enum AnalysisError {
         method: &'static str,
         /// Observations needed.
         needed: usize,
-        /// Observations given.
+        /// Observations in the series.
         got: usize,
     },
-    /// The series shows no end of its warm-up.
+    /// The warm-up of the series does not end.
     #[error(
         "the warm-up does not end within the first half of {observations} observations (MSER-5 would cut at \
          {cut}); observe for longer"
@@ -191,10 +190,10 @@ pub enum AnalysisError {
     NotSettled {
         /// Length of the series.
         observations: usize,
-        /// Where the rule would cut, in observations.
+        /// The cut of the rule, in observations.
         cut: usize,
     },
-    /// A value that no statistic can take in.
+    /// A value that statistics cannot use.
     #[error("observation {index} of the series is {value}; remove it or find out how the model produced it")]
     SeriesValue {
         /// Its index, from 0.
@@ -214,7 +213,7 @@ pub enum AnalysisError {
         /// The factor.
         factor: String,
     },
-    /// A design that is larger than point numbers reach.
+    /// A design with more points than can be numbered.
     #[error("the design has {points} points, and at most 4294967295 can be numbered; use fewer levels")]
     TooManyPoints {
         /// Number of points.
@@ -234,7 +233,7 @@ pub enum AnalysisError {
         /// The field.
         field: String,
     },
-    /// A field of the parameter struct whose type no factor can set.
+    /// A field of the parameter struct with a type that no factor can set.
     #[error(
         "parameter `{field}` is not a u32, i32, f32 or 64-bit pair (vec2<u32>), so no factor can set it; pass \
          default parameters that hold it, or change its type"
@@ -248,7 +247,7 @@ pub enum AnalysisError {
         "the default parameters have {got} bytes and the parameter struct has {expected}; use the model's own type"
     )]
     DefaultBytes {
-        /// Bytes given.
+        /// The actual size in bytes.
         got: usize,
         /// Bytes of the struct.
         expected: u32,
@@ -256,13 +255,13 @@ pub enum AnalysisError {
     /// A value that does not fit its parameter.
     #[error("{place}: factor `{factor}` is {value}, {reason}")]
     Value {
-        /// The point, and the line of the file it came from.
+        /// The point, and its line in the file.
         place: String,
         /// The factor.
         factor: String,
         /// The value.
         value: String,
-        /// Why it does not fit, and what would.
+        /// Why it does not fit, and what to do.
         reason: &'static str,
     },
     /// A table of points without a row.
@@ -273,14 +272,14 @@ pub enum AnalysisError {
         "the table of points cannot be read: {0}. It is CSV: a header of factor names, then one row per point"
     )]
     Csv(#[from] csv::Error),
-    /// A precision, a budget or a number of replications that no run can meet.
+    /// A precision, a budget or a number of replications that no run can reach.
     #[error("{what} is {value}; {remedy}")]
     Setting {
         /// The setting.
         what: &'static str,
         /// Its value.
         value: String,
-        /// What would do.
+        /// What to do.
         remedy: &'static str,
     },
 }

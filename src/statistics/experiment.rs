@@ -1,5 +1,4 @@
-//! An experiment: the points of a design times replications, and which random stream each of them
-//! draws from.
+//! An experiment: the points of a design times replications, with the random stream of each.
 
 use super::{AnalysisError, Design, Pairing};
 
@@ -12,16 +11,16 @@ pub struct Experiment {
     pub replications: u32,
     /// Seed of the whole experiment.
     pub seed: u64,
-    /// Common random numbers: replication r draws the same numbers at every point. It makes
-    /// differences between points sharper ([`compare`](super::compare)), and makes the points
-    /// depend on each other.
+    /// Common random numbers: replication r draws the same numbers at every point. Differences
+    /// between points become more precise ([`compare`](super::compare)), but the points become
+    /// dependent.
     pub common: bool,
-    /// Whether replications come in antithetic pairs. This narrows the interval where the result is
-    /// monotone in the draws, and widens it where it is not.
+    /// Whether replications come in antithetic pairs. This narrows the interval if the result is
+    /// monotone in the draws, and may widen it otherwise.
     pub pairing: Pairing,
 }
 
-/// The key of a replication's random numbers, besides the seed of the experiment.
+/// The key of a replication's random numbers, in addition to the seed of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamKey {
     /// The point's part of the key.
@@ -38,20 +37,20 @@ impl Experiment {
         Self { design, replications, seed, common: false, pairing: Pairing::Independent }
     }
 
-    /// The same with common random numbers across points.
+    /// Switches on common random numbers across points.
     pub fn with_common_random_numbers(self) -> Self {
         Self { common: true, ..self }
     }
 
-    /// The same in antithetic pairs.
+    /// Switches on antithetic pairs.
     pub fn with_antithetic_pairs(self) -> Self {
         Self { pairing: Pairing::Antithetic, ..self }
     }
 
-    /// Whether the experiment can be run; the engine asks before it starts.
+    /// Checks whether the experiment can be run; engines call it before they start.
     ///
     /// # Errors
-    /// [`AnalysisError`], with the value at fault.
+    /// [`AnalysisError`], with the invalid value.
     pub fn check(&self) -> Result<(), AnalysisError> {
         if self.replications == 0 {
             return Err(AnalysisError::Setting {
@@ -66,8 +65,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// Which stream a replication of a point draws from. It depends on neither the number of
-    /// replications nor the number of points, so that adding some never changes the earlier ones.
+    /// The stream of a replication of a point. It does not depend on the number of replications or
+    /// of points, so adding some never changes the earlier ones.
     pub fn stream(&self, point: u32, replication: u32) -> StreamKey {
         let point = if self.common { 0 } else { point };
         match self.pairing {
@@ -79,16 +78,15 @@ impl Experiment {
     }
 }
 
-/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in
-/// the middle ends the program. Some systems promise any amount, so nobody is given more than 256
-/// GiB.
+/// Whether the host can allocate this much memory. It is checked first, because a failed allocation
+/// later ends the program. Some systems overcommit, so more than 256 GiB is refused.
 pub(crate) fn fits_host(bytes: u64) -> bool {
     const MOST: u64 = 1 << 38;
     bytes <= MOST
         && usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
-/// Refuses runs whose results the host has no memory for, where a run takes so many bytes in all.
+/// Refuses runs whose results exceed the host's memory, with `each` bytes per replication.
 pub(crate) fn check_room(points: usize, replications: u32, each: usize) -> Result<(), AnalysisError> {
     let bytes = (points as u64).saturating_mul(replications.into()).saturating_mul(each as u64);
     match fits_host(bytes) {

@@ -1,16 +1,16 @@
-//! The twin of `shaders/statistics/histogram.wgsl`, and histograms on the host.
+//! The reference implementation of `shaders/statistics/histogram.wgsl`, and histograms on the host.
 
 use std::fmt;
 
 use super::AnalysisError;
 use super::error::Result;
 
-/// The bin of `value` among `bins`: 0 for a value below `low`, the last one from `low +
-/// (bins - 2) * width` on, and between them bins of `width` each. The result is below `bins` (0
-/// where `bins` is 0).
+/// The bin of `value` among `bins`. Bin 0 holds values below `low`, the last bin values from
+/// `low + (bins - 2) * width` on; the bins between them have a width of `width` each. The result is
+/// below `bins`, and 0 if `bins` is 0.
 ///
-/// With a width of 0 the bins between are empty, and all that is not below `low` is in the last
-/// bin. WGSL: `histogram_bin`.
+/// With a width of 0 the inner bins are empty, and all values not below `low` are in the last bin.
+/// WGSL: `histogram_bin`.
 ///
 /// ```
 /// use eventhorizon::statistics::histogram_bin;
@@ -25,8 +25,8 @@ pub fn histogram_bin(value: u64, low: u64, width: u64, bins: u32) -> u32 {
     (fits.min(inner) + 1).min(bins.saturating_sub(1))
 }
 
-/// A histogram of 64-bit values, as [`histogram_bin`] sorts them: what models counted in arrays of
-/// their own, or what the host adds.
+/// A histogram of 64-bit values with the bins of [`histogram_bin`]: counts from arrays of models,
+/// or values added on the host.
 ///
 /// ```
 /// use eventhorizon::statistics::Histogram;
@@ -48,8 +48,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty one of so many bins: one below `low`, one above, and between them `bins - 2` of
-    /// `width` each, from `low` on (the unit is that of the values).
+    /// An empty histogram of `bins` bins: one below `low`, one above, and between them `bins - 2`
+    /// of `width` each, from `low` on, in the unit of the values.
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] for fewer than 2 bins, or more than 2^32 - 1.
@@ -57,7 +57,7 @@ impl Histogram {
         let refuse =
             |remedy| AnalysisError::Setting { what: "number of bins", value: bins.to_string(), remedy };
         match u32::try_from(bins) {
-            Err(_) => Err(refuse("use fewer and wider ones: the model counts them in a word")),
+            Err(_) => Err(refuse("use fewer and wider bins; models number them by a word")),
             Ok(0 | 1) => {
                 Err(refuse("use at least 2, below and above, and one more for each range between them"))
             }
@@ -72,10 +72,10 @@ impl Histogram {
         self.counts[bin as usize] += 1;
     }
 
-    /// Adds what a model counted in the bins of its own array.
+    /// Adds the counts of a model's array.
     ///
     /// # Errors
-    /// [`AnalysisError::Mismatch`] where it has another number of bins.
+    /// [`AnalysisError::Mismatch`] if the numbers of bins differ.
     pub fn add_counts(&mut self, counts: &[u32]) -> Result<()> {
         same("number of bins", self.counts.len(), counts.len())?;
         for (sum, &count) in self.counts.iter_mut().zip(counts) {
@@ -84,10 +84,10 @@ impl Histogram {
         Ok(())
     }
 
-    /// Adds all that another histogram counted.
+    /// Adds the counts of another histogram.
     ///
     /// # Errors
-    /// [`AnalysisError::Mismatch`] where its bins are others.
+    /// [`AnalysisError::Mismatch`] if the bins differ.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same("number of bins", self.counts.len(), other.counts.len())?;
         same("lowest value of the inner bins", self.low, other.low)?;
@@ -98,12 +98,12 @@ impl Histogram {
         Ok(())
     }
 
-    /// The lowest value of the inner bins.
+    /// The lower edge of the inner bins.
     pub fn low(&self) -> u64 {
         self.low
     }
 
-    /// How wide each inner bin is.
+    /// The width of each inner bin.
     pub fn width(&self) -> u64 {
         self.width
     }
@@ -113,14 +113,14 @@ impl Histogram {
         &self.counts
     }
 
-    /// How many values were counted.
+    /// The number of counted values.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The value that the share `probability` of all values lies below, as if they were spread
-    /// evenly within each bin. None where it lies in the first or the last bin, which have no
-    /// width, and where nothing was counted.
+    /// The value below which the share `probability` of all values lies, with values evenly spread
+    /// within each bin. `None` if it lies in the first or the last bin, which are unbounded, or if
+    /// nothing was counted.
     ///
     /// # Errors
     /// [`AnalysisError::Probability`] outside of 0 ..= 1.
@@ -132,7 +132,7 @@ impl Histogram {
         let rank = probability * self.total() as f64;
         let (mut below, last) = (0_u64, self.counts.len() - 1);
         for (bin, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            // Sums of all counts are exact; rank is rounded, but not beyond the total.
+            // Sums of all counts are exact; `rank` is rounded, but not above the total.
             if rank <= (below + count) as f64 {
                 let share = (rank - below as f64).max(0.0) / count as f64;
                 let inner = bin != 0 && bin != last;
@@ -143,7 +143,7 @@ impl Histogram {
         Ok(None)
     }
 
-    /// Where a bin other than the first begins.
+    /// The lower edge of a bin other than the first.
     fn edge(&self, bin: usize) -> u128 {
         u128::from(self.low) + u128::from(self.width) * (bin as u128 - 1)
     }
@@ -155,8 +155,8 @@ fn same<T: PartialEq + fmt::Display>(what: &'static str, left: T, right: T) -> R
 }
 
 impl fmt::Display for Histogram {
-    /// A line per bin: where it begins, its count, and a bar, the longest of 40 characters. A bin
-    /// that is not empty has a bar of at least one.
+    /// Prints a line per bin: its lower edge, its count, and a bar of at most 40 characters. A
+    /// nonempty bin has a bar of at least one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const BAR: u128 = 40;
         let most = self.counts.iter().copied().max().unwrap_or(0);
@@ -200,7 +200,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
         #[test]
         fn bins_are_those_of_the_definition(low in word(), width in word(), bins in 0..70_u32, value in word(), near in 0..80_u64, off in 0..3_u64) {
-            // A value near an edge, too.
+            // Also a value near an edge.
             let edge = low.wrapping_add(width.wrapping_mul(near)).wrapping_add(off).wrapping_sub(1);
             for value in [value, edge] {
                 prop_assert_eq!(histogram_bin(value, low, width, bins), brute(value, low, width, bins));

@@ -1,10 +1,10 @@
-//! What a sample says: designs, observations, intervals, comparisons, precision stops, selection of
-//! the best, series, reports and plots. And what a model can count while it runs: tallies, time
-//! averages and histograms.
+//! Statistics of samples: designs, observations, intervals, comparisons, precision stops, selection
+//! of the best, series, reports and plots. Also statistics that a model can collect while it runs:
+//! tallies, time averages and histograms.
 //!
-//! It knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and
-//! any other module or program can. [`Observations::summary`] says what is summed in integers and
-//! what in `f64`.
+//! The module does not depend on devices: [`replication`](crate::replication) fills its
+//! [`Observations`], and any other module or program can. [`Observations::summary`] documents which
+//! sums are exact integers, and which are `f64`.
 //!
 //! ```text
 //!   Design: the parameter points
@@ -33,25 +33,25 @@
 //!
 //! # While a model runs
 //!
-//! A model of [`pdes`](crate::pdes) or of [`replication`](crate::replication) may keep statistics
-//! in its `State`. A file of the library holds each of them in WGSL, for models to import, and the
-//! Rust type of the same name has the same bytes: integers only, so that they are the same bits on
-//! every device. Times and spans are in ticks, 64-bit numbers are `vec2<u32>` of low and high word.
+//! A model of [`pdes`](crate::pdes) or of [`replication`](crate::replication) may collect
+//! statistics in its `State`. Each has a WGSL file that models can import, and a Rust type with the
+//! same name and the same bytes. They use integers only, so they have the same bits on every
+//! device. Times and spans are in ticks; 64-bit numbers are `vec2<u32>` of low and high word.
 //!
-//! | `// import:` | in WGSL | what it does |
+//! | `// import:` | in WGSL | effect |
 //! | --- | --- | --- |
 //! | `statistics/tally.wgsl` | `struct Tally` | count, sum, squares, minimum and maximum of 64-bit values: [`Tally`] |
 //! | | `tally_since(time) -> Tally` | empty; observations before `time` do not count |
-//! | | `tally_add(tally, time, value) -> Tally` | with an observation more |
+//! | | `tally_add(tally, time, value) -> Tally` | adds an observation |
 //! | `statistics/time_average.wgsl` | `struct TimeAverage` | the average of a `u32` over time: [`TimeAverage`] |
 //! | | `time_average_since(time, level) -> TimeAverage` | of a level that counts from `time` on |
-//! | | `time_average_set(average, time, level) -> TimeAverage` | `level` from `time` on |
-//! | | `time_average_add(average, time, change) -> TimeAverage` | higher by `change: i32` from `time` on |
-//! | | `time_average_at(average, time) -> TimeAverage` | up to `time`, with the level as it is |
+//! | | `time_average_set(average, time, level) -> TimeAverage` | sets the level from `time` on |
+//! | | `time_average_add(average, time, change) -> TimeAverage` | changes the level by `change: i32` from `time` on |
+//! | | `time_average_at(average, time) -> TimeAverage` | extends the average to `time` without a change |
 //! | `statistics/histogram.wgsl` | `histogram_bin(value, low, width, bins) -> u32` | the bin to count 64-bit `value` in: [`histogram_bin`], [`Histogram`] |
 //!
-//! A zeroed `Tally` or `TimeAverage` is a valid beginning: from time 0 on, nothing observed, the
-//! level 0. All is by value, because WGSL takes no pointers to fields:
+//! A zeroed `Tally` or `TimeAverage` is a valid start: from time 0 on, no observations, level 0.
+//! Functions take and return values, because WGSL has no pointers to fields:
 //!
 //! ```wgsl
 //! // import: statistics/tally.wgsl
@@ -72,8 +72,8 @@
 //! ```
 //!
 //! On the host, `#[repr(C)] struct State { wait: Tally, queue: TimeAverage, waits: [u32; 20] }` has
-//! the same layout. The size of a struct that holds either of them is a multiple of 16 bytes in
-//! WGSL: declare what is missing as fields, since the engines refuse padding. [`Tally::merge`],
+//! the same layout. The size of a struct that contains either of them is a multiple of 16 bytes in
+//! WGSL: declare the missing bytes as fields, since the engines refuse padding. [`Tally::merge`],
 //! [`PooledAverage`] and [`Histogram::add_counts`] pool logical processes and replications.
 
 mod design;

@@ -1,4 +1,4 @@
-//! What the replications of one parameter point gave: named columns, one value per replication.
+//! Results of the replications of one parameter point: named columns, one value per replication.
 
 use super::AnalysisError;
 use super::error::Result;
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// So many replications should take a core less time than it takes to wake the others: a guess.
+/// Replications for which one core needs less time than waking the others takes: an estimate.
 pub(crate) const PARALLEL: usize = 1 << 13;
 
-/// Beyond this magnitude squares leave the range of f64; such a value is no observation.
+/// Squares of larger magnitudes leave the range of f64, so such values are not observations.
 const LARGEST: f64 = 1e150;
 
 /// One result column: the value of one field of `struct Output`, by replication.
@@ -22,7 +22,7 @@ pub struct Column {
     pub values: Values,
 }
 
-/// The values of a column in the type in which the model counted them.
+/// The values of a column in the type that the model uses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// `u32`
@@ -52,7 +52,7 @@ impl Values {
         }
     }
 
-    /// Whether there is no replication.
+    /// Whether there are no replications.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -73,7 +73,7 @@ impl Values {
         }
     }
 
-    /// The exact value of one replication, where the column is of integers of at most 64 bits.
+    /// The exact value of one replication, if the column has integers of at most 64 bits.
     pub(super) fn integer(&self, replication: usize) -> Option<i128> {
         match self {
             Values::U32(v) => Some(v[replication].into()),
@@ -106,7 +106,7 @@ impl Values {
             (Values::U128(a), Values::U128(b)) => a.extend(b),
             (Values::F32(a), Values::F32(b)) => a.extend(b),
             (Values::F64(a), Values::F64(b)) => a.extend(b),
-            // Sums of `pdes` are integers as long as all of them are below 2^64.
+            // Sums of `pdes` are integers only if all of them are below 2^64.
             (Values::F64(a), more @ Values::U64(_)) => a.extend(more.reals()),
             (mine @ Values::U64(_), Values::F64(b)) => {
                 *mine = Values::F64(mine.reals().chain(b).collect());
@@ -139,7 +139,7 @@ impl Values {
     }
 }
 
-/// A replication that gave no result.
+/// A replication without a result.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Failure {
     /// Index of the replication within its point, from 0.
@@ -148,23 +148,23 @@ pub struct Failure {
     pub cause: FailureCause,
 }
 
-/// Why a replication gave no result.
+/// Why a replication has no result.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureCause {
     /// The model called `fail` with this code.
     Code(u32),
-    /// It took the most steps that a replication may take, and did not finish.
+    /// It did not finish within the most steps of a replication.
     Endless,
-    /// It made more draws than its stream or one of its substreams has, or named a purpose beyond
-    /// 32,767 ([`Stream::purpose`](crate::random::Stream::purpose)).
+    /// It made more draws than its stream or a substream has, or named a purpose beyond 32,767
+    /// ([`Stream::purpose`](crate::random::Stream::purpose)).
     Exhausted,
-    /// The run of a simulation model ended by a fault.
+    /// The run of a simulation model ended with a fault.
     Fault {
-        /// What happened: the text of `pdes::FaultKind`.
+        /// The text of `pdes::FaultKind`.
         kind: String,
-        /// The logical process that it is told of.
+        /// The logical process of the fault.
         lp: u32,
     },
     /// The value of this column is NaN, infinite, or beyond 1e150 in magnitude.
@@ -176,7 +176,7 @@ impl fmt::Display for FailureCause {
         match self {
             FailureCause::Code(code) => write!(f, "code {code}"),
             FailureCause::Fault { kind, lp } => write!(f, "LP {lp}: {kind}"),
-            FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
+            FailureCause::Endless => f.write_str("it did not finish within the most steps of a replication"),
             FailureCause::Exhausted => {
                 f.write_str("it made more draws than its stream has, or named a purpose beyond 32767")
             }
@@ -185,7 +185,7 @@ impl fmt::Display for FailureCause {
     }
 }
 
-/// How replications are drawn, which decides what counts as one independent observation.
+/// How replications are drawn. This defines what one independent observation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pairing {
     /// Each replication has its own random numbers and is one observation.
@@ -204,9 +204,9 @@ pub struct Observations {
     /// By replication.
     failures: BTreeMap<u64, FailureCause>,
     pairing: Pairing,
-    /// Columns that reports leave out.
+    /// Columns that reports omit.
     hidden: BTreeSet<String>,
-    /// By name, columns whose estimate is a function of the means of others.
+    /// By name, columns with an estimate that is a function of the means of others.
     pools: BTreeMap<String, Pool>,
 }
 
@@ -226,9 +226,9 @@ impl fmt::Debug for Pool {
 }
 
 impl Observations {
-    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing;
-    /// a replication with a NaN or infinite value in any column joins them, so that every column
-    /// has the same observations.
+    /// Takes columns of equal length. `failures` lists the replications without valid values. A
+    /// replication with a NaN or infinite value in any column is added to them, so that every
+    /// column has the same observations.
     pub fn new(
         replications: usize,
         columns: Vec<Column>,
@@ -289,8 +289,8 @@ impl Observations {
     /// unit. `value` gets the values of the columns `from`, in that order, and is not called for
     /// failed replications.
     ///
-    /// Its sums are f64 arithmetic in the order of the replications: the same on every device as
-    /// long as the source columns are.
+    /// Sums over it use f64 arithmetic in the order of the replications, so they are the same on
+    /// every device if the source columns are.
     pub fn derive(
         &mut self,
         name: &str,
@@ -301,14 +301,14 @@ impl Observations {
         self.push(Column { name: name.into(), values })
     }
 
-    /// Adds a column whose estimate is a function of the means of the columns `from`: a ratio of
-    /// two of them, say, which is that of their sums over all replications. The average of each
-    /// replication's own ratio is biased where replications are short.
+    /// Adds a column with an estimate that is a function of the means of the columns `from`: for a
+    /// ratio of two, the ratio of their sums over all replications. The average of each
+    /// replication's own ratio is biased for short replications.
     ///
-    /// Its interval is that of the jackknife: each replication, or antithetic pair, is left out
-    /// once. The column itself has the function of each replication's own values, for quantiles and
-    /// plots. Where that is no number (a mean of nothing) the replication has no part in those, and
-    /// in the estimate all the same.
+    /// Its interval comes from the jackknife, which leaves out each replication, or antithetic
+    /// pair, once. The column itself has the function of each replication's own values, for
+    /// quantiles and plots. If that is not a number (a mean of nothing), the replication counts
+    /// only in the estimate.
     ///
     /// # Errors
     /// [`AnalysisError::NoColumn`] and [`AnalysisError::RepeatedColumn`].
@@ -326,19 +326,20 @@ impl Observations {
         Ok(())
     }
 
-    /// Takes replications out.
+    /// Marks replications as failed.
     pub(super) fn fail(&mut self, failures: impl Iterator<Item = Failure>) {
         for Failure { replication, cause } in failures {
             self.failures.entry(replication).or_insert(cause);
         }
     }
 
-    /// The function of means that a column is, if it is one.
+    /// The function of means of a column, if it has one.
     pub(super) fn pooled(&self, name: &str) -> Option<&Pool> {
         self.pools.get(name)
     }
 
-    /// A value of each replication from those of columns; `failed` of those that failed.
+    /// A value of each replication, computed from those of columns; `failed` for failed
+    /// replications.
     fn each(
         &self,
         from: &[&str],
@@ -358,8 +359,8 @@ impl Observations {
         })))
     }
 
-    /// Leaves columns out of reports, because others say the same in the unit of the model's users:
-    /// ticks, say. They stay what they are for everything else; [`select`](Self::select) shows them
+    /// Omits columns from reports, for example those in ticks if others have the same in the unit
+    /// of the model. They stay available for everything else; [`select`](Self::select) shows them
     /// again.
     ///
     /// # Errors
@@ -372,16 +373,16 @@ impl Observations {
         Ok(())
     }
 
-    /// The columns that reports show: all but those that the model [hides](Self::hide).
+    /// The columns in reports: all except those that the model [hides](Self::hide).
     pub fn shown(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|column| !self.hidden.contains(&column.name))
     }
 
-    /// The same with these columns alone, in this order: for a report that shall not list them all.
+    /// The observations with only these columns, in this order: for a shorter report.
     pub fn select(&self, names: &[&str]) -> Result<Self> {
         let pools = names.iter().filter_map(|&name| Some((name.to_owned(), self.pools.get(name)?.clone())));
         let pools: BTreeMap<_, _> = pools.collect();
-        // What the estimates of these are made of comes along, and is not shown.
+        // Columns on which these estimates depend are included, but hidden.
         let all: BTreeSet<&str> =
             pools.values().flat_map(|pool| pool.from.iter().map(String::as_str)).collect();
         let hidden: Vec<&str> = all.into_iter().filter(|name| !names.contains(name)).collect();
@@ -405,10 +406,9 @@ impl Observations {
     /// Appends the replications that follow these: replication 0 of `more` becomes number
     /// [`replications`](Self::replications) of this point.
     ///
-    /// The two have the same columns, in the same order. Integers of 64 bits may go with `f64`:
-    /// then all of the column are `f64`, as if they had been made together. And where all
-    /// replications of one of the two failed, its columns are taken to be the other's: what did not
-    /// happen says nothing of what there is to observe.
+    /// Both have the same columns, in the same order. Integers of 64 bits may be mixed with `f64`:
+    /// then the whole column is `f64`. If all replications of one of the two failed, its columns
+    /// are taken to be the other's.
     ///
     /// # Errors
     /// [`AnalysisError::Mismatch`].
@@ -435,7 +435,7 @@ impl Observations {
         same_pairing(self, &more)?;
         for (column, more) in self.columns.iter_mut().zip(more.columns) {
             let same_type = column.values.append(more.values);
-            debug_assert!(same_type, "it was asked whether it takes them");
+            debug_assert!(same_type, "types were checked above");
         }
         let first = self.replications as u64;
         self.failures.extend(more.failures.into_iter().map(|(index, cause)| (first + index, cause)));
@@ -443,12 +443,12 @@ impl Observations {
         Ok(())
     }
 
-    /// Whether no replication gave a result.
+    /// Whether no replication has a result.
     pub(crate) fn all_failed(&self) -> bool {
         self.failures.len() == self.replications
     }
 
-    /// Takes the columns of `others`, all zeros, where all replications failed.
+    /// Takes the columns of `others`, all zeros, if all replications failed.
     pub(crate) fn shape_as(&mut self, others: &Self) {
         let column = |column: &Column| Column {
             name: column.name.clone(),
@@ -482,14 +482,13 @@ impl Observations {
         })
     }
 
-    /// The replications that failed, by index. They are in no mean and no quantile.
+    /// The failed replications, by index. They count in no mean and no quantile.
     pub fn failures(&self) -> impl ExactSizeIterator<Item = Failure> + '_ {
         self.failures.iter().map(|(&replication, cause)| Failure { replication, cause: cause.clone() })
     }
 
-    /// The replications that count, in order: those that did not fail, and of antithetic pairs
-    /// those of which neither failed (half a pair would weigh as much as a whole one, with twice
-    /// its variance).
+    /// The valid replications, in order: those that did not fail, and antithetic pairs without any
+    /// failure (half a pair would have the weight of a whole one, with twice its variance).
     pub(super) fn used(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let failed = |replication: usize| self.failures.contains_key(&(replication as u64));
         (0..self.replications).filter(move |&replication| match self.pairing {
@@ -524,7 +523,7 @@ pub(super) fn same_pairing(left: &Observations, right: &Observations) -> Result<
     })
 }
 
-/// Whether all values are `good`, asked on all cores where there are many.
+/// Whether all values are `good`, tested on all cores if there are many.
 fn all<T: Sync>(values: &[T], good: impl Fn(&T) -> bool + Send + Sync) -> bool {
     match values.len() <= PARALLEL {
         true => values.iter().all(good),
@@ -532,8 +531,8 @@ fn all<T: Sync>(values: &[T], good: impl Fn(&T) -> bool + Send + Sync) -> bool {
     }
 }
 
-/// `value` of each replication, on all cores where there are many; `scratch` is what a core needs
-/// for it.
+/// `value` of each replication, on all cores if there are many; `scratch` creates the working
+/// memory of a core.
 pub(crate) fn each<S, T: Send>(
     replications: usize,
     scratch: impl Fn() -> S + Send + Sync,

@@ -1,6 +1,5 @@
-//! Pictures of a column: its distribution over the replications with the mean and the mean's
-//! confidence interval, means against a factor of the design, and how an interval shrinks with the
-//! replications. All are SVG text, ready to be written to a file.
+//! Plots of a column as SVG text: its distribution over the replications with the mean and its
+//! confidence interval, means against a factor of the design, and the convergence of an interval.
 
 use super::error::Result;
 use super::report::with_error;
@@ -18,8 +17,7 @@ const THEORY: RGBColor = RGBColor(201, 79, 24);
 const MOST_BARS: usize = 80;
 
 /// Draws a column: a histogram of the replications, the mean as a line with its interval at `level`
-/// as a band (often narrower than the line), and the value that theory gives, dashed, where there
-/// is one.
+/// as a band (often narrower than the line), and the theoretical value, dashed, if there is one.
 ///
 /// The width of the bars follows Freedman and Diaconis (twice the interquartile range over the cube
 /// root of n), for at most 80 bars.
@@ -144,8 +142,7 @@ fn draw(
     root.present()
 }
 
-/// The colours of curves, one after the other (those of Okabe and Ito, which the colour-blind can
-/// tell apart).
+/// The colours of curves (Okabe and Ito, distinguishable with colour blindness).
 pub(crate) const CURVES: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -161,12 +158,12 @@ pub(crate) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Er
 /// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve
 /// for each combination of the other factors' levels.
 ///
-/// `observations` are those of the design's points, in their order. Points of which all
-/// replications failed are left out.
+/// `observations` are those of the design's points, in their order. Points without a valid
+/// replication are omitted.
 ///
 /// # Errors
 /// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`],
-/// [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] where no point has any.
+/// [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] if no point has any.
 pub fn response(
     design: &Design,
     observations: &[Observations],
@@ -182,8 +179,8 @@ pub fn response(
         factor: quoted(factor),
         known: design.factors().join(", "),
     })?;
-    // By the levels of the other factors: (level, mean, half width). Lists, because levels are no
-    // keys, and few.
+    // By the levels of the other factors: (level, mean, half width). Lists suffice: levels cannot
+    // be keys, and there are few.
     let mut curves: Vec<(String, Vec<[f64; 3]>)> = Vec::new();
     let (mut failed, mut replications) = (0, 0);
     for (point, observed) in observations.iter().enumerate() {
@@ -213,7 +210,7 @@ pub fn response(
     Ok(svg)
 }
 
-/// The smallest range that holds all values, a little wider.
+/// The smallest range that holds all values, with a margin.
 fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -262,14 +259,13 @@ fn draw_response(
     root.present()
 }
 
-/// Draws how the half width of a column's interval at `level` shrinks with the number of
-/// observations, in the order in which they were made, both axes logarithmic: in the long run a
-/// straight line that falls by half where observations are four times as many. Dashed, the half
-/// width that is wanted, where there is one.
+/// Draws the half width of a column's interval at `level` against the number of observations, in
+/// their order, on logarithmic axes. In the long run it is a straight line, which falls by half for
+/// four times the observations. A dashed line shows the requested half width, if there is one.
 ///
 /// # Errors
 /// [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] for
-/// fewer than two observations; [`AnalysisError::Plot`] where all are the same.
+/// fewer than two observations; [`AnalysisError::Plot`] if all are the same.
 pub fn convergence(
     observations: &Observations,
     name: &str,
@@ -286,7 +282,7 @@ pub fn convergence(
     let curve = half_widths(&values, level);
     let plot = |message: String| AnalysisError::Plot { name: name.into(), message };
     if curve.is_empty() {
-        return Err(plot("all observations are the same, so there is no interval to look at".into()));
+        return Err(plot("all observations are the same, so there is no interval".into()));
     }
     let mut svg = String::new();
     draw_convergence(&mut svg, &curve, values.len(), name, level, wanted.filter(|&wanted| wanted > 0.0))
@@ -294,8 +290,8 @@ pub fn convergence(
     Ok(svg)
 }
 
-/// (observations, half width) at up to some 200 numbers of observations in a geometric sequence;
-/// not where all observations so far are the same.
+/// (observations, half width) at about 200 numbers of observations in a geometric sequence, without
+/// those at which all observations so far are the same.
 #[allow(clippy::cast_precision_loss, reason = "a picture")]
 fn half_widths(values: &[f64], level: f64) -> Vec<(f64, f64)> {
     let mut curve = Vec::new();

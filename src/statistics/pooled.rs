@@ -2,8 +2,8 @@
 //! of one run.
 //!
 //! A mean of times is a sum over a count, and both are random. The average of the parts' own means
-//! is biased where parts are short: a part with few observations weighs as much as one with many.
-//! So sums are pooled over the parts, and the interval comes from the jackknife (Miller, The
+//! is biased if parts are short: a part with few observations weighs as much as one with many. So
+//! sums are pooled over the parts, and the interval comes from the jackknife (Miller, The
 //! jackknife: a review, Biometrika 61, 1974).
 
 use super::error::Result;
@@ -11,11 +11,11 @@ use super::series::lag1;
 use super::summary::{Moments, check_level, compensated, neumaier, student_t};
 use super::{Interval, Pairing, Summary};
 
-/// What is estimated from the pooled parts.
+/// The kind of estimate from the pooled parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Estimator {
-    /// The average of a value that each part has.
+    /// The average of one value per part.
     Mean,
     /// A sum over a count: a mean of times, a share.
     Ratio,
@@ -25,7 +25,7 @@ pub enum Estimator {
 }
 
 impl Estimator {
-    /// Numbers that a part adds.
+    /// Numbers per part.
     pub(crate) fn width(self) -> usize {
         match self {
             Self::Mean => 1,
@@ -35,10 +35,10 @@ impl Estimator {
     }
 }
 
-/// What a replication or a batch adds to an estimate.
+/// The contribution of a replication or a batch to an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Observations, or the denominator of a ratio; 0 where there was nothing to observe.
+    /// Observations, or the denominator of a ratio; 0 if nothing was observed.
     pub count: f64,
     /// Their sum, or the numerator.
     pub sum: f64,
@@ -47,17 +47,17 @@ pub struct Part {
 }
 
 impl Part {
-    /// A value of its own; NaN where there is none.
+    /// A single value; NaN if it is missing.
     pub fn value(value: f64) -> Self {
         Self { count: f64::from(u8::from(!value.is_nan())), sum: value, squares: 0.0 }
     }
 
-    /// A sum and what it is divided by.
+    /// A numerator and a denominator.
     pub fn ratio(sum: f64, count: f64) -> Self {
         Self { count, sum, squares: 0.0 }
     }
 
-    /// Its own value.
+    /// The estimate from this part alone.
     fn own(&self, estimator: Estimator) -> f64 {
         match estimator {
             Estimator::Mean | Estimator::Ratio => self.sum / self.count,
@@ -66,8 +66,8 @@ impl Part {
         }
     }
 
-    /// What it adds to the sum: a numerator counts where its denominator is 0, and is NaN where
-    /// there is no numerator. Values and deviations of nothing have no sum.
+    /// Its contribution to the sum. A numerator counts even if its denominator is 0; NaN means that
+    /// there is no numerator. Values and deviations without observations have no sum.
     fn numerator(&self, estimator: Estimator) -> f64 {
         let nothing = match estimator {
             Estimator::Ratio => self.sum.is_nan(),
@@ -77,7 +77,7 @@ impl Part {
     }
 }
 
-/// The parts of an experiment, of which one measure is estimated.
+/// The parts of an experiment, from which one measure is estimated.
 ///
 /// ```
 /// use eventhorizon::statistics::{Estimator, Part, Pooled};
@@ -100,12 +100,12 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// No part so far.
+    /// Without parts.
     pub fn new(estimator: Estimator) -> Self {
         Self { estimator, numbers: Vec::new(), unit: 1.0 }
     }
 
-    /// The same, with sums in ticks and an estimate in units of so many ticks.
+    /// The same, with sums in ticks and an estimate in units of `ticks` ticks.
     #[must_use]
     pub fn in_units(self, ticks: f64) -> Self {
         Self { unit: ticks, ..self }
@@ -121,27 +121,27 @@ impl Pooled {
         }
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub fn len(&self) -> usize {
         self.numbers.len() / self.estimator.width()
     }
 
-    /// Whether there is no part.
+    /// Whether there are no parts.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// What is estimated.
+    /// The kind of estimate.
     pub fn estimator(&self) -> Estimator {
         self.estimator
     }
 
-    /// The parts, as numbers that a file may hold.
+    /// The parts, as numbers to store in a file.
     pub(crate) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// Adds parts that a file held: `Estimator::width` numbers each.
+    /// Adds parts from a file: `Estimator::width` numbers each.
     pub(crate) fn restore(&mut self, numbers: impl Iterator<Item = f64>) {
         self.numbers.extend(numbers);
     }
@@ -156,13 +156,13 @@ impl Pooled {
         })
     }
 
-    /// How many parts have something to observe: a numerator, too.
+    /// The number of parts with observations, or with a numerator.
     pub fn observed(&self) -> usize {
         let has = |part: &Part| part.count > 0.0 || part.numerator(self.estimator) != 0.0;
         self.parts().filter(|part| has(part) && self.counts(part)).count()
     }
 
-    /// Takes back all that was observed.
+    /// Discards all observations, but not the number of parts.
     pub(crate) fn forget(&mut self) {
         let nothing = Part { sum: f64::NAN, ..Part::ratio(0.0, 0.0) };
         let parts = self.len();
@@ -170,12 +170,12 @@ impl Pooled {
         (0..parts).for_each(|_| self.push(nothing));
     }
 
-    /// The estimate with its Student interval, of independent parts. `observations` counts the
-    /// parts that had something to observe: the interval has one degree of freedom less than that.
-    /// `variance` is that of a part's pseudo-value.
+    /// The estimate with its Student interval, from independent parts. `observations` counts the
+    /// parts with observations: the interval has one degree of freedom less. `variance` is the
+    /// variance of a part's pseudo-value.
     ///
-    /// The interval of a deviation takes the skewness of its pseudo-values into account (Hall, On
-    /// the removal of skewness by transformation, J. R. Statist. Soc. B 54, 1992).
+    /// The interval of a deviation corrects for the skewness of its pseudo-values (Hall, On the
+    /// removal of skewness by transformation, J. R. Statist. Soc. B 54, 1992).
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
@@ -183,11 +183,11 @@ impl Pooled {
         Ok(self.reported(name, level, false)?.0)
     }
 
-    /// The estimate with its interval, of parts that follow each other in one run, such as batches;
-    /// and whether they are correlated, more than independent parts are 19 times in 20.
+    /// The estimate with its interval, from consecutive parts of one run, such as batches; and
+    /// whether they are correlated, more than independent parts are 19 times in 20.
     ///
-    /// The interval is wider where neighbours are alike, as that of an autoregressive process of
-    /// the first order with their correlation, and takes the skewness into account.
+    /// The interval is wider if neighbours are correlated, as for an autoregressive process of the
+    /// first order with their correlation, and corrects for the skewness.
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
@@ -218,7 +218,7 @@ impl Pooled {
         let scale = |value: f64| if log { value.exp() } else { value } / self.unit;
         let mut centre = scale(estimate);
         if self.estimator == Estimator::Mean {
-            // Rounding must not carry the mean of equal values past them.
+            // Rounding must not move the mean of equal values away from them.
             centre = summary.min.zip(summary.max).map_or(centre, |(min, max)| centre.clamp(min, max));
         }
         summary.mean = Some(centre);
@@ -232,7 +232,7 @@ impl Pooled {
         if serial {
             let (lag, alike) = lag1(&pseudo);
             correlated = alike;
-            // (The estimate of a correlation is too low by one over the number of parts.)
+            // The estimate of a correlation is too low by one over the number of parts.
             let lag = (lag + 1.0 / spread.count).clamp(0.0, MOST_ALIKE);
             error *= ((1.0 + lag) / (1.0 - lag)).sqrt();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fewer than before")]
@@ -270,20 +270,19 @@ impl Pooled {
         }
     }
 
-    /// Whether a part has a say: one that observed nothing is a part of a ratio all the same.
+    /// Whether a part counts: for ratios and deviations, also a part without observations.
     fn counts(&self, part: &Part) -> bool {
         self.estimator != Estimator::Mean || part.sum.is_finite()
     }
 }
 
-/// The correlation of neighbours is taken for no more than this, and degrees of freedom for no
-/// fewer.
+/// Upper bound of the correlation of neighbours, and lower bound of the degrees of freedom.
 const MOST_ALIKE: f64 = 0.8;
 const LEAST_FREEDOM: u64 = 3;
 
-/// An estimate, and the pseudo-values of its parts: their mean is the estimate without its first
-/// bias, and their spread tells its error. Those of a deviation are logarithms, and so is their
-/// estimate, which has no such bias.
+/// An estimate, and the pseudo-values of its parts: their mean is the estimate without its
+/// first-order bias, and their variance gives its error. For a deviation, estimate and
+/// pseudo-values are logarithms, which have no such bias.
 struct Jackknife {
     estimate: f64,
     pseudo: Option<Vec<f64>>,
@@ -303,7 +302,7 @@ fn ratio(parts: &[Part], count: f64, estimate: f64) -> Jackknife {
 
 /// Of the logarithm of a deviation. Moments are about the pooled mean, so that no digits cancel.
 fn deviation(parts: &[Part], count: f64, mean: f64) -> Option<Jackknife> {
-    // Of each part: count, first and second moment.
+    // By part: count, first and second moment.
     let about = |part: &Part| {
         if part.count <= 0.0 {
             return [0.0; 3];
@@ -333,12 +332,12 @@ fn deviation(parts: &[Part], count: f64, mean: f64) -> Option<Jackknife> {
     if let Some(estimate) = estimate.filter(|estimate| (estimate - log).abs() <= MOST_BIAS) {
         return Some(Jackknife { estimate, pseudo, log: true });
     }
-    // One part makes the deviation almost alone: the first order, which takes no part away.
+    // One part almost determines the deviation: use the first order, which leaves out no part.
     let delta = |&[some, _, second]: &[f64; 3]| log + (second / variance - some) * number / (2.0 * count);
     Some(Jackknife { estimate: log, pseudo: Some(moments.iter().map(delta).collect()), log: true })
 }
 
-/// The bias of a logarithm up to which the jackknife is believed.
+/// The largest bias of a logarithm for which the jackknife is used.
 const MOST_BIAS: f64 = 0.25;
 
 /// Moments of pseudo-values.
@@ -349,7 +348,7 @@ struct PseudoMoments {
 }
 
 impl PseudoMoments {
-    /// Of two values at least.
+    /// Of at least two values.
     fn of(values: &[f64]) -> Self {
         let Moments { mean: Some(mean), variance: Some(variance), .. } = compensated(values) else {
             unreachable!("there are two")
@@ -368,7 +367,7 @@ impl PseudoMoments {
 }
 
 /// The inverse of Hall's transformation: the quantile of a skewed mean, from that of a symmetric
-/// one. `skewness` is that of the mean.
+/// one. `skewness` is the skewness of the mean.
 fn unskewed(skewness: f64, quantile: f64) -> f64 {
     match skewness.abs() < 1e-6 {
         true => quantile,
@@ -376,8 +375,8 @@ fn unskewed(skewness: f64, quantile: f64) -> f64 {
     }
 }
 
-/// The interval of the mean of two or more independent values, skewed as they are: by a quantile of
-/// Student's.
+/// The interval of the mean of two or more independent, skewed values, from a quantile of Student's
+/// distribution.
 pub(crate) fn unskewed_interval(values: &[f64], student: f64) -> [f64; 2] {
     let spread = PseudoMoments::of(values);
     let mean = neumaier(values.iter().copied()) / spread.count;
@@ -448,7 +447,7 @@ mod tests {
                 let found = pooled(estimator, &samples).jackknife().unwrap();
                 let pseudo = found.pseudo.unwrap();
                 pseudo.iter().zip(&expected).for_each(|(&found, &expected)| near(found, expected));
-                // And what is made of it.
+                // The results computed from them.
                 let mean = expected.iter().sum::<f64>() / parts;
                 let spread: f64 = expected.iter().map(|value| (value - mean).powi(2)).sum();
                 let error = (spread / (parts - 1.0) / parts).sqrt();
@@ -491,7 +490,7 @@ mod tests {
         };
         let (slow, correlated) = parts(&[1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 2.0, 1.0]);
         assert!(slow > 2.0 && correlated, "{slow}");
-        // Neighbours that differ narrow nothing.
+        // A negative correlation does not narrow the interval.
         let (quick, correlated) = parts(&[1.0, 5.0, 2.0, 4.0, 3.0, 3.0, 4.0, 2.0, 5.0, 1.0]);
         assert!((0.99..1.05).contains(&quick) && !correlated, "{quick}");
     }
@@ -522,7 +521,7 @@ mod tests {
         let parts = [(10.0, 2.0), (3.0, 0.0), (20.0, 5.0), (0.0, 0.0), (7.0, 3.0)];
         let found = ratio(&parts).jackknife().unwrap();
         assert_eq!(found.estimate, 4.0);
-        // By leaving each part out.
+        // By leaving out each part.
         let rest = |out: usize| {
             let left = parts.iter().enumerate().filter(|(place, _)| *place != out);
             let [sum, count] = left.fold([0.0; 2], |sum, (_, part)| [sum[0] + part.0, sum[1] + part.1]);
@@ -533,7 +532,7 @@ mod tests {
         let summary = ratio(&parts).summary("x", 0.95).unwrap();
         assert_eq!((summary.mean, summary.observations, summary.replications), (Some(4.0), 4, 5));
         assert_eq!((summary.min, summary.max), (Some(7.0 / 3.0), Some(5.0)));
-        // What was taken back adds nothing.
+        // Discarded parts add nothing.
         let mut taken = ratio(&parts[..3]);
         taken.forget();
         taken.push(Part::ratio(8.0, 4.0));
@@ -558,7 +557,7 @@ mod tests {
             near(summary.mean.unwrap(), value);
             assert!(summary.interval.unwrap().half_width < 1e-12);
         }
-        // Nothing varies without the second part: the interval is that of the first order.
+        // Without the second part nothing varies: the interval is that of the first order.
         let samples = vec![vec![2.0, 2.0], vec![1.0, 5.0], vec![2.0, 2.0]];
         let summary = pooled(Estimator::Deviation, &samples).summary("x", 0.95).unwrap();
         assert!(summary.interval.is_some_and(|interval| interval.lower > 0.0 && interval.upper.is_finite()));

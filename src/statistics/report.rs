@@ -1,14 +1,14 @@
-//! Results as a table for people, as CSV and as JSON.
+//! Results as a text table, as CSV and as JSON.
 
 use super::error::Result;
 use super::{Design, Failure, Observations, Pairing, Value};
 use std::fmt::{self, Write as _};
 use std::io;
 
-/// The results of an experiment: a row per point and column, and the replications that failed.
+/// The results of an experiment: a row per point and column, and the failed replications.
 ///
-/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their
-/// interval supports. As serde data it has the fields `results` and `failures`.
+/// [`Display`](fmt::Display) prints the table; there, means have the digits that their interval
+/// supports. Serialised, it has the fields `results` and `failures`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Report {
     /// One row per point and column.
@@ -18,8 +18,8 @@ pub struct Report {
     pub failures: Vec<PointFailure>,
 }
 
-/// One column of one point. What does not exist (an interval of one observation) is none, and null
-/// in JSON.
+/// One column of one point. Missing values (an interval of one observation) are `None`, and null in
+/// JSON.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Row {
     /// Number of the point in its design, from 0.
@@ -27,7 +27,7 @@ pub struct Row {
     /// The point's factors.
     #[serde(serialize_with = "as_map")]
     pub factors: Vec<(String, Value)>,
-    /// The column: `measure` as serde data.
+    /// The column; `measure` in serialised form.
     #[serde(rename = "measure")]
     pub name: String,
     /// Replications run, the failed ones included.
@@ -62,7 +62,7 @@ pub struct Row {
     pub q95: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
-    /// What theory says the mean is, where a formula exists.
+    /// The theoretical mean, if there is a formula.
     pub theory: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ pub struct PointFailure {
 
 impl Report {
     /// Adds the columns of one point that are [shown](Observations::shown), with intervals at
-    /// `level`. `theory` gives the true mean of a column by its name, where it is known.
+    /// `level`. `theory` returns the true mean of a column by its name, if it is known.
     ///
     /// # Panics
     /// If the design has no such point.
@@ -123,8 +123,8 @@ impl Report {
         Ok(())
     }
 
-    /// One line per row under a header. Factors have a column each, named `factor:` and the name;
-    /// what does not exist is an empty field.
+    /// Writes one line per row below a header. Each factor has a column, named `factor:` and the
+    /// name; missing values are empty fields.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
         let mut writer = csv::Writer::from_writer(file);
         let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
@@ -277,7 +277,8 @@ fn significant(value: f64, digits: i32) -> String {
     rounded(value, last_digit(value, digits))
 }
 
-/// Decimal place of the digit number `digits` of a value, counted to the right of the point.
+/// Decimal place of significant digit number `digits` of a value, counted to the right of the
+/// point.
 #[allow(clippy::cast_possible_truncation, reason = "an exponent of f64")]
 fn last_digit(value: f64, digits: i32) -> i32 {
     if value == 0.0 { 0 } else { digits - 1 - value.abs().log10().floor() as i32 }

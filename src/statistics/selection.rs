@@ -1,4 +1,4 @@
-//! Which of several systems is the best: a fully sequential procedure.
+//! Selection of the best of several systems, by a fully sequential procedure.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use super::error::Result;
 use super::summary::check_level;
 use super::{AnalysisError, Experiment, Observations, Pairing};
 
-/// Finds the system with the largest (or smallest) mean among the points of a design: the procedure
-/// KN of Kim and Nelson, "A fully sequential procedure for indifference-zone selection in
+/// Selects the system with the largest (or smallest) mean among the points of a design: the
+/// procedure KN of Kim and Nelson, "A fully sequential procedure for indifference-zone selection in
 /// simulation", ACM TOMACS 11(3), 2001, with c = 1.
 ///
-/// The guarantee: with the probability `level` at least the selected system is the best, if the
-/// best one is better than all others by the `indifference` or more; otherwise one that is worse by
-/// less than that may be selected, with no harm that counts. It holds for normal observations,
-/// which replications of long runs are nearly, of any variances, independent or under common random
-/// numbers, which make it faster where they help.
+/// Guarantee: with at least the probability `level`, the selected system is the best, if the best
+/// is better than all others by at least the `indifference`. Otherwise a system may be selected
+/// that is worse by less than that. The guarantee holds for normal observations, which replications
+/// of long runs approximate, with any variances, independent or with common random numbers, which
+/// can make it faster.
 ///
-/// All systems begin with a first stage, from which the variances of their differences are
-/// estimated. Then each observation more is looked at in turn, and a system ends when it is behind
-/// another one by so much that, at its level, it cannot be the best. How far that is shrinks with
-/// the number of observations, to nothing at the latest when the variances say.
+/// All systems begin with a first stage, which estimates the variances of their differences. Then
+/// observations are compared one by one, and a system is eliminated when it is so far behind
+/// another one that, at the level, it cannot be the best. This distance shrinks with the number of
+/// observations, and reaches zero at a number given by the variances.
 ///
 /// ```
 /// use eventhorizon::statistics::{Column, Design, Experiment, Observations, Pairing, Selection, Values};
@@ -50,56 +50,58 @@ pub struct Selection {
     /// The probability of a correct selection, above 1 over the number of systems.
     pub level: f64,
     /// Observations of the first stage, at least 10: replications, or antithetic pairs. More of
-    /// them estimate the variances better, so that later bounds are narrower.
+    /// them estimate the variances better, so later bounds are narrower.
     pub first_stage: u64,
-    /// Whether the best system is that with the smallest mean.
+    /// Whether the best system has the smallest mean.
     pub smallest: bool,
-    /// Replications of a system at the most; none for no bound.
+    /// Most replications of a system; `None` for no bound.
     pub replications: Option<u64>,
 }
 
-/// What [`Selection::run`] found.
+/// The result of [`Selection::run`].
 #[derive(Debug, Clone)]
 pub struct Selected {
-    /// The system; none where the replications were used up before.
+    /// The selected system; `None` if the replications were used up before.
     pub best: Option<usize>,
-    /// The systems that may be the best: this one, or those among which it was not decided.
+    /// The systems that may be the best: the selected one, or all undecided ones.
     pub survivors: Vec<usize>,
-    /// By system: after how many observations it ended, if it did.
+    /// By system: the number of observations after which it was eliminated, if it was.
     pub eliminated: Vec<Option<u64>>,
-    /// By system. Those that ended have fewer than the others, and some more than they needed:
-    /// replications are made in rounds. A round makes the points that are left, numbered anew, so
-    /// without common random numbers the observations are those of no single run of the design:
-    /// independent all the same.
+    /// By system. Eliminated systems have fewer observations, and some systems more than they
+    /// needed, because replications run in rounds.
+    ///
+    /// A round runs the remaining points, renumbered. So without common random numbers the
+    /// observations differ from those of a single run of the design; they are still independent.
     pub observations: Vec<Observations>,
 }
 
-/// What is known after some observations.
+/// The state after some observations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Screening {
     /// The system, if it is decided.
     pub best: Option<usize>,
     /// The systems that may be the best.
     pub survivors: Vec<usize>,
-    /// By system: after how many observations it ended, if it did.
+    /// By system: the number of observations after which it was eliminated, if it was.
     pub eliminated: Vec<Option<u64>>,
-    /// Observations of each survivor with which it is decided at the latest: N + 1 in the paper.
+    /// Observations of each survivor after which the decision is certain: N + 1 in the paper.
     pub at_most: u64,
 }
 
 impl Selection {
-    /// The largest mean, from a first stage of 20 observations on, and as many as it takes.
+    /// Selects the largest mean, with a first stage of 20 observations, and no bound on
+    /// replications.
     pub fn new(indifference: f64, level: f64) -> Self {
         Self { indifference, level, first_stage: 20, smallest: false, replications: None }
     }
 
-    /// The smallest mean.
+    /// Selects the smallest mean.
     #[must_use]
     pub fn smallest(self) -> Self {
         Self { smallest: true, ..self }
     }
 
-    /// Whether the settings can be met for so many systems.
+    /// Checks the settings for this number of systems.
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] and [`AnalysisError::Level`].
@@ -112,7 +114,7 @@ impl Selection {
             return setting("the number of systems to select from", systems.to_string(), remedy);
         }
         if self.level <= 1.0 / systems as f64 {
-            let remedy = "choose one above 1 over the number of systems: less is a guess";
+            let remedy = "choose one above 1 over the number of systems, the level of a guess";
             return setting("the level of the selection", self.level.to_string(), remedy);
         }
         if !(self.indifference > 0.0 && self.indifference.is_finite()) {
@@ -120,19 +122,19 @@ impl Selection {
             return setting("the indifference zone", self.indifference.to_string(), remedy);
         }
         if self.first_stage < 10 {
-            let remedy = "choose at least 10, so that the variances are known to speak of";
+            let remedy = "choose at least 10, so that the variances can be estimated";
             return setting("the first stage", self.first_stage.to_string(), remedy);
         }
         Ok(())
     }
 
-    /// Looks at the observations of all systems, in their order. Of a system that has ended, those
-    /// are enough that it had by then; the others have equally many.
+    /// Evaluates the observations of all systems, in their order. An eliminated system needs only
+    /// the observations up to its elimination; the others have equally many.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`AnalysisError::Mismatch`] where systems lack observations or
-    /// differ in how they were drawn, [`AnalysisError::Failed`] where replications failed: the
-    /// guarantee knows nothing of systems whose observations are missing for reasons of their own.
+    /// As [`check`](Self::check); [`AnalysisError::Mismatch`] if systems lack observations or were
+    /// drawn differently; [`AnalysisError::Failed`] if replications failed, because the guarantee
+    /// does not cover missing observations.
     #[expect(clippy::cast_precision_loss, reason = "numbers of observations")]
     pub fn screen(&self, systems: &[Observations], column: &str) -> Result<Screening> {
         self.check(systems.len())?;
@@ -158,8 +160,7 @@ impl Selection {
         let degrees = (first - 1) as f64;
         let share = 2.0 * (1.0 - self.level) / (k - 1) as f64;
         let h2 = (share.powf(-2.0 / degrees) - 1.0) * degrees;
-        // By pair, a row for each system: how many observations it takes at the most, as a real
-        // number.
+        // By pair, a row for each system: the most observations it can take, as a real number.
         let mut needed = vec![0.0; k * k];
         for system in 0..k {
             if (values[system].len() as u64) < first {
@@ -168,7 +169,7 @@ impl Selection {
             for other in 0..system {
                 let differences: Vec<f64> =
                     values[system].iter().zip(&values[other]).map(|(a, b)| a - b).collect();
-                let first = usize::try_from(first).expect("so many were counted");
+                let first = usize::try_from(first).expect("counted above");
                 let moments = super::summary::compensated(&differences[..first]);
                 let variance = moments.variance.expect("a first stage has several observations");
                 let observations = h2 * variance / (self.indifference * self.indifference);
@@ -181,7 +182,7 @@ impl Selection {
             return Err(AnalysisError::Setting {
                 what: "the indifference zone",
                 value: self.indifference.to_string(),
-                remedy: "choose a larger one: with these variances more than 1e15 observations might be needed",
+                remedy: "choose a larger one; with these variances more than 1e15 observations might be needed",
             });
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1e15")]
@@ -193,7 +194,7 @@ impl Selection {
         let made = |survivors: &[usize]| survivors.iter().map(|&system| values[system].len() as u64).min();
         let mut r = first;
         loop {
-            // The sums differ by what the means differ by, r times.
+            // The difference of the sums is r times that of the means.
             let worse = |system: usize, other: usize| {
                 let slack = (needed[system * k + other] - r as f64).max(0.0) * self.indifference / 2.0;
                 other != system && sums[system] < sums[other] - slack
@@ -205,7 +206,7 @@ impl Selection {
             }
             survivors = left;
             if survivors.len() == 1 || r >= at_most {
-                // Of equal ones the first.
+                // The first of equal ones.
                 let best = survivors
                     .iter()
                     .copied()
@@ -214,7 +215,7 @@ impl Selection {
             }
             if made(&survivors).is_none_or(|made| made <= r) {
                 let most = survivors.iter().map(|&system| values[system].len()).max();
-                // They are as many of all of them, or the rest would be passed over in silence.
+                // All have equally many, otherwise the rest would be skipped silently.
                 if let Some(&system) =
                     survivors.iter().find(|&&system| most.is_some_and(|most| values[system].len() < most))
                 {
@@ -223,24 +224,24 @@ impl Selection {
                 return Ok(Screening { best: None, survivors, eliminated, at_most });
             }
             for &system in &survivors {
-                sums[system] += given(r, system).expect("so many were counted");
+                sums[system] += given(r, system).expect("counted above");
             }
             r += 1;
         }
     }
 
-    /// Has `run` make replications of the systems that may be the best until one of them is
-    /// selected: `run(experiment, replications)` is to make these replications of all points of the
-    /// experiment that it is given, which are fewer and fewer of those of `experiment`. With the
-    /// engines of [`replication`](crate::replication) and [`pdes`](crate::pdes) that is
-    /// `run_range`. Of `experiment` the number of replications does not count.
+    /// Calls `run` for replications of the systems that may be the best, until one is selected:
+    /// `run(experiment, replications)` runs these replications of all points of the experiment
+    /// passed to it, a shrinking subset of those of `experiment`. With the engines of
+    /// [`replication`](crate::replication) and [`pdes`](crate::pdes) it is `run_range`. The number
+    /// of replications in `experiment` is ignored.
     ///
-    /// Rounds grow by half of what there is, so at most a third of a system's observations is made
-    /// for nothing. Their sizes depend on the observations alone, so the same seed selects the same
+    /// Rounds grow by half of the present number, so at most a third of a system's observations is
+    /// wasted. Their sizes depend only on the observations, so the same seed selects the same
     /// system after the same observations on every device.
     ///
     /// # Errors
-    /// As [`screen`](Self::screen), and those of `run`.
+    /// As [`screen`](Self::screen), and errors of `run`.
     pub fn run<E: From<AnalysisError>>(
         &self,
         experiment: &Experiment,
@@ -262,7 +263,7 @@ impl Selection {
                 return Err(AnalysisError::Setting {
                     what: "the most replications of a selection",
                     value: (most * members).to_string(),
-                    remedy: "allow for the first stage at least, and for antithetic pairs twice that",
+                    remedy: "allow at least the first stage, and twice that for antithetic pairs",
                 }
                 .into());
             }

@@ -1,4 +1,4 @@
-//! Replications until the answer is good enough.
+//! Replications until a precision is reached.
 
 use std::ops::Range;
 
@@ -6,28 +6,28 @@ use web_time::Instant;
 
 use super::{AnalysisError, Decision, Observations, Pairing, Spent, Stopping, Summary};
 
-/// What a run gave that went on until its answer was good enough.
+/// The result of a run until a precision is reached.
 #[derive(Debug, Clone)]
 pub struct Sequential {
     /// By point; all points have the same replications, so that they can be compared.
     pub observations: Vec<Observations>,
-    /// By point: why the run ended, from the point's view. Never [`Decision::Continue`].
+    /// By point: why the run ended for it. Never [`Decision::Continue`].
     pub decisions: Vec<Decision>,
-    /// The sum of the fingerprints of all that was run.
+    /// The sum of the fingerprints of all rounds.
     pub fingerprint: u64,
 }
 
-/// Some more replications of all points.
+/// More replications of all points.
 pub(crate) struct Round {
     pub(crate) observations: Vec<Observations>,
     pub(crate) fingerprint: u64,
-    /// Executed events; replications where those have none.
+    /// Executed events, or replications if those have no events.
     pub(crate) events: u64,
 }
 
 impl Sequential {
-    /// Asks `stopping` about each point and has `run` make as many replications of all points as
-    /// the one that needs most. Where it makes fewer, or none, it was stopped.
+    /// Evaluates `stopping` for each point, and calls `run` for as many replications of all points
+    /// as the neediest one requires. If `run` makes fewer, or none, it was stopped.
     pub(crate) async fn run<E: From<AnalysisError>>(
         stopping: &Stopping,
         pairing: Pairing,
@@ -36,7 +36,7 @@ impl Sequential {
     ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
-            // Nothing could ever be precise enough.
+            // Without columns, the run would never end.
             return Err(AnalysisError::Setting {
                 what: "the list of columns that decide when a run ends",
                 value: "empty".into(),
@@ -51,7 +51,7 @@ impl Sequential {
             let spent = Spent { events, time: begun.elapsed() };
             let mut decisions = Vec::new();
             for point in &observations {
-                // (What it would have to tell is known from replications that did not fail.)
+                // Its columns are only known from replications that did not fail.
                 if u64::from(done) >= stopping.minimum && point.all_failed() {
                     decisions.push(Decision::AllFailed);
                     continue;

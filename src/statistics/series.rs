@@ -1,32 +1,32 @@
-//! A series of observations within one replication: where its warm-up ends, and an interval from
-//! batch means.
+//! Series of observations within one replication: the end of its warm-up, and intervals from batch
+//! means.
 //!
 //! Observations within a replication depend on each other and start from an arbitrary state.
-//! Independent replications avoid the first problem altogether; these methods are for the second,
-//! and for a single long run.
+//! Independent replications avoid the first problem; these methods address the second, and single
+//! long runs.
 
 use super::AnalysisError;
 use super::error::Result;
 use super::summary::{Interval, Moments, check_level, compensated, interval};
 
-/// Where the warm-up of a series ends by the rule MSER-5: the number of observations to remove from
+/// The end of the warm-up of a series by the rule MSER-5: the number of observations to remove from
 /// its start.
 ///
-/// The series is averaged in groups of 5, and the cut d is the one that minimises the squared
-/// standard error of the groups that remain, as if they were independent: the sum of (y - mean)^2
-/// over them, divided by their number squared (White, Cobb and Spratt, A comparison of five
-/// steady-state truncation heuristics for simulation, Winter Simulation Conference 2000). A cut in
-/// the second half of the series is no cut but a sign that the series is too short, and an error.
-/// Of equal minima the earliest counts. Up to 4 observations at the end that fill no group are not
-/// looked at.
+/// The series is averaged in groups of 5. The cut d minimises the squared standard error of the
+/// remaining groups, as if they were independent: the sum of (y - mean)^2 over them, divided by
+/// their number squared (White, Cobb and Spratt, A comparison of five steady-state truncation
+/// heuristics for simulation, Winter Simulation Conference 2000).
+///
+/// A cut in the second half means that the series is too short, and is an error. The earliest of
+/// equal minima counts. Up to 4 observations at the end, which fill no group, are ignored.
 pub fn mser5(series: &[f64]) -> Result<usize> {
     check_series(series)?;
     let groups: Vec<f64> = series.chunks_exact(5).map(|group| group.iter().sum::<f64>() / 5.0).collect();
     if groups.len() < 10 {
         return Err(AnalysisError::ShortSeries { method: "MSER-5", needed: 50, got: series.len() });
     }
-    // From the end, with Welford's update. The last 5 groups are no cut: so few have an erratic
-    // spread.
+    // From the end, with Welford's update. The last 5 groups are excluded: the variance of so few
+    // groups is erratic.
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, &group) in groups.iter().enumerate().rev() {
@@ -46,36 +46,36 @@ pub fn mser5(series: &[f64]) -> Result<usize> {
     Ok(cut)
 }
 
-/// A mean of one series with its interval, from the means of batches.
+/// The mean of one series with its interval, from the means of batches.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct BatchMeans {
     /// Number of batches.
     pub batches: usize,
     /// Observations per batch.
     pub batch_size: usize,
-    /// Observations at the start that were left out because they fill no batch.
+    /// Observations removed at the start because they fill no batch.
     pub left_out: usize,
     /// Mean of the batches.
     pub mean: f64,
-    /// Student-t interval with batches - 1 degrees of freedom. It holds only if the batches are not
-    /// correlated.
+    /// Student-t interval with batches - 1 degrees of freedom. It is valid only if the batches are
+    /// not correlated.
     pub interval: Interval,
     /// Lag-1 autocorrelation of the batch means, by von Neumann's ratio: 1 minus the sum of squared
     /// successive differences over twice the sum of squared deviations. 0 for equal batch means.
     pub lag1: f64,
-    /// Whether `lag1` is larger than independent batches would give 19 times in 20: then the
-    /// interval is too narrow, and the remedy is a longer series, or fewer batches.
+    /// Whether `lag1` exceeds the 95 % quantile for independent batches. Then the interval is too
+    /// narrow: use a longer series, or fewer batches.
     pub correlated: bool,
 }
 
-/// Cuts a series, its warm-up removed, into `batches` of equal size and treats their means as
+/// Divides a series, its warm-up removed, into `batches` of equal size and treats their means as
 /// independent.
 ///
-/// 10 to 30 batches serve well, whatever the length (Schmeiser, Batch size effects in the analysis
-/// of simulation output, Operations Research 30, 1982). Whether the batches are long enough is
-/// checked as Fishman proposed (Grouping observations in digital simulation, Management Science 24,
-/// 1978): for b independent normal batches [`lag1`](BatchMeans::lag1) is about normal with mean 0
-/// and variance (b - 2) / (b^2 - 1).
+/// 10 to 30 batches suffice for any length (Schmeiser, Batch size effects in the analysis of
+/// simulation output, Operations Research 30, 1982). Whether the batches are long enough is checked
+/// as Fishman proposed (Grouping observations in digital simulation, Management Science 24, 1978):
+/// for b independent normal batches [`lag1`](BatchMeans::lag1) is about normal with mean 0 and
+/// variance (b - 2) / (b^2 - 1).
 pub fn batch_means(series: &[f64], batches: usize, level: f64) -> Result<BatchMeans> {
     check_level(level)?;
     check_series(series)?;
@@ -107,8 +107,8 @@ pub fn batch_means(series: &[f64], batches: usize, level: f64) -> Result<BatchMe
     })
 }
 
-/// The correlation of neighbours, by von Neumann's ratio, and whether it is larger than that of
-/// independent values is 19 times in 20. 0 of equal values.
+/// The correlation of neighbours, by von Neumann's ratio, and whether it exceeds the 95 % quantile
+/// for independent values. 0 for equal values.
 pub(super) fn lag1(values: &[f64]) -> (f64, bool) {
     const NORMAL_95: f64 = 1.644_853_626_951_472_7;
     let Moments { count, mean: Some(mean), .. } = compensated(values) else { return (0.0, false) };

@@ -1,4 +1,4 @@
-//! Running until the answer is good enough, or the budget ends.
+//! Stopping rules: a precision, or a budget.
 
 use super::error::Result;
 use super::summary::check_level;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// times the mean's magnitude and `absolute`.
 ///
 /// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true*
-/// mean, ask for g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
+/// mean, use g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
     /// Bound on the half width relative to the mean, such as 0.01.
@@ -26,38 +26,37 @@ impl Precision {
         Self { relative: bound, absolute: 0.0, level: 0.95 }
     }
 
-    /// The half width that a mean may have.
+    /// The largest half width for a mean.
     fn target(&self, mean: f64) -> f64 {
         (self.relative * mean.abs()).max(self.absolute)
     }
 }
 
-/// What a run may cost.
+/// The most that a run may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Budget {
-    /// Replications per point in all, failed ones included; none for no bound.
+    /// Total replications per point, failed ones included; `None` for no bound.
     pub replications: Option<u64>,
-    /// Events of all points in all, as far as replications are of events; none for no bound. Unlike
-    /// a time it ends the same experiment at the same replication on every machine. The
-    /// [minimum](Stopping::minimum) is run however many it takes.
+    /// Total events of all points, if replications have events; `None` for no bound. Unlike a time
+    /// it ends the same experiment at the same replication on every machine. The
+    /// [minimum](Stopping::minimum) always runs.
     pub events: Option<u64>,
-    /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is
-    /// run however long it takes, because fewer give no interval to speak of: a run always has
-    /// results.
+    /// Wall time, above 0; `None` for no bound. The [minimum](Stopping::minimum) of replications
+    /// always runs, because fewer give no useful interval: a run always has results.
     pub time: Option<Duration>,
 }
 
-/// What a run has used so far.
+/// The cost of a run so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
-    /// Events that were executed.
+    /// Executed events.
     pub events: u64,
     /// Wall time.
     pub time: Duration,
 }
 
 impl From<Duration> for Spent {
-    /// Where events do not count.
+    /// Without events.
     fn from(time: Duration) -> Self {
         Self { events: 0, time }
     }
@@ -67,10 +66,10 @@ impl From<Duration> for Spent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Run this many more replications (at least 1; an even number for antithetic pairs), and ask
-    /// again.
+    /// Run this many more replications (at least 1; an even number for antithetic pairs), then
+    /// evaluate again.
     Continue(u64),
-    /// Every mean is known to the precision.
+    /// Every mean has the precision.
     Reached,
     /// The budget of replications is used up, and the precision is not reached.
     ReplicationsSpent,
@@ -85,7 +84,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Returns its name in JSON.
+    /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Continue(_) => "continue",
@@ -99,36 +98,36 @@ impl Decision {
     }
 }
 
-/// The sequential procedure: from what is known to how many more replications.
+/// The sequential procedure: from results so far to the number of further replications.
 ///
-/// It is a pure function of what it is given. If the interval of n observations has the half width
-/// h and t is the target, about n (h / t)^2 are needed (the half width falls with the square root
-/// of n), and that is what it asks for, but at least a tenth more than there are, so that it does
-/// not approach the goal in ever smaller steps, and at most ten times as many as there are, since
-/// few observations know their own spread badly.
+/// It is a pure function. If the interval of n observations has the half width h and t is the
+/// target, about n (h / t)^2 are needed, since the half width falls with the square root of n. The
+/// procedure requests this number, but at least a tenth more than there are, so that it does not
+/// approach the goal in ever smaller steps, and at most ten times as many, because few observations
+/// estimate their variance badly.
 ///
 /// An interval that stopped its own run covers the true mean a little less often than its level
-/// says: the run stops where the estimated spread happens to be small. The effect is large for runs
-/// that may stop after a few replications and fades as n grows (Law, section 9.4.1; Chow and
+/// says: the run stops when the estimated variance happens to be small. The effect is large for
+/// runs that may stop after a few replications and fades as n grows (Law, section 9.4.1; Chow and
 /// Robbins, Ann. Math. Statist. 36, 1965), hence the minimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
-    /// When the answer is good enough.
+    /// The required precision.
     pub precision: Precision,
-    /// When to end without it.
+    /// The bound on costs.
     pub budget: Budget,
-    /// Replications before the first look, at least 10; more for skewed results. 30 is a good
-    /// habit.
+    /// Replications before the first evaluation, at least 10; more for skewed results. 30 is
+    /// customary.
     pub minimum: u64,
 }
 
 impl Stopping {
-    /// Stops at a precision, or when the budget ends, and not before 30 replications.
+    /// Stops at a precision, or when the budget ends, but not before 30 replications.
     pub fn new(precision: Precision, budget: Budget) -> Self {
         Self { precision, budget, minimum: 30 }
     }
 
-    /// Whether the settings can be met at all.
+    /// Checks whether the settings can be met.
     pub fn check(&self) -> Result<()> {
         let Precision { relative, absolute, level } = self.precision;
         check_level(level)?;
@@ -139,7 +138,7 @@ impl Stopping {
             return setting("the precision", value, "choose a positive bound, such as 0.01 relative");
         }
         if self.minimum < 10 {
-            let remedy = "choose at least 10, so that chance does not stop the run at once";
+            let remedy = "choose at least 10, so that the run does not stop by accident";
             return setting("the minimum of replications", self.minimum.to_string(), remedy);
         }
         if self.budget.time == Some(Duration::ZERO) {
@@ -157,9 +156,9 @@ impl Stopping {
         Ok(())
     }
 
-    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one
-    /// point; all of the same replications), and what was used so far. Before the first replication
-    /// pass an empty list. With `pairing` antithetic it asks for whole pairs.
+    /// What to do next, from the summaries at `precision.level` of the columns that matter (of one
+    /// point; all of the same replications), and the cost so far. Before the first replication pass
+    /// an empty list. With antithetic `pairing` it requests whole pairs.
     pub fn next(&self, pairing: Pairing, summaries: &[Summary], spent: impl Into<Spent>) -> Decision {
         let spent = spent.into();
         let run = summaries.iter().map(|s| s.replications).max().unwrap_or(0);
@@ -176,7 +175,7 @@ impl Stopping {
         self.within_budget(growth(needed, run), run, pairing, spent)
     }
 
-    /// Replications in all that the column needs, or 0 if it has the precision.
+    /// Total replications that the column needs, or 0 if it has the precision.
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
     fn needed(&self, summary: &Summary) -> f64 {
         let Some((mean, interval)) = summary.mean.zip(summary.interval) else { return f64::INFINITY };
@@ -184,28 +183,27 @@ impl Stopping {
         if interval.half_width <= target {
             return 0.0;
         }
-        // Of replications, not of observations: pairs and failures go on in proportion.
+        // In replications, not observations: pairs and failures grow in proportion.
         summary.replications as f64 * (interval.half_width / target).powi(2)
     }
 
     fn within_budget(&self, mut more: u64, run: u64, pairing: Pairing, spent: Spent) -> Decision {
         let Spent { events, time: elapsed } = spent;
         if let Some(most) = self.budget.events.filter(|_| run >= self.minimum) {
-            // What fits the rest, at so many for each so far.
+            // What the remaining events allow, at the average per replication so far.
             let left = u128::from(most.saturating_sub(events)) * u128::from(run) / u128::from(events.max(1));
             more = more.min(u64::try_from(left).unwrap_or(u64::MAX));
             if more == 0 {
                 return Decision::EventsSpent;
             }
         }
-        // The first replications are not a matter of time.
+        // Time does not limit the first replications.
         if let Some(time) = self.budget.time.filter(|_| run > 0) {
             if elapsed >= time {
                 return Decision::TimeSpent;
             }
             if !elapsed.is_zero() {
-                // What fits the rest of the time at the pace so far; one more look is always worth
-                // its price.
+                // What the remaining time allows at the present pace, at least one.
                 #[allow(
                     clippy::cast_precision_loss,
                     clippy::cast_possible_truncation,
@@ -227,7 +225,7 @@ impl Stopping {
     }
 }
 
-/// How many more than `run`, if `needed` in all would do.
+/// How many more than `run` to request if `needed` in all would suffice.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,9 +1,8 @@
 //! Mean, variance, Student-t interval and quantiles of a column.
 //!
-//! Columns of integers are summed exactly, in integers, so that neither the order of the
-//! replications nor the device shows in any digit. Columns of floating-point numbers are summed in
-//! f64 in the order of the replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54,
-//! 1974).
+//! Columns of integers are summed exactly, so the result depends on neither the order of the
+//! replications nor the device. Columns of floating-point numbers are summed in f64 in the order of
+//! the replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54, 1974).
 
 use super::error::Result;
 use super::observations::{Observations, Pairing, Pool, Values, same_pairing};
@@ -31,27 +30,27 @@ impl Interval {
     }
 }
 
-/// What the replications of one point say about one column.
+/// Statistics of one column over the replications of one point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// The column.
     pub name: String,
     /// Replications run, the failed ones included.
     pub replications: u64,
-    /// Replications that failed. They are in nothing below.
+    /// Replications that failed. They are excluded from all numbers below.
     pub failed: u64,
     /// How the replications were drawn.
     pub pairing: Pairing,
-    /// Independent observations n: replications that did not fail, or antithetic pairs of which
-    /// neither half did.
+    /// Independent observations n: replications that did not fail, or antithetic pairs without
+    /// failures.
     pub observations: u64,
-    /// Their mean; none without an observation.
+    /// Their mean; `None` without observations.
     pub mean: Option<f64>,
-    /// Sample variance of one independent observation (divisor n - 1); none for n below 2. With
+    /// Sample variance of one independent observation (divisor n - 1); `None` for n below 2. With
     /// antithetic pairs this is the variance of a pair's mean.
     pub variance: Option<f64>,
-    /// Student-t interval with n - 1 degrees of freedom; none for n below 2, where the spread is
-    /// unknown.
+    /// Student-t interval with n - 1 degrees of freedom; `None` for n below 2, because the variance
+    /// is unknown.
     pub interval: Option<Interval>,
     /// Smallest value of a single replication.
     pub min: Option<f64>,
@@ -60,7 +59,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Half width over the magnitude of the mean. None without an interval, and for a mean of 0
+    /// Half width over the magnitude of the mean. `None` without an interval, and for a mean of 0
     /// unless the half width is 0 as well.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (mean, half) = (self.mean?, self.interval?.half_width);
@@ -86,7 +85,7 @@ impl Observations {
         let members = self.members();
         let mut summary = self.summarise(name, level, moments, members)?;
         (summary.min, summary.max) = self.range(column);
-        // Rounding must not carry the mean of equal values past them.
+        // Rounding must not move the mean of equal values away from them.
         if let (Some(mean), Some(min), Some(max)) = (summary.mean, summary.min, summary.max) {
             summary.mean = Some(mean.clamp(min, max));
         }
@@ -104,7 +103,7 @@ impl Observations {
     }
 
     /// The estimate of a function of means, and the pseudo-values of the jackknife, by independent
-    /// observation. None where leaving one out leaves no number.
+    /// observation; no pseudo-values if leaving one out gives no number.
     fn pseudo_values(&self, pool: &Pool) -> Result<(f64, Option<Vec<f64>>)> {
         let from = pool.from.iter().map(|name| Ok(self.floats(self.column(name)?)));
         let from = from.collect::<Result<Vec<_>>>()?;
@@ -149,17 +148,17 @@ impl Observations {
     }
 
     /// Quantiles of the column `name` over the single replications, for probabilities from 0
-    /// (smallest value) to 1 (largest). None without an observation.
+    /// (smallest value) to 1 (largest). `None` without observations.
     ///
     /// The estimator is type 7 of Hyndman and Fan (The American Statistician 50, 1996): linear
-    /// between order statistics, the one that R, NumPy and spreadsheets use by default.
+    /// between order statistics, the default of R, NumPy and spreadsheets.
     pub fn quantiles(&self, name: &str, probabilities: &[f64]) -> Result<Option<Vec<f64>>> {
         if let Some(&probability) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
             return Err(AnalysisError::Probability { probability });
         }
         let column = self.column(name)?;
         let values = self.used().map(|replication| column.values.get(replication));
-        // (A function of means may be no number in a replication.)
+        // A function of means may not be a number in a replication.
         let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
         Ok((!values.is_empty()).then(|| probabilities.iter().map(|&p| type7(&values, p)).collect()))
@@ -185,7 +184,7 @@ impl Observations {
     }
 
     /// The independent observations of a column, in their order: replications, or the means of
-    /// antithetic pairs. Of a function of means, its pseudo-values, which are nearly independent.
+    /// antithetic pairs. For a function of means, its pseudo-values, which are nearly independent.
     pub(super) fn independent(&self, name: &str) -> Result<Vec<f64>> {
         if let Some(pool) = self.pooled(name) {
             return Ok(self.pseudo_values(pool)?.1.unwrap_or_default());
@@ -227,17 +226,16 @@ impl Observations {
 }
 
 /// Compares two points replication by replication: the summary of `right` minus `left` in the
-/// column `name`, with its interval. An interval that excludes 0 says that the points differ, at
+/// column `name`, with its interval. An interval that excludes 0 means that the points differ, at
 /// its level.
 ///
-/// Under common random numbers equal replications of the two points see the same draws, so what
-/// they have in common cancels and the interval of the difference is narrower than those of the
-/// points (Law, Simulation Modeling and Analysis, 5th ed., sections 10.2.1 and 11.2). With
-/// independent streams the interval is valid too, only no narrower. Each interval holds at its
-/// level by itself: for k comparisons that shall hold together, ask for the level 1 - (1 - level) /
-/// k (Bonferroni).
+/// With common random numbers, equal replications of the two points use the same draws, so common
+/// effects cancel and the interval of the difference is narrower than those of the points (Law,
+/// Simulation Modeling and Analysis, 5th ed., sections 10.2.1 and 11.2). With independent streams
+/// the interval is valid too, but not narrower. Each interval holds at its level alone: for k
+/// simultaneous comparisons, use the level 1 - (1 - level) / k (Bonferroni).
 ///
-/// A replication that failed at either point is left out at both.
+/// A replication that failed at either point is excluded at both.
 pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64) -> Result<Summary> {
     check_level(level)?;
     same_pairing(left, right)?;
@@ -249,7 +247,7 @@ pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64
             right: right.replications().to_string(),
         });
     }
-    // Failures of both sides; the columns are differences, which exist where both exist.
+    // Failures of both sides; the columns are differences, which exist if both values exist.
     let both = left.failures().chain(right.failures());
     let joint = Observations::new(left.replications(), Vec::new(), both, left.pairing())?;
     if left.pooled(name).or(right.pooled(name)).is_some() {
@@ -283,7 +281,7 @@ fn compare_pools(
     name: &str,
     level: f64,
 ) -> Result<Summary> {
-    // What failed on one side is left out on both.
+    // A failure on one side is excluded on both.
     let of = |side: &Observations| -> Result<_> {
         let column = side.column(name)?;
         let pool = side.pooled(name).cloned();
@@ -313,7 +311,7 @@ fn compare_pools(
 /// If `degrees` is 0 or `level` is not between 0 and 1.
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 degrees of freedom the distribution is normal")]
 pub fn student_t(degrees: u64, level: f64) -> f64 {
-    // Of levels next to 1 the tail still has all digits, and one half of the level more has none.
+    // For levels near 1 the tail still has all digits, unlike one half plus half the level.
     let (n, probability, far) = (degrees as f64, 0.5 + level / 2.0, level > 0.999_999);
     if degrees <= 200 {
         return match far {
@@ -323,8 +321,8 @@ pub fn student_t(degrees: u64, level: f64) -> f64 {
             }
         };
     }
-    // There statrs loses digits (the fifth one at 10^6 degrees). Abramowitz and Stegun 26.7.5, for
-    // many degrees:
+    // For many degrees statrs loses digits (the fifth one at 10^6 degrees); use Abramowitz and
+    // Stegun 26.7.5.
     let z = match far {
         true => -Normal::standard().inverse_cdf((1.0 - level) / 2.0),
         false => Normal::standard().inverse_cdf(probability),
@@ -337,7 +335,7 @@ pub fn student_t(degrees: u64, level: f64) -> f64 {
     z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
 }
 
-/// The quantile with `n` degrees of freedom that so little lies outside of, by halves of its
+/// The quantile with `n` degrees of freedom for a tiny probability `outside`, by bisection of its
 /// logarithm: Abramowitz and Stegun 26.7.1.
 fn far_quantile(n: f64, outside: f64) -> f64 {
     let (mut low, mut high) = (0.0_f64, 350.0_f64);
@@ -352,8 +350,8 @@ fn far_quantile(n: f64, outside: f64) -> f64 {
     high.exp()
 }
 
-/// Whether a confidence level can be had: for programs that take one from their users, before they
-/// run anything for it.
+/// Checks a confidence level: for programs that read one from their users, before they run
+/// anything.
 ///
 /// # Errors
 /// [`AnalysisError::Level`].
@@ -378,9 +376,9 @@ pub(super) struct Moments {
 
 /// Moments of integers below 2^65 in magnitude, from exact sums: independent of the order.
 ///
-/// The squares are taken about the integer part c of the mean, so that they stay small where the
-/// values do not: with the remainder r = sum - n c, n (n - 1) times the variance is n times the sum
-/// of (x - c)^2, minus r^2.
+/// The squares are taken about the integer part c of the mean, so they stay small even for large
+/// values: with the remainder r = sum - n c, n (n - 1) times the variance is n times the sum of (x
+/// - c)^2, minus r^2.
 #[allow(clippy::cast_precision_loss, reason = "each result is rounded once or twice, at the very end")]
 fn exact(values: &[i128]) -> Moments {
     let count = values.len() as u64;
@@ -391,7 +389,7 @@ fn exact(values: &[i128]) -> Moments {
     let sum: i128 = values.iter().sum();
     let (centre, rest) = (sum.div_euclid(n), sum.rem_euclid(n));
     let mean = centre as f64 + rest as f64 / count as f64;
-    // Up to 2^132 each: the sum is kept in two parts, the upper one in units of 2^64.
+    // Up to 2^132 each: the sum has two parts, the upper one in units of 2^64.
     let (mut high, mut low) = (0_u128, 0_u128);
     for value in values {
         let distance = (value - centre).unsigned_abs();
@@ -409,8 +407,7 @@ fn exact(values: &[i128]) -> Moments {
                 let rest = rest.unsigned_abs();
                 (scaled - rest * rest) as f64 / (count as f64 * (count - 1) as f64)
             }
-            // So large a sum that r^2 / n, which is below n, has no part in its digits'
-            // cancellation.
+            // The sum is so large that r^2 / n, which is below n, does not cancel its digits.
             None => {
                 let squares = high as f64 * 2_f64.powi(64) + low as f64;
                 (squares - rest as f64 * (rest as f64 / count as f64)) / (count - 1) as f64
@@ -449,7 +446,7 @@ pub(super) fn neumaier(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-/// Type-7 quantile of sorted values, of which there is at least one.
+/// Type-7 quantile of a nonempty list of sorted values.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -460,6 +457,6 @@ fn type7(sorted: &[f64], probability: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * probability;
     let below = place.floor() as usize;
     let above = (below + 1).min(sorted.len() - 1);
-    // The minimum: rounding may carry the last step past the upper neighbour.
+    // The minimum: rounding may move the last step past the upper neighbour.
     (sorted[below] + (place - place.floor()) * (sorted[above] - sorted[below])).min(sorted[above])
 }

@@ -1,16 +1,16 @@
-//! The twin of `shaders/statistics/tally.wgsl`.
+//! The reference implementation of `shaders/statistics/tally.wgsl`.
 
 use super::wide::{join, split};
 use crate::time::Ticks;
 
 shared! {
     "statistics/tally.wgsl":
-    /// Count, sum, sum of squares, smallest and largest of 64-bit observations, exactly: waiting
-    /// times in ticks, say.
+    /// Count, sum, sum of squares, smallest and largest of 64-bit observations, exactly; for
+    /// example waiting times in ticks.
     ///
-    /// It is what a model keeps in its state, in the same 64 bytes on both sides: `struct Tally` of
+    /// A model stores it in its state, in the same 64 bytes on both sides: `struct Tally` of
     /// `statistics/tally.wgsl`, which is aligned to 16 bytes there. The default (and a zeroed one)
-    /// is empty and counts every observation; [`Tally::since`] leaves out those of a warm-up.
+    /// is empty and counts every observation; [`Tally::since`] ignores those of a warm-up.
     ///
     /// ```
     /// use eventhorizon::statistics::Tally;
@@ -27,9 +27,9 @@ shared! {
     pub struct Tally {
         // Of 128 bits, low half first.
         sum: [u64; 2],
-        // All ones where it does not fit.
+        // All ones if it does not fit.
         squares: [u64; 2],
-        // 0 while `count` is.
+        // 0 while `count` is 0.
         minimum: u64,
         maximum: u64,
         count: u64,
@@ -38,13 +38,13 @@ shared! {
 }
 
 impl Tally {
-    /// An empty tally that begins at `time`: what is observed before does not count. WGSL:
+    /// An empty tally that begins at `time`: earlier observations do not count. WGSL:
     /// `tally_since`.
     pub fn since(time: Ticks) -> Self {
         Self { since: time, ..Self::default() }
     }
 
-    /// Takes in the observation `value`, made at `time`. WGSL: `tally_add`.
+    /// Adds the observation `value`, made at `time`. WGSL: `tally_add`.
     pub fn add(&mut self, time: Ticks, value: u64) {
         if time < self.since {
             return;
@@ -57,9 +57,9 @@ impl Tally {
         self.count = self.count.wrapping_add(1);
     }
 
-    /// Takes in all observations of another tally, as if they had been made here: pools logical
-    /// processes, or replications of which each observation is to weigh the same. It goes on
-    /// counting from where it began itself.
+    /// Adds all observations of another tally, as if they had been made here: pools logical
+    /// processes, or replications with observations of equal weight. Its own beginning does not
+    /// change.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -71,8 +71,8 @@ impl Tally {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// A tally of what is known of its observations; `squares` is all ones where they do not fit,
-    /// `minimum` 0 where there are none.
+    /// A tally from sums; `squares` is all ones if they do not fit, `minimum` 0 without
+    /// observations.
     pub(crate) fn of([sum, squares]: [u128; 2], [minimum, maximum, count]: [u64; 3], since: Ticks) -> Self {
         Self { sum: split(sum), squares: split(squares), minimum, maximum, count, since }
     }
@@ -87,35 +87,35 @@ impl Tally {
         join(self.sum)
     }
 
-    /// The sum of their squares; none where it reached 2^128 - 1, which takes observations of 2^32
+    /// The sum of their squares; `None` if it reached 2^128 - 1, which takes observations of 2^32
     /// and more, or very many.
     pub fn squares(&self) -> Option<u128> {
         Some(join(self.squares)).filter(|&squares| squares != u128::MAX)
     }
 
-    /// The smallest; none without an observation.
+    /// The smallest; `None` without observations.
     pub fn minimum(&self) -> Option<u64> {
         (self.count > 0).then_some(self.minimum)
     }
 
-    /// The largest; none without an observation.
+    /// The largest; `None` without observations.
     pub fn maximum(&self) -> Option<u64> {
         (self.count > 0).then_some(self.maximum)
     }
 
-    /// Their mean; none without an observation.
+    /// Their mean; `None` without observations.
     #[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
     pub fn mean(&self) -> Option<f64> {
         let (centre, rest) = self.centre()?;
         Some(centre as f64 + rest as f64 / self.count as f64)
     }
 
-    /// Their sample variance (divisor n - 1), from exact sums: no digits are lost where the
-    /// observations are large and their spread is small. None for fewer than two, and where
-    /// [`squares`](Self::squares) has none.
+    /// Their sample variance (divisor n - 1), from exact sums: no digits are lost even if the
+    /// observations are large and their variance is small. `None` for fewer than two, and if
+    /// [`squares`](Self::squares) is `None`.
     ///
-    /// Observations of one run depend on each other: this describes their spread, and is not for an
-    /// interval of their mean. For that there are replications, or
+    /// Observations of one run depend on each other: use the variance to describe them, but not for
+    /// an interval of their mean. For that use replications, or
     /// [`batch_means`](super::batch_means).
     #[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
     pub fn variance(&self) -> Option<f64> {
@@ -123,17 +123,16 @@ impl Tally {
         if n < 2 {
             return None;
         }
-        // About the integer part c of the mean, with the remainder r = sum - n c, the squares' sum
-        // is D = squares - n c^2 - 2 c r, and n (n - 1) times the variance is n D - r^2. Nothing
-        // here overflows in a tally of observations, since n c^2 and 2 c r are parts of the
-        // squares. (Other bytes have no variance.)
+        // With the integer part c of the mean and the remainder r = sum - n c, D = squares - n c^2
+        // - 2 c r, and n (n - 1) times the variance is n D - r^2. Nothing overflows in a valid
+        // tally, since n c^2 and 2 c r are parts of the squares; other bytes have no variance.
         let (c, r) = self.centre()?;
         let whole = c.checked_mul(c)?.checked_mul(n)?;
         let squares = self.squares()?.checked_sub(whole)?.checked_sub(c.checked_mul(r)?.checked_mul(2)?)?;
         let (count, rest) = (self.count as f64, r as f64);
         match squares.checked_mul(n) {
             Some(scaled) => Some(scaled.checked_sub(r * r)? as f64 / (count * (count - 1.0))),
-            // So large a sum that r^2 / n, which is below n, has no part in its digits.
+            // The sum is so large that r^2 / n, which is below n, does not change its digits.
             None => Some((squares as f64 - rest * (rest / count)) / (count - 1.0)),
         }
     }
@@ -156,7 +155,7 @@ mod tests {
         tally
     }
 
-    /// Observations of all magnitudes, those at the edges of words among them.
+    /// Observations of all magnitudes, including those at the edges of words.
     fn values() -> impl Strategy<Value = Vec<u64>> {
         let value = prop_oneof![
             0..10_u64,
@@ -167,7 +166,7 @@ mod tests {
         proptest::collection::vec(value, 0..40)
     }
 
-    /// None where the sum does not fit.
+    /// `None` if the sum does not fit.
     fn squares(values: &[u64]) -> Option<u128> {
         values.iter().try_fold(0_u128, |sum, &value| sum.checked_add(u128::from(value).pow(2)))
     }
@@ -203,7 +202,7 @@ mod tests {
             prop_assert!((variance - expected).abs() <= 1e-15 * expected, "{variance} {expected}");
             let mean = sum as f64 / n as f64;
             prop_assert!((plain.mean().unwrap() - mean).abs() <= 1e-15 * mean);
-            // A mean of 2^60 takes no digit of the spread.
+            // A mean of 2^60 costs no digit of the variance.
             let shifted: Vec<u64> = values.iter().map(|value| value + shift).collect();
             prop_assert_eq!(tally(&shifted).variance(), Some(variance));
         }

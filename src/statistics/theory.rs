@@ -1,11 +1,11 @@
-//! What queueing theory says about the models, for comparison with what a simulation says.
+//! Results of queueing theory for the models, to compare with simulations.
 //!
 //! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2
 //! (M/M/1) and 3.8, and of Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory,
-//! 4th ed., section 2.5 (M/M/c/K); the sources of the others stand with them. A replication of a
-//! fixed number of clients that starts empty has not reached the steady state at its start, and its
-//! mean is a little below. Many replications show that difference, so the expectations of such
-//! finite replications are here too, exactly.
+//! 4th ed., section 2.5 (M/M/c/K); the others name their sources. A replication with a fixed number
+//! of clients that starts empty is not in the steady state at its start, and its mean is a little
+//! below. Many replications show that difference, so exact expectations of such finite replications
+//! are here too.
 
 mod networks;
 
@@ -35,8 +35,8 @@ impl Mm1 {
         self.arrival_rate / self.service_rate
     }
 
-    /// Share of time in which the server idles, in the steady state; none for a load of 1 or more,
-    /// which has none.
+    /// Share of time in which the server idles, in the steady state; `None` for a load of 1 or
+    /// more, which has no steady state.
     pub fn idle_share(&self) -> Option<f64> {
         self.steady(1.0 - self.load())
     }
@@ -60,13 +60,13 @@ impl Mm1 {
         (self.load() < 1.0).then_some(value)
     }
 
-    /// Expected waiting time before service of client number `client`, counted from 0, which
-    /// arrives at an empty system. For any load.
+    /// Expected waiting time before service of client number `client`, counted from 0, in a system
+    /// that starts empty. For any load.
     ///
-    /// By Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956), client n expects to wait the sum
-    /// over k = 1..n of E\[max(S_k, 0)\] / k, where S_k is the sum of k service times less k
-    /// interarrival times. Takes time in proportion to `client` up to where the terms settle: far,
-    /// where the load is about 1.
+    /// By Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956), the expected wait of client n is
+    /// the sum over k = 1..n of E\[max(S_k, 0)\] / k, where S_k is the sum of k service times less
+    /// k interarrival times. Takes time in proportion to `client` up to the convergence of the
+    /// terms, which is late for loads near 1.
     pub fn time_in_queue_of(&self, client: u32) -> f64 {
         let (mut sum, mut left) = (0.0, client);
         for excess in self.excess().take(client as usize) {
@@ -76,7 +76,7 @@ impl Mm1 {
     }
 
     /// Expected mean waiting time of the first `clients` clients of a system that starts empty. For
-    /// any load; 0 for no client.
+    /// any load; 0 without clients.
     ///
     /// Takes time as [`time_in_queue_of`](Self::time_in_queue_of) does.
     pub fn time_in_queue_of_first(&self, clients: u32) -> f64 {
@@ -91,34 +91,34 @@ impl Mm1 {
         sum + self.growth() * (left.max(0.0) * (left + 1.0) / (2.0 * n.max(1.0)))
     }
 
-    /// Expected mean time in the system of the first `clients` clients, at least one, of a system
+    /// Expected mean time in the system of the first `clients` clients (at least one) of a system
     /// that starts empty.
     pub fn time_in_system_of_first(&self, clients: u32) -> f64 {
         self.time_in_queue_of_first(clients) + 1.0 / self.service_rate
     }
 
-    /// Expected total time that the server has idled when client number `client`, counted from 0,
-    /// begins its service, from the arrival of client 0 on. (From time 0, where the first
-    /// interarrival time starts, it is 1 / arrival rate more.)
+    /// Expected total idle time of the server when client number `client`, counted from 0, begins
+    /// its service, from the arrival of client 0 on. (From time 0, when the first interarrival time
+    /// starts, it is 1 / arrival rate more.)
     ///
-    /// Waiting and idling balance: between the arrivals of clients 0 and n, the server idles for as
-    /// long as the interarrival times exceed the service times, plus what client n still waits.
+    /// Waiting and idling balance: between the arrivals of clients 0 and n, the server idles for
+    /// the excess of the interarrival times over the service times, plus the wait of client n.
     pub fn idle_time_until(&self, client: u32) -> f64 {
         let spare = 1.0 / self.arrival_rate - 1.0 / self.service_rate;
         f64::from(client) * spare + self.time_in_queue_of(client)
     }
 
-    /// By how much the wait of a client exceeds that of the one before, in the long run: what
-    /// [`excess`](Self::excess) settles at.
+    /// The long-run growth of the wait from one client to the next: the limit of
+    /// [`excess`](Self::excess).
     fn growth(&self) -> f64 {
         (1.0 / self.service_rate - 1.0 / self.arrival_rate).max(0.0)
     }
 
-    /// E[max(S_k, 0)] / k for k = 1, 2, ... until the terms have settled, to the last place of
+    /// E[max(S_k, 0)] / k for k = 1, 2, ... until the terms have converged, to the last place of
     /// their sum.
     ///
-    /// Of the events of the two Poisson processes, each is an end of service with probability p and
-    /// an arrival with q. S_k is positive if fewer than k of them are ends of service by the k-th
+    /// Each event of the two Poisson processes is an end of service with probability p and an
+    /// arrival with q. S_k is positive if fewer than k of them are ends of service by the k-th
     /// arrival, and each missing one then takes 1 / service rate. With the binomial distribution of
     /// k arrivals in 2k - 1 events,
     ///   E[max(S_k, 0)] = k / rate * (G (1 - p/q) + b p/q),  b = P(Bin = k),  G = P(Bin >= k),
@@ -143,8 +143,8 @@ impl Mm1 {
     }
 }
 
-/// Several servers and a limited room: an arrival that finds `room` clients in queue and service
-/// together is turned away.
+/// Several servers and limited room: an arrival that finds `room` clients in queue and service is
+/// turned away.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mmck {
     arrival_rate: f64,
@@ -154,8 +154,8 @@ pub struct Mmck {
 }
 
 impl Mmck {
-    /// Rates are per unit of time, the service rate that of one server; at least one server, and
-    /// room for all of them.
+    /// Rates are per unit of time, the service rate for one server. There is at least one server,
+    /// and room for all of them.
     pub fn new(arrival_rate: f64, service_rate: f64, servers: u32, room: u32) -> Result<Self> {
         check_rate("the arrival rate", arrival_rate)?;
         check_rate("the service rate", service_rate)?;
@@ -164,7 +164,7 @@ impl Mmck {
             return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
         }
         if room < servers {
-            let remedy = "count the clients in service too: at least the number of servers";
+            let remedy = "it includes clients in service: choose at least the number of servers";
             return Err(AnalysisError::Setting { what: "the room", value: room.to_string(), remedy });
         }
         Ok(Self { arrival_rate, service_rate, servers, room })
@@ -194,18 +194,18 @@ impl Mmck {
         (0..=self.room).zip(self.probabilities()).map(|(n, p)| f64::from(n) * p).sum()
     }
 
-    /// Mean time in the system of a client that is let in, in the steady state (Little's law).
+    /// Mean time in the system of an accepted client, in the steady state (Little's law).
     pub fn time_in_system(&self) -> f64 {
         self.number_in_system() / (self.arrival_rate * (1.0 - self.blocking()))
     }
 
-    /// Mean time that a client that is let in waits before its service, in the steady state.
+    /// Mean wait of an accepted client before its service, in the steady state.
     pub fn time_in_queue(&self) -> f64 {
         self.time_in_system() - 1.0 / self.service_rate
     }
 
     /// Expected share of the first `arrivals` arrivals that is turned away, from an empty system; 0
-    /// for no arrival.
+    /// without arrivals.
     ///
     /// Takes time in proportion to `arrivals` times the room.
     pub fn blocking_of_first(&self, arrivals: u32) -> f64 {
@@ -213,8 +213,8 @@ impl Mmck {
     }
 
     /// Expected total waiting time of the first `arrivals` arrivals, from an empty system, divided
-    /// by `arrivals`; those turned away count with 0. (Divided by the number let in, it would be a
-    /// ratio of two random numbers, with no such simple expectation.)
+    /// by `arrivals`; rejected ones count with 0. (Divided by the number of accepted ones, it would
+    /// be a ratio of two random numbers, without such a simple expectation.)
     ///
     /// Takes time in proportion to `arrivals` times the room.
     pub fn time_in_queue_per_arrival_of_first(&self, arrivals: u32) -> f64 {
@@ -228,10 +228,9 @@ impl Mmck {
     /// Mean over the arrivals of the expectation of `value` of the number of clients that the
     /// arrival finds.
     ///
-    /// The distribution of that number is carried from arrival to arrival: from n clients the next
-    /// event is an arrival with probability arrival rate / (arrival rate + departure rate of n),
-    /// and else there are n
-    /// - 1.
+    /// The distribution of that number is computed from arrival to arrival: with n clients, the
+    /// next event is an arrival with probability arrival rate / (arrival rate + departure rate of
+    /// n), and otherwise a departure to n-1 clients.
     fn mean_over_arrivals(&self, arrivals: u32, value: impl Fn(u32) -> f64) -> f64 {
         let values: Vec<f64> = (0..=self.room).map(value).collect();
         let stays: Vec<f64> = (0..=self.room)
@@ -265,27 +264,27 @@ impl Mmck {
     }
 }
 
-/// Erlang-A, M/M/c+M: several servers, and customers who leave the line when their patience ends,
-/// which takes an exponential time. All of it in the steady state, which there always is.
+/// Erlang-A, M/M/c+M: several servers, and customers that leave the line when their patience ends,
+/// after an exponential time. All results are for the steady state, which always exists.
 ///
 /// Palm, "Research on telephone traffic carried by full availability groups" (1957); Garnett,
 /// Mandelbaum and Reiman, "Designing a call center with impatient customers", Manufacturing &
-/// Service Operations Management 4(3), 2002. It is a birth-death chain, whose probabilities are
-/// summed here until those that are left do not count. That takes time in proportion to those who
-/// are there at once.
+/// Service Operations Management 4(3), 2002. The probabilities of this birth-death chain are summed
+/// until the remaining ones are negligible, which takes time in proportion to the number of
+/// customers present.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErlangA {
     arrival_rate: f64,
     service_rate: f64,
     abandonment_rate: f64,
     servers: u32,
-    /// Of each number of customers in line and service, as far as they count.
+    /// Of each number of customers in line and service, without negligible ones.
     probabilities: Vec<f64>,
 }
 
 impl ErlangA {
-    /// Rates are per unit of time: the service rate that of one server, the abandonment rate that
-    /// of one customer who waits.
+    /// Rates are per unit of time: the service rate for one server, the abandonment rate for one
+    /// waiting customer.
     pub fn new(arrival_rate: f64, service_rate: f64, abandonment_rate: f64, servers: u32) -> Result<Self> {
         check_rate("the arrival rate", arrival_rate)?;
         check_rate("the service rate", service_rate)?;
@@ -294,11 +293,11 @@ impl ErlangA {
             let remedy = "choose at least 1";
             return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
         }
-        // Where more come than can be served, so many wait before as many leave.
+        // If arrivals exceed service, the line grows until abandonments balance them.
         let waiting = (arrival_rate - f64::from(servers) * service_rate) / abandonment_rate;
         if waiting.is_nan() || waiting > 1e7 {
             let (what, value) = ("the abandonment rate", abandonment_rate.to_string());
-            let remedy = "choose a larger one: more than 10 million customers would wait";
+            let remedy = "choose a larger one; more than 10 million customers would wait";
             return Err(AnalysisError::Setting { what, value, remedy });
         }
         let mut chain =
@@ -313,8 +312,7 @@ impl ErlangA {
                 chain.probabilities.iter_mut().for_each(|weight| *weight *= 1e-100);
                 (weight, sum) = (weight * 1e-100, sum * 1e-100);
             }
-            // From here on the ratios fall, so that those that are left weigh less than a geometric
-            // series.
+            // From here on the ratios fall, so the remaining weights are below a geometric series.
             if n >= servers && ratio < 1.0 && weight * ratio < 1e-20 * sum * (1.0 - ratio) {
                 break;
             }
@@ -329,8 +327,7 @@ impl ErlangA {
         f64::from(number.min(self.servers)) * self.service_rate + f64::from(waiting) * self.abandonment_rate
     }
 
-    /// Probability of each number of customers in line and service, up to where those that are left
-    /// do not count.
+    /// Probability of each number of customers in line and service, without negligible ones.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
@@ -360,24 +357,23 @@ impl ErlangA {
         self.mean(|n| f64::from(n.min(self.servers))) / f64::from(self.servers)
     }
 
-    /// Probability that a customer leaves the line: as many come as are served or leave.
+    /// Probability that a customer leaves the line: arrivals equal services plus abandonments.
     pub fn abandonment(&self) -> f64 {
         self.abandonment_rate * self.number_waiting() / self.arrival_rate
     }
 
-    /// Mean time in the line of all customers, those who leave it and those who find a free server
-    /// included (Little's law).
+    /// Mean time in the line of all customers, including those that leave it and those that find a
+    /// free server (Little's law).
     pub fn time_in_queue(&self) -> f64 {
         self.number_waiting() / self.arrival_rate
     }
 
-    /// Mean time in the line of those who are served, those who find a free server included.
+    /// Mean time in the line of served customers, including those that find a free server.
     ///
-    /// Who is number j in the line becomes number j - 1 after an exponential time at the rate
-    /// r(j) = c × service rate + j × abandonment rate, if it does not leave, which has the
-    /// probability abandonment rate / r(j), whatever that time. So it is served with the
-    /// probability c × service rate / r(j), and then has waited for 1 / r(j) + ... + 1 / r(1) on
-    /// average.
+    /// Number j in the line becomes number j - 1 after an exponential time at the rate r(j) = c ×
+    /// service rate + j × abandonment rate, unless it leaves, which has the probability abandonment
+    /// rate / r(j), whatever that time. So it is served with the probability c × service rate /
+    /// r(j), and then has waited for 1 / r(j) + ... + 1 / r(1) on average.
     pub fn time_in_queue_of_served(&self) -> f64 {
         let working = f64::from(self.servers) * self.service_rate;
         let (mut served, mut waited, mut wait) = (0.0, 0.0, 0.0);
@@ -396,12 +392,12 @@ impl ErlangA {
 }
 
 /// One server and classes of customers with preemptive-resume priorities, Poisson arrivals,
-/// exponential service: who arrives interrupts the service of a lower class, which goes on later
-/// where it stopped.
+/// exponential service: an arriving customer preempts the service of a lower class, which continues
+/// later where it stopped.
 ///
 /// Cobham, "Priority assignment in waiting line problems", Operations Research 2(1), 1954, has the
-/// formula without interruption, White and Christie, "Queuing with preemptive priorities or with
-/// breakdown", Operations Research 6(1), 1958, the one with it; Gross, Shortle, Thompson and
+/// formula without preemption, White and Christie, "Queuing with preemptive priorities or with
+/// breakdown", Operations Research 6(1), 1958, with preemption; Gross, Shortle, Thompson and
 /// Harris, Fundamentals of Queueing Theory, 4th ed., section 3.4.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Priorities {
@@ -409,8 +405,8 @@ pub struct Priorities {
 }
 
 impl Priorities {
-    /// The (arrival rate, service rate) of each class, the one that goes first in front. Rates are
-    /// per unit of time.
+    /// The (arrival rate, service rate) of each class, highest priority first. Rates are per unit
+    /// of time.
     pub fn new(classes: &[(f64, f64)]) -> Result<Self> {
         for &(arrival_rate, service_rate) in classes {
             check_rate("the arrival rate", arrival_rate)?;
@@ -419,8 +415,7 @@ impl Priorities {
         Ok(Self { classes: classes.to_vec() })
     }
 
-    /// Offered load of the first `classes` classes: what the class after them finds the server busy
-    /// with.
+    /// Offered load of the first `classes` classes.
     pub fn load(&self, classes: usize) -> f64 {
         self.classes
             .iter()
@@ -430,12 +425,12 @@ impl Priorities {
     }
 
     /// Mean time from the arrival of a customer of class `class`, counted from 0, to the end of the
-    /// service, in the steady state; none where there is no such class, or where the load of it and
+    /// service, in the steady state; `None` if there is no such class, or if the load of it and
     /// those before it is 1 or more.
     ///
     /// With the load s(k) of the classes up to k, it is (1 / service rate + R / (1 - s(k))) / (1 -
-    /// s(k - 1)), where R is the work that is left, on average, of the service that a customer
-    /// finds, of the classes up to k: the sum of arrival rate / service rate^2.
+    /// s(k - 1)), where R is the mean residual work of the service that a customer finds, of the
+    /// classes up to k: the sum of arrival rate / service rate^2.
     pub fn time_in_system(&self, class: usize) -> Option<f64> {
         let (_, service_rate) = self.classes.get(class)?;
         let (before, load) = (self.load(class), self.load(class + 1));
@@ -445,12 +440,12 @@ impl Priorities {
     }
 }
 
-/// M/M/c: several servers, unlimited room, Poisson arrivals, exponential service. All of it in the
-/// steady state, of a load below 1.
+/// M/M/c: several servers, unlimited room, Poisson arrivals, exponential service. All results are
+/// for the steady state, at a load below 1.
 ///
 /// Erlang's delay formula: Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory,
-/// 4th ed., section 2.3. Means do not depend on the order of service, as long as it does not look
-/// at how long services take.
+/// 4th ed., section 2.3. Means do not depend on the order of service, if that is independent of
+/// service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mmc {
     arrival_rate: f64,
@@ -459,7 +454,7 @@ pub struct Mmc {
 }
 
 impl Mmc {
-    /// Rates are per unit of time, the service rate that of one server; the load is below 1.
+    /// Rates are per unit of time, the service rate for one server; the load is below 1.
     pub fn new(arrival_rate: f64, service_rate: f64, servers: u32) -> Result<Self> {
         check_rate("the arrival rate", arrival_rate)?;
         check_rate("the service rate", service_rate)?;
@@ -473,8 +468,8 @@ impl Mmc {
         self.arrival_rate / (f64::from(self.servers) * self.service_rate)
     }
 
-    /// Probability that a customer finds all servers busy (Erlang C), from Erlang B, whose
-    /// recursion has no large numbers.
+    /// Probability that a customer finds all servers busy (Erlang C), from the recursion of Erlang
+    /// B, which has no large numbers.
     pub fn delay(&self) -> f64 {
         let offered = self.arrival_rate / self.service_rate;
         let blocked =
@@ -499,12 +494,12 @@ impl Mmc {
     }
 }
 
-/// M/G/1 with classes of customers who have service times of their own: one server, unlimited room,
-/// Poisson arrivals, any service. In the steady state, as far as there is one.
+/// M/G/1 with classes of customers with their own service times: one server, unlimited room,
+/// Poisson arrivals, any service. Results are for the steady state, if there is one.
 ///
 /// Pollaczek and Khinchine for one line, Cobham (Operations Research 2(1), 1954) for priorities;
 /// Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., sections 5.1 and
-/// 3.4. Where priorities interrupt, services go on where they stopped (preemptive resume).
+/// 3.4. Preempted services continue where they stopped (preemptive resume).
 ///
 /// ```
 /// use eventhorizon::statistics::theory::{Mg1, Mg1Class};
@@ -532,7 +527,7 @@ pub struct Mg1Class {
 }
 
 impl Mg1 {
-    /// The classes, the one that goes first in front where there are priorities.
+    /// The classes, highest priority first if there are priorities.
     pub fn new(classes: &[Mg1Class]) -> Result<Self> {
         for class in classes {
             check_rate("the arrival rate", class.arrival_rate)?;
@@ -546,33 +541,30 @@ impl Mg1 {
         self.classes.iter().take(classes).map(|class| class.arrival_rate * class.mean).sum()
     }
 
-    /// The work that is left, on average, of a service that a customer finds of the first `classes`
-    /// classes.
+    /// The mean residual work of the service that a customer finds, of the first `classes` classes.
     fn residual(&self, classes: usize) -> f64 {
         let of = |class: &Mg1Class| class.arrival_rate * (class.variance + class.mean * class.mean) / 2.0;
         self.classes.iter().take(classes).map(of).sum()
     }
 
-    /// Mean time that a customer of any class waits where there is one line, in whatever order that
-    /// does not look at services; none for a load of 1 or more.
+    /// Mean wait of a customer of any class in one line, in any order that is independent of
+    /// service times; `None` for a load of 1 or more.
     pub fn time_in_queue(&self) -> Option<f64> {
         let all = self.classes.len();
         (self.load(all) < 1.0).then(|| self.residual(all) / (1.0 - self.load(all)))
     }
 
-    /// The same of a class, counted from 0, where classes have priorities and no service is
-    /// interrupted.
+    /// The same for a class, counted from 0, with non-preemptive priorities.
     pub fn time_in_queue_by_priority(&self, class: usize) -> Option<f64> {
         let (before, load) = (self.load(class), self.load(class + 1));
         let steady = class < self.classes.len() && load < 1.0;
-        // Of classes after it only the service that it finds counts, if there is a steady state of
-        // these.
+        // Later classes count only by the service in progress, if they have a steady state.
         let residual = self.residual(self.classes.len());
         (steady && self.load(self.classes.len()) < 1.0).then(|| residual / ((1.0 - before) * (1.0 - load)))
     }
 
-    /// Mean time from the arrival of a customer of a class to the end of service, where who arrives
-    /// interrupts the services of later classes.
+    /// Mean time from the arrival of a customer of a class to the end of service, with preemptive
+    /// priorities.
     pub fn time_in_system_preemptive(&self, class: usize) -> Option<f64> {
         let service = self.classes.get(class)?.mean;
         let (before, load) = (self.load(class), self.load(class + 1));
@@ -584,7 +576,7 @@ fn check_load(load: f64) -> Result<()> {
     if load < 1.0 {
         return Ok(());
     }
-    let remedy = "choose one below 1: there is no steady state else";
+    let remedy = "choose one below 1; otherwise there is no steady state";
     Err(AnalysisError::Setting { what: "the load", value: load.to_string(), remedy })
 }
 

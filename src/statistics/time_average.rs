@@ -1,4 +1,5 @@
-//! The twin of `shaders/statistics/time_average.wgsl`, and averages pooled on the host.
+//! The reference implementation of `shaders/statistics/time_average.wgsl`, and averages pooled on
+//! the host.
 
 use super::wide::{join, split};
 use crate::time::Ticks;
@@ -8,16 +9,15 @@ shared! {
     /// The average of a level over time, with its smallest and largest value: a queue's length, the
     /// number of busy servers.
     ///
-    /// It is what a model keeps in its state, in the same 48 bytes on both sides: `struct
-    /// TimeAverage` of `statistics/time_average.wgsl`, which is aligned to 16 bytes there. The
-    /// default (and a zeroed one) is the level 0 from time 0 on; [`TimeAverage::since`] leaves out
-    /// a warm-up.
+    /// A model stores it in its state, in the same 48 bytes on both sides: `struct TimeAverage` of
+    /// `statistics/time_average.wgsl`, which is aligned to 16 bytes there. The default (and a
+    /// zeroed one) is the level 0 from time 0 on; [`TimeAverage::since`] ignores a warm-up.
     ///
-    /// A level counts once it has lasted a tick or more: one that comes and goes within an instant
-    /// leaves no trace. What lasts at the end of a run counts after [`at`](Self::at).
+    /// A level counts if it lasts a tick or more; shorter levels have no effect. The level at the
+    /// end of a run counts after [`at`](Self::at).
     ///
-    /// Times must not go back, and the level stays within 0 ..= [`u32::MAX`]. After a call that
-    /// does otherwise there is no average any more.
+    /// Times must not decrease, and the level stays within 0 ..= [`u32::MAX`]. After a call that
+    /// violates this, the average is invalid.
     ///
     /// ```
     /// use eventhorizon::statistics::TimeAverage;
@@ -33,13 +33,13 @@ shared! {
     /// ```
     #[derive(Default, PartialEq, Eq, Hash)]
     pub struct TimeAverage {
-        // Level times ticks. Of 128 bits, low half first; all ones where a call was wrong.
+        // Level times ticks. Of 128 bits, low half first; all ones after an invalid call.
         area: [u64; 2],
         since: Ticks,
-        // Up to where the level is known.
+        // The time up to which the level is known.
         changed: Ticks,
         level: u32,
-        // No meaning while `changed` is not after `since`.
+        // Undefined while `changed` is not after `since`.
         minimum: u32,
         maximum: u32,
         unused: u32,
@@ -48,12 +48,12 @@ shared! {
 
 impl TimeAverage {
     /// An average that begins at `time`, of a level that is `level` until it is changed. It may be
-    /// changed before `time`: what it is until then does not count. WGSL: `time_average_since`.
+    /// changed before `time`; earlier levels do not count. WGSL: `time_average_since`.
     pub fn since(time: Ticks, level: u32) -> Self {
         Self { since: time, level, ..Self::default() }
     }
 
-    /// The level is `level` from `time` on. WGSL: `time_average_set`.
+    /// Sets the level from `time` on. WGSL: `time_average_set`.
     pub fn set(&mut self, time: Ticks, level: u32) {
         let held = std::mem::replace(&mut self.level, level);
         if time < self.changed {
@@ -70,7 +70,7 @@ impl TimeAverage {
         }
     }
 
-    /// The level is higher by `change` from `time` on. WGSL: `time_average_add`.
+    /// Increases the level by `change` from `time` on. WGSL: `time_average_add`.
     pub fn add(&mut self, time: Ticks, change: i32) {
         let fits = self.level.checked_add_signed(change).is_some();
         self.set(time, self.level.saturating_add_signed(change));
@@ -79,40 +79,42 @@ impl TimeAverage {
         }
     }
 
-    /// The average up to `time`, the level as it is: for the end of a run. WGSL: `time_average_at`.
+    /// Extends the average up to `time` without a change of the level: for the end of a run. WGSL:
+    /// `time_average_at`.
     #[must_use]
     pub fn at(mut self, time: Ticks) -> Self {
         self.set(time, self.level);
         self
     }
 
-    /// The level from the last call on.
+    /// The current level.
     pub fn level(&self) -> u32 {
         self.level
     }
 
-    /// Level times ticks over the span; none where a call was wrong.
+    /// Level times ticks over the span; `None` after an invalid call.
     pub fn area(&self) -> Option<u128> {
         // It fits: the level is below 2^32, and the span below 2^64.
         Some(join(self.area)).filter(|&area| area != u128::MAX)
     }
 
-    /// The ticks that count: from where the average begins to the last call, 0 before it begins.
+    /// The ticks that count: from the beginning of the average to the last call; 0 before it
+    /// begins.
     pub fn span(&self) -> u64 {
         self.changed.get().saturating_sub(self.since.get())
     }
 
-    /// The average level; none where nothing counts, or where a call was wrong.
+    /// The average level; `None` if nothing counts, or after an invalid call.
     pub fn mean(&self) -> Option<f64> {
         PooledAverage::from_iter([self]).mean()
     }
 
-    /// The smallest level that counts; none as with [`mean`](Self::mean).
+    /// The smallest level that counts; `None` as for [`mean`](Self::mean).
     pub fn minimum(&self) -> Option<u32> {
         self.counts().then_some(self.minimum)
     }
 
-    /// The largest level that counts; none as with [`mean`](Self::mean).
+    /// The largest level that counts; `None` as for [`mean`](Self::mean).
     pub fn maximum(&self) -> Option<u32> {
         self.counts().then_some(self.maximum)
     }
@@ -124,8 +126,8 @@ impl TimeAverage {
 
 /// Time averages of several levels as one: of logical processes, or of replications.
 ///
-/// Areas and spans add, so each tick of each level weighs the same: the mean is that of a level per
-/// logical process, not of their total. (The mean of the total is the sum of their means, or where
+/// Areas and spans add, so each tick of each level has the same weight: the mean is that of a level
+/// per logical process, not of their total. (The mean of the total is the sum of their means; if
 /// all have the same span, this mean times their number.) The smallest and largest are those of any
 /// one.
 ///
@@ -147,23 +149,23 @@ pub struct PooledAverage {
 }
 
 impl PooledAverage {
-    /// Takes in an average as it is: first brought up to the end of its run ([`TimeAverage::at`]),
-    /// if it should count to there.
+    /// Adds an average as it is. Extend it first to the end of its run ([`TimeAverage::at`]), if it
+    /// should count up to there.
     pub fn add(&mut self, average: &TimeAverage) {
         let range = average.minimum().zip(average.maximum());
         let (area, wrong) = (average.area().unwrap_or(0), average.area().is_none());
         self.merge(&Self { area, wrong, span: average.span().into(), range });
     }
 
-    /// That of an area over a span, with the smallest and the largest level; without an area, a
-    /// call to one of them was wrong.
+    /// From an area over a span, with the smallest and the largest level; no area stands for an
+    /// invalid call.
     pub(crate) fn of(area: Option<u128>, span: u128, range: (u32, u32)) -> Self {
         Self { area: area.unwrap_or(0), wrong: area.is_none(), span, range: Some(range) }
     }
 
-    /// Takes in all that another one holds.
+    /// Adds all of another one.
     pub fn merge(&mut self, other: &Self) {
-        // Below 2^96 each: as many as there are LPs fit.
+        // Below 2^96 each, so sums over all LPs fit.
         self.area = self.area.saturating_add(other.area);
         self.wrong |= other.wrong;
         self.span = self.span.saturating_add(other.span);
@@ -173,7 +175,7 @@ impl PooledAverage {
         };
     }
 
-    /// Level times ticks, of all of them; none where a call to one of them was wrong.
+    /// Level times ticks, of all of them; `None` after an invalid call to one of them.
     pub fn area(&self) -> Option<u128> {
         (!self.wrong).then_some(self.area)
     }
@@ -183,19 +185,19 @@ impl PooledAverage {
         self.span
     }
 
-    /// The average level; none where nothing counts, or where a call to one of them was wrong.
+    /// The average level; `None` if nothing counts, or after an invalid call to one of them.
     #[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
     pub fn mean(&self) -> Option<f64> {
         let area = self.area()?;
         (self.span > 0).then(|| (area / self.span) as f64 + (area % self.span) as f64 / self.span as f64)
     }
 
-    /// The smallest level that counts; none as with [`mean`](Self::mean).
+    /// The smallest level that counts; `None` as for [`mean`](Self::mean).
     pub fn minimum(&self) -> Option<u32> {
         self.area().and(self.range).map(|(minimum, _)| minimum)
     }
 
-    /// The largest level that counts; none as with [`mean`](Self::mean).
+    /// The largest level that counts; `None` as for [`mean`](Self::mean).
     pub fn maximum(&self) -> Option<u32> {
         self.area().and(self.range).map(|(_, maximum)| maximum)
     }
@@ -214,7 +216,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a level was in each tick.
+    /// The level in each tick.
     #[derive(Default)]
     struct Watched(Vec<u32>);
 

@@ -1,5 +1,5 @@
-//! Numbers of 128 bits in structs that cross over, where they lie in halves of 64 bits, the low one
-//! first: `u128` would ask for another alignment.
+//! 128-bit numbers in structs that are shared with WGSL, as 64-bit halves with the low one first:
+//! `u128` would need a larger alignment.
 
 pub(super) fn join([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)

@@ -1,30 +1,30 @@
-//! The choice of a resolution by the times that a model has.
+//! Chooses a resolution for the times of a model.
 
 use super::Resolution;
 
-/// Ticks per unit that are tried: decimals, then sixtieths and their decimals, then binary
-/// fractions. Few, so that a small change of a model seldom changes its ticks.
+/// Candidate ticks per unit: decimals, then sixtieths and their decimals, then binary fractions.
+/// There are few, so that a small change of a model seldom changes its ticks.
 const LADDERS: [&[u32]; 3] = [
     &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000],
     &[3_600, 36_000, 360_000, 3_600_000, 36_000_000, 360_000_000, 3_600_000_000],
     &[1 << 20, 1 << 30],
 ];
 
-/// Ticks of a mean time, at the least: variates are rounded down, by half a tick on average.
+/// Minimum ticks of a mean time: variates are rounded down, by half a tick on average.
 const FINE: f64 = 65_536.0;
 
-/// Ticks of a run, at the most: 2^62.
+/// Maximum ticks of a run: 2^62.
 const MOST: f64 = 4_611_686_018_427_387_904.0;
 
 impl Resolution {
-    /// The least of some 20 resolutions at which `constants` are whole ticks, the `shortest` mean
-    /// time has 2^16 ticks or more, and a run of this length has at most 2^62. All in units; a
-    /// length of 0 is for a run whose end is not known.
+    /// The smallest of some 20 resolutions at which `constants` are whole ticks, the `shortest`
+    /// mean time has at least 2^16 ticks, and a run has at most 2^62. All arguments are in units; a
+    /// `run` of 0 means a run of unknown length.
     ///
-    /// If there is none: the run has at most 2^62 ticks, then the mean its 2^16, then as few
-    /// constants are rounded as possible, by as little as possible. [`is_exact`](Self::is_exact)
-    /// and [`is_fine`](Self::is_fine) say what was reached. Ask once for all points of an
-    /// experiment.
+    /// If no resolution satisfies all, the run's bound has priority, then the bound of the mean.
+    /// Then the fewest constants are rounded, by as little as possible.
+    /// [`is_exact`](Self::is_exact) and [`is_fine`](Self::is_fine) report which conditions hold.
+    /// Choose once for all points of an experiment.
     ///
     /// ```
     /// # use eventhorizon::time::Resolution;
@@ -50,16 +50,16 @@ impl Resolution {
         best.expect("one tick per unit is always tried").0
     }
 
-    /// Whether `units` are a whole number of ticks, to the precision of `f64`: 0.1 is at ten ticks
+    /// Whether `units` are a whole number of ticks, to the precision of `f64`: 0.1 is, at ten ticks
     /// per unit.
     pub fn is_exact(self, units: f64) -> bool {
         let per_unit = f64::from(self.ticks_per_unit);
-        // The nearest number of ticks gives the same f64 back, and no other number does.
+        // The nearest number of ticks converts back to the same f64, and no other number does.
         (units * per_unit).round() / per_unit == units
     }
 
-    /// Whether times of this mean can be drawn without a bias that shows: it has 2^16 ticks or
-    /// more.
+    /// Whether times with this mean can be drawn without a noticeable bias: the mean has at least
+    /// 2^16 ticks.
     pub fn is_fine(self, mean: f64) -> bool {
         mean * f64::from(self.ticks_per_unit) >= FINE
     }
@@ -88,14 +88,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_as_near_as_it_may() {
-        // Thirds and binary fractions together: one of the two is rounded, and by little.
+        // Thirds and binary fractions together: one of the two is rounded by a small amount.
         let both = Resolution::for_times(&[1.0 / 3.0, 2.0_f64.powi(-20)], 1.0, 1e6);
         assert_eq!(both.ticks_per_unit(), 3_600_000_000);
         assert!(both.is_exact(1.0 / 3.0) && !both.is_exact(2.0_f64.powi(-20)));
-        // A run so long that the mean is short.
+        // A run so long that the mean has few ticks.
         assert_eq!(chosen(&[0.1], 0.001, 1e13), 360_000);
         assert!(!Resolution::for_times(&[0.1], 0.001, 1e13).is_fine(0.001));
-        // A run for which 64 bits are too few, and numbers that are no times.
+        // A run too long for 64 bits, and numbers that are not times.
         assert_eq!(chosen(&[0.1], 1.0, 1e30), 1);
         assert_eq!(chosen(&[], f64::INFINITY, f64::NAN), 1);
         assert_eq!(chosen(&[f64::NAN], f64::NAN, 0.0), 3_600_000_000);

@@ -2,8 +2,8 @@
 //!
 //! Events are ordered by 64-bit integers, never by floating-point numbers: WGSL has no 64-bit
 //! float, 32 bits are too few for a long run, and integers give the same order on every device. A
-//! [`Resolution`] translates between ticks and the model's own unit (seconds, minutes, clock
-//! cycles). The WGSL twin is `shaders/time/ticks.wgsl`.
+//! [`Resolution`] converts between ticks and the model's own unit (seconds, minutes, clock cycles).
+//! Its counterpart in WGSL is `shaders/time/ticks.wgsl`.
 //!
 //! ```
 //! use eventhorizon::time::{Resolution, Ticks};
@@ -49,8 +49,8 @@ impl Ticks {
     /// The start of every run, and the empty span.
     pub const ZERO: Self = Self(0);
 
-    /// Later than every event: the time of an event that does not happen, and what an overflow
-    /// becomes.
+    /// Later than every event: the time of an event that does not happen, and the result of an
+    /// overflow.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// `ticks` ticks; `u64::MAX` is [`Ticks::NEVER`].
@@ -63,18 +63,18 @@ impl Ticks {
         self.0
     }
 
-    /// The two words that a kernel sees: low, high.
+    /// The two words that a kernel reads: low, high.
     #[expect(clippy::cast_possible_truncation, reason = "the halves of a word are cut on purpose")]
     pub const fn to_words(self) -> [u32; 2] {
         [self.0 as u32, (self.0 >> 32) as u32]
     }
 
-    /// The time that a kernel wrote as low and high word.
+    /// The time from the low and high word that a kernel wrote.
     pub const fn from_words([low, high]: [u32; 2]) -> Self {
         Self((high as u64) << 32 | low as u64)
     }
 
-    /// The sum, or `None` where it is not a finite time.
+    /// The sum, or `None` if it is not a finite time.
     pub const fn checked_add(self, span: Self) -> Option<Self> {
         match self.saturating_add(span) {
             Self::NEVER => None,
@@ -82,7 +82,7 @@ impl Ticks {
         }
     }
 
-    /// The sum, or [`Ticks::NEVER`] where it is not a finite time. WGSL: `time_add`.
+    /// The sum, or [`Ticks::NEVER`] if it is not a finite time. WGSL: `time_add`.
     pub const fn saturating_add(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -101,8 +101,8 @@ impl fmt::Display for Ticks {
 /// How many ticks make one of the model's units of time.
 ///
 /// The default, 2^20, resolves a millionth of a unit and reaches 2^44 units (half a million years,
-/// in seconds). Powers of two keep binary fractions exact; [`Resolution::for_times`] chooses one
-/// that keeps given decimals exact.
+/// in seconds). Powers of two represent binary fractions exactly. [`Resolution::for_times`] chooses
+/// a resolution that represents given decimals exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Resolution {
     ticks_per_unit: u32,
@@ -158,8 +158,8 @@ impl Resolution {
 
     /// `ticks` in units, rounded to an `f64`; infinite for [`Ticks::NEVER`].
     ///
-    /// [`ticks`](Self::ticks) turns it back into the same time up to 2^51 ticks, and up to 2^53
-    /// where the ticks per unit are a power of two.
+    /// [`ticks`](Self::ticks) converts it back into the same time up to 2^51 ticks, and up to 2^53
+    /// if the ticks per unit are a power of two.
     #[expect(clippy::cast_precision_loss, reason = "documented")]
     pub fn units(self, ticks: Ticks) -> f64 {
         match ticks {
@@ -168,7 +168,7 @@ impl Resolution {
         }
     }
 
-    /// The first time, in units, that is too late for 64 bits of ticks.
+    /// The first time, in units, that does not fit 64 bits of ticks.
     pub fn horizon(self) -> f64 {
         TWO_TO_64 / f64::from(self.ticks_per_unit)
     }
@@ -194,7 +194,7 @@ pub enum TimeError {
         units: f64,
     },
     /// The number does not fit 64 bits of ticks.
-    #[error("the time {} is not before the horizon {horizon}; choose fewer ticks per unit", number(*units))]
+    #[error("the time {} does not fit 64 bits of ticks (the first such time is {horizon}); choose fewer ticks per unit", number(*units))]
     BeyondHorizon {
         /// The number, in units.
         units: f64,

@@ -1,4 +1,4 @@
-//! A model with results: every kind of column that there can be.
+//! A model with results: every kind of column.
 
 use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::Source;

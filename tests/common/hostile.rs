@@ -1,5 +1,5 @@
-//! What reads files of strangers: each takes any bytes, and neither panics nor takes memory that is
-//! not there. `fuzz/` gives them bytes by coverage, `tests/hostile/main.rs` by chance.
+//! Readers of untrusted files. Each takes any bytes, and neither panics nor allocates memory
+//! without bound. `fuzz/` generates bytes by coverage, `tests/hostile/main.rs` at random.
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses a part of this module")]
 
@@ -20,12 +20,12 @@ pub fn linker(bytes: &[u8]) {
     }
 }
 
-/// The model of checkpoints.
+/// The model of the checkpoints.
 pub fn saved_model() -> Phold {
     Phold::new(20, 3, 0.1, 10.0, Resolution::default()).expect("sizes that there can be")
 }
 
-/// One of that.
+/// A checkpoint of that model.
 pub fn saved() -> Vec<u8> {
     let model = saved_model();
     let mut simulation = CpuSimulation::new(&model, 3).expect("a small model");
@@ -33,7 +33,7 @@ pub fn saved() -> Vec<u8> {
     simulation.checkpoint().expect("a sound run").as_bytes().to_vec()
 }
 
-/// What the network of saved studies is asked.
+/// The study of the network that is saved.
 fn study() -> Study {
     Study::new(3, 40.0, 4.0)
 }
@@ -45,7 +45,7 @@ fn small_network() -> Network {
         .sink("out")
 }
 
-/// One of them.
+/// A saved study.
 pub fn saved_study() -> Vec<u8> {
     let path = std::env::temp_dir().join(format!("eventhorizon-hostile-{}", std::process::id()));
     let keep = StudyAutosave::default().to(Autosave::new(&path, Duration::MAX));
@@ -56,8 +56,7 @@ pub fn saved_study() -> Vec<u8> {
     bytes
 }
 
-/// The reader of checkpoints: the bytes, and what they are with the length and the checksum that
-/// belong to them.
+/// Reads the bytes as a checkpoint, unchanged and with the length and checksum that fit them.
 pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
         if let Ok(saved) = SavedStudy::from_bytes(bytes.clone()) {
@@ -80,7 +79,7 @@ pub fn checkpoint(bytes: &[u8]) {
     }
 }
 
-/// With the length and the checksum that belong to the rest.
+/// Replaces length and checksum by those that fit the rest.
 pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let body = bytes.len().saturating_sub(4);
     if body >= 24 {
@@ -92,7 +91,7 @@ pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Descriptions of networks, in both languages, and what is made of them.
+/// Reads descriptions of networks in both languages, and compiles them.
 pub fn network(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         for network in [Network::from_toml(text), Network::from_json(text)].into_iter().flatten() {

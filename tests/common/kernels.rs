@@ -1,5 +1,5 @@
-//! Every kernel that the library can link for the models that ship, on every target: for
-//! `tests/translate.rs` and the tests in a browser.
+//! Every kernel that the library can link for its models, on every target: for `tests/translate.rs`
+//! and the tests in a browser.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use eventhorizon::models::{
 use eventhorizon::time::Resolution;
 use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, search, self_test};
 
-/// Each once. A module adds its line here.
+/// Each kernel once. A new module adds its line here.
 pub fn recipes() -> Vec<Recipe> {
     let units = Resolution::default();
     let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
@@ -43,8 +43,8 @@ pub fn recipes() -> Vec<Recipe> {
     recipes.into_iter().flatten().filter(|recipe| seen.insert(recipe.clone())).collect()
 }
 
-/// A network with these services. Networks have one of three interpreters: one for exponential or
-/// fixed times, one for any, and one for all that there is, details among it.
+/// A network with these services. Networks use one of three interpreters: for exponential or fixed
+/// times, for any times, and for all features with details.
 fn queues(service: Distribution) -> facility::Facility {
     let network = facility::Network::new("queues")
         .source("in", facility::Source::new(Distribution::Exponential(2.0), "server"))

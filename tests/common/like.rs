@@ -1,4 +1,4 @@
-//! PHOLD as somebody else would have written it.
+//! PHOLD as user code would define it.
 
 use eventhorizon::gpu::Source;
 use eventhorizon::models::Phold;

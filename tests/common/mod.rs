@@ -1,4 +1,4 @@
-//! What integration tests share.
+//! Helpers that integration tests share.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
@@ -13,12 +13,12 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The devices that the tests of a module share, with its name, and how many tests have each at
-/// present.
+/// The devices that the tests of a module share, each with the module's name, and the number of
+/// tests that currently use each.
 static GPUS: [Mutex<Option<(String, Gpu)>>; 2] = [const { Mutex::new(None) }; 2];
 static TESTS: Mutex<[u32; 2]> = Mutex::new([0; 2]);
 
-/// A test's part in one of these devices, until its thread ends.
+/// A test's use of one of these devices, until its thread ends.
 struct Share(usize);
 
 impl Share {
@@ -37,16 +37,16 @@ impl Drop for Share {
 }
 
 /// A device that the tests of a module share, always the same one in a thread. A missing adapter is
-/// a failure: tests that were skipped prove nothing.
+/// a failure, since skipped tests prove nothing.
 ///
-/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two
-/// tests would wait for each other. The next module has others there: a device keeps its kernels,
-/// which for all modules are 13 GB. On hardware all have the same: NVIDIA's driver (580.159) opens
-/// no more after some dozens.
+/// There are two, because lavapipe compiles and runs all work of a device in one thread, so two
+/// tests would wait for each other. The next module gets new ones there: a device caches its
+/// kernels, 13 GB for all modules. On hardware all modules share them: NVIDIA's driver (580.159)
+/// opens only some dozens.
 pub fn gpu() -> Gpu {
     thread_local!(static MINE: Share = Share::new());
     let thread = std::thread::current();
-    // Tests run in threads with their names; what they spawn has none.
+    // Tests run in threads with their names; threads that they spawn have none.
     let module = thread.name().map(|name| name.split_once("::").map_or("", |(module, _)| module));
     MINE.with(|share| {
         let mut shared = GPUS[share.0].lock().unwrap();
@@ -70,7 +70,7 @@ fn is_hardware(gpu: &Gpu) -> bool {
     gpu.info().device_type != wgpu::DeviceType::Cpu
 }
 
-/// A device of a test's own, for tests that do harm to it.
+/// A device for one test that may damage it.
 pub fn own_gpu() -> Gpu {
     let _ = env_logger::builder().is_test(true).try_init();
     let gpu = Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"));
@@ -80,27 +80,27 @@ pub fn own_gpu() -> Gpu {
     gpu
 }
 
-/// What outputs are filled with before a dispatch, so that an element nobody wrote is seen.
+/// The contents of outputs before a dispatch, so that a missing write is visible.
 pub const POISON: u32 = 0xdead_beef;
 
-/// Every queue design that the library chooses from with every value of what else a test tries.
+/// Each queue design that the library chooses from, with each of some values.
 pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
     let each = |queue| values.iter().map(move |&value| (queue, value));
     QueueDesign::PRODUCTION.into_iter().flat_map(each).collect()
 }
 
-/// Those of them that are queues of their own: all but the calendar, which fills up elsewhere.
+/// Those that are queues of their own: all except the calendar, which overflows differently.
 pub fn queues() -> impl Iterator<Item = QueueDesign> {
     QueueDesign::PRODUCTION.into_iter().filter(|design| !design.is_calendar())
 }
 
-/// The designs of the paper. They need not meet all that a run may be.
+/// The designs of the paper, which need not support every run.
 pub fn paper_queues() -> impl Iterator<Item = QueueDesign> {
     QueueDesign::ALL.into_iter().filter(|design| design.row().paper)
 }
 
-/// Runs a test with random cases: the same ones each time, so that drivers which cache kernels have
-/// them. With EVENTHORIZON_LONG it is 20 times as many, and other ones each time.
+/// Runs a test with random cases: the same ones each time, so that drivers with a kernel cache find
+/// them. EVENTHORIZON_LONG runs 20 times as many, with a new seed each time.
 pub fn random_cases(cases: u32) -> TestRunner {
     let config = |cases| Config { cases, failure_persistence: None, ..Config::default() };
     match std::env::var_os("EVENTHORIZON_LONG") {

@@ -14,7 +14,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Each LP passes its token to the next one, so one event per LP is the most there is.
+    /// Each LP passes its token to the next one, so an LP holds at most one event.
     pub fn new(lps: u32, hops: u32) -> Self {
         let next = (0..lps).map(|lp| (lp + 1) % lps).collect();
         Self { next, step: 10, hops, stride: 1, capacity: Capacity { queue: 2, mailbox: 2 } }

@@ -1,4 +1,4 @@
-//! What the tests of replications share.
+//! Helpers that the tests of replications share.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::replication::{Design, Experiment, Mapping, Results};

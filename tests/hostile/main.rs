@@ -1,4 +1,4 @@
-//! Files of strangers, by chance: what ships, damaged. The bodies are those of `fuzz/`.
+//! Random damage to files in the repository. The readers are those of `fuzz/`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use proptest::sample::Index;
 #[path = "../common/hostile.rs"]
 mod bodies;
 
-/// Damage to bytes: what a disk, a transfer, an editor or an enemy does.
+/// Damage to bytes by a disk, a transfer, an editor or an attacker.
 #[derive(Debug, Clone)]
 struct Damage {
     way: u32,
@@ -46,7 +46,7 @@ impl Damage {
                 let [from, to] = [b, c].map(|place| place % other.len());
                 bytes.splice(a..a, other[from.min(to)..from.max(to)].iter().copied());
             }
-            // The number that comes next is another one.
+            // Replaces the next number.
             5 => {
                 if let Some(begin) = bytes[a..].iter().position(u8::is_ascii_digit).map(|place| a + place) {
                     let end = bytes[begin..].iter().position(|byte| !byte.is_ascii_digit());
@@ -81,7 +81,7 @@ fn files(folders: &[&str], endings: &[&str]) -> Vec<Vec<u8>> {
     files
 }
 
-/// Gives a reader 1,024 files (more with PROPTEST_CASES=...), each damaged in one to four ways.
+/// Passes 1,024 files (more with PROPTEST_CASES=...) to a reader, each damaged in one to four ways.
 fn gives(files: &[Vec<u8>], reader: fn(&[u8])) {
     files.iter().for_each(|file| reader(file));
     let config = ProptestConfig::default();

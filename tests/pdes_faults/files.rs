@@ -175,7 +175,7 @@ fn what_a_models_file_lacks_is_said_of_that_file() {
         ([STATE, INIT, ""], "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
         (
             [&format!("{STATE}struct Event {{ time: vec2<u32> }}\n"), INIT, HANDLE],
-            "`struct Event`, which is the engine's",
+            "`struct Event`, which is a name of the engine",
         ),
         ([STATE, INIT, "fn handle(lp: u32, event: Event) {}"], "`fn handle(lp: u32, event: Event, state"),
         ([STATE, "fn init(lp: i32, state: ptr<function, State>) {}", HANDLE], "`fn init(lp: u32, state"),
@@ -221,14 +221,14 @@ fn parameters_that_rust_does_not_have_are_refused() {
 #[test]
 fn data_that_do_not_go_with_their_declaration_are_refused() {
     let text = Odd::new().source.text().to_owned();
-    // A declaration without data, elements that they do not fill, and data without a declaration.
+    // A declaration without data, a partial element, and data without a declaration.
     let mut none = Text::new([STATE, INIT, HANDLE].concat());
     none.wgsl.insert_str(0, "@group(1) @binding(1) var<storage, read> data: array<u32>;\n");
     assert!(none.refused().contains("`Model::data` is empty"), "{}", none.refused());
     let wide = text.replace("data: array<u32>;", "data: array<vec4<u32>>;").replace("data[lp]", "data[lp].x");
     let refused = Odd { source: Source::new("odd.wgsl", wide), ..Odd::new() }.refused().to_string();
     assert!(refused.contains("16 bytes each") && refused.contains("40"), "{refused}");
-    // A table behind a word of its own is as long as it likes.
+    // A table after a word of its own may have any length.
     let led = text
         .replace("data: array<u32>;", "data: Led;\nstruct Led { first: u32, next: array<vec2<u32>> }")
         .replace("data[lp]", "data.next[lp / 2u].x");
@@ -261,24 +261,24 @@ fn hostile_files_are_refused_in_a_sentence_that_names_them() {
     let many = 16_000;
     let count = |text: &str| format!("(*state).count = {text};");
     let cases = [
-        // What would overflow the parser's stack.
+        // Overflows the parser's stack.
         handler(&count(&("1u".to_owned() + &" + 1u".repeat(many)))),
         handler(&count(&format!("{}1u{}", "(".repeat(many), ")".repeat(many)))),
         handler(&("{".repeat(many) + &"}".repeat(many))),
         handler(&format!("if lp == 0u {{}}{}", " else if lp == 1u {}".repeat(many))),
-        // What would take more room than an invocation has.
+        // Needs more memory than an invocation has.
         handler("var list: array<u32, 1000000>; list[lp] = 1u; (*state).count = list[event.payload.x];"),
         handler("var list: array<u32, 4294967295>; list[lp] = 1u; (*state).count = list[0];"),
         handler("(*state).count = array<u32, 100000>()[lp];"),
         Text::new([STATE, INIT, "fn big(a: array<u32, 100000>) -> u32 { return a[3]; }\n", HANDLE].concat()),
-        // What never ends before it runs.
+        // Recursion that never ends.
         Text::new([STATE, INIT, HANDLE, "fn again(n: u32) -> u32 { return again(n + 1u); }\n"].concat()),
         Text::new([STATE, INIT, HANDLE, "struct Own { next: Own }\n"].concat()),
         Text::new([STATE, INIT, HANDLE, "const A = B; const B = A;\n"].concat()),
-        // What cannot be counted out.
+        // A constant that cannot be computed.
         handler("const none = 0u; (*state).count = 1u / none;"),
         handler("(*state).count = 1u << 99u;"),
-        // What belongs to all, or to the engine.
+        // Functions that belong to all invocations, or to the engine.
         handler("workgroupBarrier();"),
         Text::new([STATE, INIT, HANDLE, "var<workgroup> shared_words: array<u32, 64>;\n"].concat()),
         Text::new([STATE, INIT, HANDLE, "var<private> mine: u32;\n"].concat()),
@@ -293,7 +293,7 @@ fn hostile_files_are_refused_in_a_sentence_that_names_them() {
         let text = refused.to_string();
         assert!(text.starts_with("my/text.wgsl:"), "{begin}: {text}");
         assert!(text.len() < 2000, "{begin}: {} bytes", text.len());
-        // `unwrap` tells the same.
+        // `unwrap` prints the same text.
         assert_eq!(format!("{refused:?}"), text);
     }
 }
@@ -352,7 +352,7 @@ fn a_model_may_have_any_name_that_the_engine_or_wgsl_has() {
                 _ => format!("{n}u"),
             })),
         ),
-        // A local name hides what is outside, and harms nobody.
+        // A local name hides an outer one, which is harmless.
         (
             String::new(),
             handler(&format!(

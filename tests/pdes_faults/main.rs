@@ -1,4 +1,4 @@
-//! What breaks a rule ends a run with a typed error that says where, never with a wrong result.
+//! A broken rule ends a run with a typed error that names the place, never with a wrong result.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,7 +13,7 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::time::Ticks;
 
-/// Too little room is a fault.
+/// Too little capacity is a fault.
 const FIXED: Options = Options {
     seed: 0,
     replica: Replica { point: 0, number: 0 },
@@ -40,7 +40,7 @@ fn fault_on_gpu<M: Model>(gpu: &Gpu, model: &M, options: Options) -> Fault {
         Err(error) => return fault::<()>(Err(error)), // in the initialisation
     };
     let first = fault(simulation.run(Until::EMPTY));
-    // Nothing goes on after a fault, and nothing of it can be taken for a result.
+    // Nothing continues after a fault, and no partial result is returned.
     assert_eq!(fault(simulation.run(Until::time(Ticks::new(5)))), first);
     assert_eq!(fault(simulation.states()), first);
     assert_eq!(fault(simulation.pending()), first);
@@ -56,7 +56,7 @@ fn fault_on_cpu<M: CpuModel>(model: &M) -> Fault {
     }
 }
 
-/// A model of which only the WGSL matters.
+/// A model whose WGSL alone matters.
 struct Text {
     file: &'static str,
     wgsl: String,
@@ -103,7 +103,7 @@ const INIT: &str =
 const HANDLE: &str =
     "fn handle(lp: u32, event: Event, state: ptr<function, State>) { (*state).count += 1u; }\n";
 
-/// A model of [`Text`] whose handler does this. Payloads are (lp, 0).
+/// A model of [`Text`] with this handler. Payloads are (lp, 0).
 fn handler(body: &str) -> Text {
     let handle = format!("fn handle(lp: u32, event: Event, state: ptr<function, State>) {{\n{body}\n}}\n");
     let init = INIT.replace("vec2<u32>(lp)", "vec2<u32>(lp, 0u)");

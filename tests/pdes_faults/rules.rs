@@ -1,4 +1,4 @@
-//! Rules that models break while they run, and room that they lack.
+//! Rules that models break while they run, and capacities that they exceed.
 
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
@@ -98,8 +98,8 @@ fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
 #[test]
 fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     let gpu = gpu();
-    // Sorting 1,500 events by insertion takes more iterations than llvmpipe makes; other drivers
-    // make them all.
+    // Sorting 1,500 events by insertion takes more iterations than llvmpipe permits; other drivers
+    // permit them.
     let model = Phold::new(2, 1500, 0.1, 10.0, Resolution::default()).unwrap();
     let end = Until::events(2000);
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
@@ -149,8 +149,8 @@ fn a_fault_that_the_host_has_not_seen_is_no_result() {
 #[test]
 fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     let gpu = gpu();
-    // All send to LP 50, which has room for 60 mails and not for as many events. If it handled some
-    // of them, it would flood LP 0.
+    // All LPs send to LP 50, which has capacity for 60 messages but not for as many events. If it
+    // handled some of them, it would flood LP 0.
     let wgsl = [
         STATE,
         INIT,
@@ -172,9 +172,10 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
 
 #[test]
 fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_right_elsewhere() {
-    // Its own device: a driver may take it away.
+    // A device of its own, because the driver may remove it.
     let gpu = own_gpu().waiting(std::time::Duration::from_secs(60));
-    // Where no driver ends it, an endless one would take the device for good: there it is long.
+    // An endless loop would block a device whose driver has no watchdog: there the loop is only
+    // long.
     let endless = gpu.info().device_type == wgpu::DeviceType::Cpu;
     let end = if endless { "" } else { "if i == 1000000u { break; }" };
     let looping = format!("var i = 0u; loop {{ i += 1u; (*state).count = i ^ lp; {end} }}");
@@ -206,8 +207,8 @@ fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_righ
 #[test]
 fn loops_that_are_too_long_for_several_lps_are_one_lps() {
     let gpu = gpu();
-    // Two of them are more iterations than llvmpipe makes, which serves as many by an invocation on
-    // less than 32 cores; one is not.
+    // Two of these loops exceed the iterations that llvmpipe permits, which on fewer than 32 cores
+    // serves many LPs with one invocation; one does not.
     let body = "for (var i = 0u; i < 40000u; i += 1u) { (*state).count = (*state).count * 3u + (i ^ lp); }";
     let model = Text { lps: 16_000, ..handler(body) };
     let expected = |lp: u32| (0..40_000u32).fold(0u32, |count, i| count.wrapping_mul(3).wrapping_add(i ^ lp));
@@ -231,7 +232,7 @@ fn what_wgsl_defines_for_bad_arithmetic_and_bad_indices_is_what_happens() {
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60);
         simulation.states().unwrap()
     };
-    // Payload y is 0, which no compiler knows.
+    // Payload y is 0, which no compiler can infer.
     let all = |value: fn(u32) -> u32| (0..60).map(value).collect::<Vec<_>>();
     assert_eq!(run("(*state).count = lp / event.payload.y;"), all(|lp| lp));
     assert_eq!(run("(*state).count = lp % event.payload.y;"), all(|_| 0));
@@ -246,8 +247,7 @@ fn what_wgsl_defines_for_bad_arithmetic_and_bad_indices_is_what_happens() {
         all(|_| 0)
     );
     assert_eq!(run("(*state).count = lp << (event.payload.y + 33u);"), all(|lp| lp << 1));
-    // Beyond an array something is read or written, within it: neither is another LP's state nor a
-    // crash.
+    // An access beyond an array happens within it: it neither reads another LP's state nor crashes.
     let list = "var list = array<u32, 4>(0u, 1u, 2u, 3u);";
     for index in ["event.payload.y + 4u", "event.payload.y - 1u", "lp * 0x01000000u + 4u"] {
         let read = run(&format!("{list} (*state).count = list[{index}];"));
@@ -282,7 +282,7 @@ fn thousands_of_events_from_one_handler_grow_or_are_a_fault() {
                 let states = simulation.states().unwrap();
                 assert_eq!((states[7], states[9], states[8]), (1001, 3001, 1), "{queue}");
             }
-            // 3,000 in order are more iterations than llvmpipe makes in a window.
+            // 3,000 events in order take more iterations in a window than llvmpipe permits.
             Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::LoopsCut, "{queue}"),
             Err(other) => panic!("{queue}: {other}"),
         }
@@ -293,11 +293,11 @@ fn thousands_of_events_from_one_handler_grow_or_are_a_fault() {
             "{queue}: {found}"
         );
     }
-    // Far too many for any memory: an error, and what there was before can be read.
+    // Too many for any memory: an error, after which the earlier results can be read.
     let flood = handler(
         "for (var i = 0u; i < 60000u; i += 1u) { schedule(lp, time_add(now(), vec2<u32>(1u, 0u)), vec2<u32>(i)); }",
     );
-    // Little memory, because a window in which such handlers find room takes minutes.
+    // Little memory, because a window in which such handlers find space takes minutes.
     let small = gpu.binding_at_most(1 << 24);
     let mut simulation = Simulation::new(&small, &flood, grown).unwrap();
     match simulation.run(Until::EMPTY) {

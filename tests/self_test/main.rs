@@ -1,4 +1,4 @@
-//! `self_test`: what passes, and how a device fails.
+//! `self_test`: the checks that pass, and how a device fails.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::{SelfTest, self_test};
@@ -32,11 +32,11 @@ fn an_adapter_that_passes_the_tests_passes_its_own() {
     ] {
         assert!(names(&report).contains(&name), "{report}");
     }
-    // Without what not all adapters have, other ways are checked.
+    // Without optional features, other methods are checked.
     let bare = self_test(&gpu.without(wgpu::Features::all()));
     assert!(bare.passed(), "{bare}");
     let text = bare.to_string();
-    assert!(text.contains("not used: kernels are the baseline's") && !text.contains("64-bit"), "{text}");
+    assert!(text.contains("not used: baseline kernels run instead") && !text.contains("64-bit"), "{text}");
     assert!(text.ends_with(&format!("{} checks passed", bare.checks.len())), "{text}");
 }
 
@@ -52,7 +52,7 @@ fn a_device_that_fails_is_said_to_and_is_not_asked_again() {
         "{report}"
     );
     assert!(report.to_string().ends_with("1 of 1 checks failed"), "{report}");
-    // One with too little room for some of it fails in that, and goes on.
+    // A device with too little memory for one check fails in that one and continues.
     let small = self_test(&gpu().binding_at_most(1 << 14));
     assert!(small.failures().any(|check| check.name == "sort"), "{small}");
     assert_eq!(small.checks.last().unwrap().name, "matching, grid");

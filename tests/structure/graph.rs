@@ -9,11 +9,11 @@ use super::source::Source;
 /// is empty.
 pub(crate) struct Graph {
     sources: BTreeMap<String, Source>,
-    /// For each file the files that define what it uses, with what that is.
+    /// For each file: the files that define the names it uses, with these names.
     pub(crate) uses: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
 }
 
-/// What a path names.
+/// The target of a path.
 #[derive(Clone)]
 enum Target {
     Module(String),
@@ -22,7 +22,7 @@ enum Target {
 }
 
 impl Graph {
-    /// Reads the files below `folder`, of which `lib.rs` is the root.
+    /// Reads the files below `folder`, with `lib.rs` as the root.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut texts = BTreeMap::new();
         read_folder(folder, "", &mut texts);
@@ -39,7 +39,7 @@ impl Graph {
         graph
     }
 
-    /// Files that use each other in a circle, each circle with all files that it joins.
+    /// Files that use each other in a circle, each circle with all its files.
     pub(crate) fn circles(&self) -> Vec<BTreeSet<String>> {
         let mut circles: Vec<BTreeSet<String>> = Vec::new();
         let reached: BTreeMap<_, _> = self.uses.keys().map(|file| (file, self.reached_from(file))).collect();
@@ -94,7 +94,7 @@ impl Graph {
         used
     }
 
-    /// What a path in this file names; `None` for what other crates define, and for local names.
+    /// The target of a path in this file; `None` for names of other crates and local names.
     fn resolve(&self, file: &str, path: &[String], depth: u32) -> Option<Target> {
         let (first, mut rest) = path.split_first()?;
         let mut target = match first.as_str() {

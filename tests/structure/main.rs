@@ -1,20 +1,20 @@
-//! What the modules of the library may use of each other, and that no files use each other in a
-//! circle.
+//! Which modules of the library may use each other, and that no files use each other in a circle.
 
 mod graph;
 mod source;
+mod style;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use graph::Graph;
 
-/// Each module and what it may use. Files beside the modules have rows, too.
-const MAY_USE: [(&str, &[&str]); 19] = [
+/// Each module and the modules that it may use. Files outside of modules have rows too.
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("text", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
-    // Users' sources and the library's files have one type.
+    // Sources of users and of the library have one type.
     ("gpu", &[]),
     ("time", &[]),
     ("random", &["time"]),
@@ -25,6 +25,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
     ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
     ("facility", &["pdes", "replication", "statistics", "random", "time", "gpu"]),
+    ("description", &["pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),
     ("hybrid", &["pdes", "statistics", "random", "time", "gpu"]),
@@ -48,7 +49,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("", &["self_test"]),
 ];
 
-/// What belongs to no module, and all may use.
+/// Modules that all others may use.
 const FOR_ALL: [&str; 4] = ["text", "shared", "shaders", "columns"];
 
 /// The folders of `pdes`, lowest first: each uses itself and those before it.
@@ -116,7 +117,7 @@ fn folders_of_pdes_use_those_below_them() {
     assert_eq!(seen.len(), FOLDERS_OF_PDES.len(), "a folder is empty");
 }
 
-/// A crate of these files, and what one of them uses.
+/// A crate of these files, and the names that one of them uses.
 fn uses<const N: usize>(files: [(&str, &str); N], file: &str) -> Vec<String> {
     let texts = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
     Graph::new(BTreeMap::from(texts)).uses[file].keys().cloned().collect()

@@ -1,12 +1,12 @@
-//! Reads the declarations, imports and paths of a Rust file. What is for tests or documentation
-//! alone is left out.
+//! Reads the declarations, imports and paths of a Rust file, without code for tests or
+//! documentation.
 
 /// What a file declares and uses.
 #[derive(Default)]
 pub(crate) struct Source {
     /// Modules with a file of their own.
     pub(crate) modules: Vec<String>,
-    /// Items that are defined here, at any depth but that of functions.
+    /// Items that are defined here, at any depth except in functions.
     pub(crate) items: Vec<String>,
     pub(crate) imports: Vec<Import>,
     /// Paths in code, each as its segments. A single segment is one that may name an import.
@@ -18,7 +18,7 @@ pub(crate) struct Import {
     pub(crate) path: Vec<String>,
     /// The name here; `*` for all names.
     pub(crate) name: String,
-    /// Whether it is `pub`, for whomever.
+    /// Whether it is `pub`, with any scope.
     pub(crate) is_reexport: bool,
 }
 
@@ -118,7 +118,7 @@ impl Source {
             at += 2;
         }
         let is_member = start > 0 && [".", "::"].contains(&tokens[start - 1].as_str());
-        // Of single names in lower case only what is called may be an import; others are variables.
+        // A single name in lower case may be an import only if it is called; others are variables.
         let is_variable = path.len() == 1
             && path[0].starts_with(|first: char| first.is_lowercase() || first == '_')
             && !tokens.get(at).is_some_and(|next| next == "(" || next == "!");
@@ -133,8 +133,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Names, `::` and single characters; comments, strings, characters, lifetimes and numbers are left
-/// out.
+/// Names, `::` and single characters, without comments, strings, characters, lifetimes and numbers.
 fn tokens(text: &str) -> Vec<String> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -226,7 +225,7 @@ fn after_character(text: &[char], start: usize) -> usize {
     at + 1
 }
 
-/// Leaves out what stands under `#[cfg(test)]` or `#[cfg(doc)]`: an item, or a field.
+/// Removes items and fields under `#[cfg(test)]` or `#[cfg(doc)]`.
 fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut left = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -264,7 +263,7 @@ fn is_left_out(tokens: &[String]) -> bool {
         && (tokens[4] == "test" || tokens[4] == "doc" || (tokens[4] == "all" && tokens[6] == "test"))
 }
 
-/// Where the brackets that open at `at` are closed, and one more.
+/// The position after the brackets that open at `at`.
 fn after_brackets(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (number, token) in tokens.iter().enumerate().skip(at) {

@@ -1,11 +1,11 @@
-// LPs that keep themselves busy: an event brings others for the LP itself, at once or soon, and now and then one for another LP. The
-// last rows that it saw are kept in a ring in LP memory.
+// LPs with many events: an event schedules others for the LP itself, at once or soon, and sometimes
+// one for another LP. A ring in LP memory holds the last rows.
 
 struct Params {
     rows: u32,      // of the ring
-    rule: u32,      // what is done wrong, or 0
-    culprit: u32,   // by which LP
-    children: u32,  // of each event, at the most
+    rule: u32,      // the error to make, or 0
+    culprit: u32,   // the LP that makes it
+    children: u32,  // of each event, at most
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -16,14 +16,15 @@ struct State {
 }
 
 fn init(lp: u32, state: ptr<function, State>) {
-    // Reads what was there before: `init` may run more than once, and must find zeros.
+    // Reads the earlier content: `init` may run more than once and must find zeros.
     for (var i = 0u; i < params.rows; i += 1u) {
         let row = memory_get(i);
         memory_set(i, row + vec4<u32>(lp, i, 1u, 0u));
     }
     schedule(lp, vec2<u32>(draw_below(50u), 0u), vec2<u32>(6u, lp));
     if params.rule == 5u && lp == params.culprit { memory_set(params.rows, vec4<u32>(1u)); }
-    if params.rule == 7u && lp == params.culprit { // more than two budgets at one time, and then for ever
+    // More than two budgets at one time, then for ever.
+    if params.rule == 7u && lp == params.culprit {
         for (var i = 0u; i < 300u; i += 1u) { schedule(lp, vec2<u32>(60u, 0u), vec2<u32>(0u, i)); }
         schedule(lp, vec2<u32>(60u, 0u), vec2<u32>(8u, 0u));
     }
@@ -49,7 +50,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if lp == params.culprit && event.payload.x <= 3u {
         switch params.rule {
             case 1u: { schedule(lp, event.time, event.payload); return; }               // for ever
-            case 2u: { schedule(lp, vec2<u32>(event.time.x - 1u, 0u), event.payload); } // in the past
+            case 2u: { schedule(lp, vec2<u32>(event.time.x - 1u, 0u), event.payload); } // past
             case 3u: { schedule(lp, now(), vec2<u32>(event.payload.x, 7u)); schedule(lp, now(), vec2<u32>(event.payload.x, 8u)); }
             case 4u: { (*state).order += memory_get(memory_rows()).x; }
             default: {}
@@ -58,8 +59,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if event.payload.x == 0u { return; }
     let children = draw_below(params.children + 1u);
     for (var i = 0u; i < children; i += 1u) {
-        // Half of them without a delay: in the order of their payloads some come before what else is pending at this time, some after
-        // it, and some are equal to it.
+        // Half of them without a delay: in the order of payloads they are before, after or equal to
+        // other pending events of this time.
         let delay = select(0u, draw_below(400u), draw_bernoulli(0x80000000u));
         schedule(lp, time_add(now(), vec2<u32>(delay, 0u)), vec2<u32>(event.payload.x - 1u, draw_below(4u)));
     }

@@ -1,4 +1,4 @@
-// LPs that keep statistics of what they draw, and tell of them: every kind of column that results can have.
+// LPs with statistics of their draws in the output: every kind of column that results can have.
 //
 // import: statistics/tally.wgsl
 // import: statistics/time_average.wgsl
@@ -7,7 +7,7 @@
 struct Params {
     classes: u32,
     row: u32,       // of LP memory, which `output` reads
-    culprit: u32,   // LPs from this one on ask for a row that they do not have
+    culprit: u32,   // LPs from this one on read a row that they do not have
     huge: u32,      // what is added to the highest word of a number of 128 bits
     kinds: u32,     // in `data`
 }
@@ -48,7 +48,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).wait = tally_add((*state).wait, now(), vec2<u32>(wait, wait & 1u));
     (*state).load = time_average_set((*state).load, now(), draw_below(5u));
     (*state).bins[histogram_bin(vec2<u32>(wait, 0u), vec2<u32>(100u, 0u), vec2<u32>(300u, 0u), 5u)] += 1u;
-    // Whatever the events drew: the number is of this LP's services.
+    // Independent of the events' draws: the number counts this LP's services.
     stream_purpose(3u, (*state).served);
     (*state).drift += i32(draw_below(7u)) - 3;
     stream_main();

@@ -1,4 +1,5 @@
-// A single server for the engine of replications, that keeps every statistic of the library in its state. A step is one client.
+// A single server for the replication engine, with every statistic of the library in its state. A
+// step is one client.
 //
 // import: statistics/histogram.wgsl
 // import: statistics/tally.wgsl
@@ -49,7 +50,7 @@ fn step(state: ptr<function, State>) -> bool {
     (*state).arrival = time_add((*state).arrival, draw_exponential(params.mean));
     let begin = select((*state).free, (*state).arrival, time_less((*state).free, (*state).arrival));
     let wait = wide_subtract(begin, (*state).arrival);
-    // From the end of the last service to the beginning of this one, the server is idle.
+    // The server is idle from the end of the last service to the beginning of this one.
     (*state).busy = time_average_add((*state).busy, begin, 1);
     (*state).free = time_add(begin, draw_exponential(params.mean));
     (*state).busy = time_average_set((*state).busy, (*state).free, 0u);

@@ -1,4 +1,5 @@
-// LPs that have more to do in a window than its budget lets them: LP 5 breaks a rule at once, LP 0 in what is left over for the next window.
+// LPs with more events in a window than its budget: LP 5 breaks a rule at once, LP 0 in the events
+// that remain for the next window.
 
 struct Params { events: u32, unused: u32 } // of each LP
 

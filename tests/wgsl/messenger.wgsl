@@ -1,5 +1,7 @@
-// A feeder (LP 2), who holds some events and hears from nobody, sends a messenger (LP 0) on his way with the first, who sends to a receiver (LP 1). The receiver holds events of its own for one time, and one before, and hears from nobody but the messenger,
-// who says that he takes `said` ticks to answer, and takes as many as it needs to be there at `arrival`.
+// A feeder (LP 2) holds some events and has no senders. Its first event sends a message to a
+// messenger (LP 0), which sends to a receiver (LP 1). The receiver holds events of its own for one
+// time, and one before, and its only sender is the messenger, whose declared answer takes `said`
+// ticks and whose message arrives at `arrival`.
 
 struct Params {
     own: u32,       // events of the receiver at AT
@@ -12,7 +14,7 @@ struct Params {
 
 const AT = 100u;
 const LEAVES = 10u; // when the feeder sends, and
-const COMES = 50u;  // when the messenger hears of it
+const COMES = 50u;  // when the messenger receives
 
 struct State {
     order: u32,
@@ -30,7 +32,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).order = ((*state).order ^ event.payload.x) * 0x9e3779b1u + event.time.x;
     (*state).count += 1u;
     if lp == 2u && (*state).count == 1u { schedule(0u, vec2<u32>(COMES, 0u), vec2<u32>(0u)); }
-    // In the midst of what the receiver holds, if it is for that time.
+    // Among the events that the receiver holds, if it is for their time.
     if lp == 0u { schedule(1u, vec2<u32>(params.arrival, 0u), vec2<u32>(params.own | 1u, 0u)); }
 }
 

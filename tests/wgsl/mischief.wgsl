@@ -1,4 +1,4 @@
-// One token per LP goes round, until LPs at or above `culprit` break a rule at a given time.
+// One token per LP goes round until LPs at or above `culprit` break a rule at a given time.
 
 struct Params {
     at: vec2<u32>,
@@ -27,8 +27,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             case 0u: { schedule((lp + 1u) % lp_count(), time_add(event.time, vec2<u32>(lookahead().x - 1u, 0u)), event.payload); }
             case 1u: { schedule(lp_count() + lp, next, event.payload); }
             case 2u: { schedule(lp, time_add(next, TIME_NEVER), event.payload); }
-            case 3u: { schedule(3u, next, event.payload); }                                 // floods one mailbox
-            case 4u: { schedule(4u, time_add(next, vec2<u32>(0u, 1u)), event.payload); }    // fills one queue
+            case 3u: { schedule(3u, next, event.payload); } // floods a mailbox
+            case 4u: { schedule(4u, time_add(next, vec2<u32>(0u, 1u)), event.payload); }
             default: {}
         }
     }

@@ -1,5 +1,5 @@
-// Tokens go from LP to LP at random, and what they leave behind is coloured by the number of the run. In one run of many, some LPs break the lookahead
-// from some time on.
+// Tokens move from LP to LP at random, and their traces depend on the number of the run. In one run
+// of many, some LPs violate the lookahead from some time on.
 
 struct Params {
     at: vec2<u32>,      // from this time on

@@ -1,4 +1,4 @@
-// A queue without order: the first event is looked for among all that are held.
+// An unordered queue: the first event is found by comparing all of them.
 //
 // queue_events   queue_stride() slots of each queue: one for its owner, then the events
 //
@@ -14,7 +14,7 @@ fn bag_slot(index: u32) -> u32 {
     return bag_base + 1u + index;
 }
 
-// The number of the first event in order. One must be held.
+// The index of the first event in order. At least one must be held.
 fn bag_first() -> u32 {
     var first = 0u;
     // Bound: the events held.
@@ -52,7 +52,7 @@ fn queue_first() -> Item {
     return queue_events[bag_slot(bag_first())];
 }
 
-// One that is not after the second.
+// An event that is not after the second.
 fn queue_second() -> Item {
     return queue_first();
 }
@@ -74,7 +74,7 @@ fn queue_peek(index: u32) -> Item {
     return queue_events[bag_slot(index)];
 }
 
-// A scan tells the first event alone.
+// A scan returns only the first event.
 fn queue_scan_open() {
     bag_told = false;
 }

@@ -1,10 +1,13 @@
-// Runs a script of queue operations (one thread per queue) and writes down what each returned.
+// Runs a script of queue operations (one thread per queue) and records the result of each.
 //
 //   shape     (queues, capacity, stride, operations per queue)
-//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again, and look at the second or the only one; 3 and 4 take the number of events that follow
-//             (marked 9), 3 at `queue_place` as the first operation, 4 at `queue_spare`; the event, or the number, in `events`
-//   results   queues x operations: the event that pop removed, what 2 saw, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
-//             operation if the driver cut a loop, else untouched
+//   scripts   queues x operations. `kinds`: 0 push, 1 pop, 2 close, open again and read the second
+//             or only event, 3 and 4 take the number of events that follow (marked 9), 3 at
+//             `queue_place` as the first operation, 4 at `queue_spare`. `events`: the event, or the
+//             number
+//   results   queues x operations: the popped event, the one that 2 read, (accepted, size, 0, 0)
+//             for push and 4, (1, 1, 1, 1) for the first operation if the driver cut a loop, else
+//             unchanged
 //
 // import: gpu/loops.wgsl
 //
@@ -34,7 +37,8 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
             case 1u, 2u: {
                 if kinds[at] == 2u { queue_open(q, queue_close()); }
                 if queue_size() > 0u {
-                    // In one place: llvmpipe takes only so many iterations, also of loops that are passed over.
+                    // One loop: llvmpipe limits the iterations of all loops, including those in
+                    // branches not taken.
                     let first = queue_first();
                     if kinds[at] == 1u {
                         results[at] = first;
@@ -66,7 +70,7 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
             default: {}
         }
     }
-    // What is left, by peeking, from either end: the host sorts it.
+    // The remaining events, by peeking from either end: the host sorts them.
     for (var k = 0u; k < queue_size(); k += 1u) {
         let i = select(k, queue_size() - 1u - k, q % 2u == 1u);
         results[shape.x * shape.w + q * shape.y + i] = queue_peek(i);

@@ -1,5 +1,5 @@
-// Runs a script of queue operations where a team of CB_LANES invocations serves each queue (queue/cb_par.wgsl), and writes down what each returned: the
-// same as queue_probe.wgsl, which says what the buffers hold.
+// Runs a script of queue operations with a team of CB_LANES invocations per queue
+// (queue/cb_par.wgsl) and records the result of each. Buffers and results: queue_probe.wgsl.
 //
 // import: gpu/loops.wgsl
 //
@@ -16,7 +16,8 @@ override GROUP_SIZE: u32 = 64u;
 fn queue_capacity() -> u32 { return shape.y; }
 fn queue_stride() -> u32 { return shape.z; }
 
-// What an operation does that needs the leader only; returns how many events the team is to insert, which lie behind those held.
+// The leader's part of an operation. Returns the number of events that the team inserts, which lie
+// behind those held.
 fn lead(q: u32, i: u32, kind: u32) -> u32 {
     let at = q * shape.w + i;
     switch kind {

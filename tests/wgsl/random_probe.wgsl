@@ -1,5 +1,5 @@
-// One kernel per function of the modules `time` and `random`, to be tested alone. One invocation serves one
-// case: it reads the case's words from `input` and writes its result's words to `output`, at the strides
+// A kernel per function of the modules `time` and `random`. One invocation serves one case: it
+// reads the case's words from `input` and writes the result's words to `output`, at the strides
 // given with each kernel.
 //
 // import: time/ticks.wgsl
@@ -9,13 +9,13 @@
 // import: random/exponential_table.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
-// How many cases there are: a buffer may be longer than what was asked for.
+// The number of cases: buffers may be longer than requested.
 @group(0) @binding(2) var<uniform> cases: vec4<u32>;
 @group(0) @binding(0) var<storage, read> input: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;
 
-// Draws that the kernels of stream and distributions make per case: enough to enter a third block from any
-// position.
+// Draws per case by the kernels of streams and distributions: enough to reach a third block from
+// any position.
 const DRAWS = 10u;
 const SEED = vec2<u32>(0x01234567u, 0x89abcdefu);
 
@@ -41,8 +41,8 @@ fn probe_philox(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }
 
-// in: seed (2), owner, index (2), first draw; out: DRAWS draws, position after them.
-// A first draw of 0 leaves the stream as stream_open made it.
+// in: seed (2), owner, index (2), first draw; out: DRAWS draws, position after them. With a first
+// draw of 0, stream_seek is not called.
 @compute @workgroup_size(64)
 fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 6u;
@@ -58,8 +58,9 @@ fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + DRAWS] = stream_position();
 }
 
-// in: first draw of the stream, purpose, number, first draw there, whether the stream is complemented; out: DRAWS draws there, two of the next number,
-// position of the stream after it, its next word. The stream is (SEED, owner = case, index = 1); the substream is laid as in pdes/model.wgsl.
+// in: first draw of the stream, purpose, number, first draw there, whether the stream is
+// complemented; out: DRAWS draws there, two of the next number, the stream's position afterwards,
+// its next word. Stream (SEED, owner = case, index = 1); substream as in pdes/model.wgsl.
 @compute @workgroup_size(64)
 fn probe_purpose(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 5u;
@@ -81,8 +82,8 @@ fn probe_purpose(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + DRAWS + 3u] = draw();
 }
 
-// in: first draw; out: a block (4), position, the word after it, the block (4) that holds draw 0. The stream is the complement of
-// (SEED, owner = case, index = 0).
+// in: first draw; out: a block (4), position, the next word, the block (4) with draw 0. The stream
+// is the complement of (SEED, owner = case, index = 0).
 @compute @workgroup_size(64)
 fn probe_block(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= arrayLength(&input) { return; }
@@ -171,7 +172,8 @@ fn probe_time(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + 4u] = u32(time_less(a, b));
 }
 
-// in: p; out: DRAWS variates (0 or 1), position after them. As all kernels below, of the stream (SEED, owner = case, index = 0).
+// in: p; out: DRAWS variates (0 or 1), position after them. This and all kernels below use the
+// stream (SEED, owner = case, index = 0).
 @compute @workgroup_size(64)
 fn probe_bernoulli(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= cases.x { return; }
@@ -270,7 +272,8 @@ fn probe_poisson(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + DRAWS] = stream_position();
 }
 
-// in: threshold, other number. The cases are the slots of one table. out: DRAWS numbers of the table, position after them.
+// in: threshold, other number; the cases are the slots of one table. out: DRAWS numbers of the
+// table, position after them.
 @compute @workgroup_size(64)
 fn probe_alias(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= cases.x { return; }

@@ -1,6 +1,7 @@
-// Tokens walk round a ring of LPs, each for some hops, and vanish. LPs say from whom they come and what they answer to those that they do not
-// know yet; by `rule`, one of them says what is not true. By rule 4 the last two are not in the ring: one has an event in the far future, which the other one, who
-// does nothing, might prevent for all it knows. Where `awaited` is not 0, the culprit has an event of its own at that time.
+// Tokens move round a ring of LPs, each for some hops, and vanish. LPs declare their senders and
+// their answers to unknown events; by `rule`, one of them declares something false. By rule 4 the
+// last two LPs are not in the ring: one has an event in the far future, which the other, idle one
+// might precede. If `awaited` is not 0, the culprit has an event of its own at that time.
 
 struct Params {
     step: vec2<u32>,    // the least time of a hop, in ticks
@@ -44,7 +45,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
 }
 
-// Where there is LP memory, what lies there is added, and becomes more.
+// If there is LP memory, its content is added, and grows.
 fn least_hop() -> vec2<u32> {
     if memory_rows() > 0u { return time_add(params.step, memory_get(0u).xy * vec2<u32>(1u, 0u)); }
     return params.step;
@@ -54,7 +55,7 @@ fn hop() -> vec2<u32> {
     return time_add(least_hop(), vec2<u32>(draw_below(select(1000u, 20000u, memory_rows() > 0u)), 0u));
 }
 
-// The LP after the culprit expects nobody.
+// The LP after the culprit declares no sender.
 fn sender_count(lp: u32) -> u32 {
     if lp > ring() { return 0u; }
     return u32(!(params.rule == 1u && lp == (params.culprit + 1u) % lp_count()));

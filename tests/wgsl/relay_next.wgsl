@@ -1,5 +1,5 @@
 
-// Everybody sends to the LP after it, and to no other. By rule 5 the culprit says that it is the one after that.
+// Each LP sends only to the next one. By rule 5 the culprit declares the one after that.
 fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
     return (lp + select(1u, 2u, params.rule == 5u && lp == params.culprit)) % ring();
 }

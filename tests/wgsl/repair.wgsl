@@ -1,7 +1,9 @@
-// Machines that fail, and crews that repair them in the order in which they failed. For common random numbers: with `by_purpose`, each repair
-// and each time until the next failure has draws of its own, by machine and number; without, all draw from one stream.
+// Machines that fail, and crews that repair them in the order of failure. For common random
+// numbers: with `by_purpose`, each repair and each time until a failure has its own draws, by
+// machine and number; without, all draw from one stream.
 //
-// A step is one event: a failure, or the end of a repair. Times are in ticks, and the means at most 2^20 of them.
+// A step is one event: a failure, or the end of a repair. Times are in ticks, with means of at most
+// 2^20.
 //
 // import: random/distributions.wgsl
 
@@ -13,18 +15,19 @@ struct Params {
     by_purpose: u32,
     mean_until_failure: u32,
     mean_repair: u32,
-    // Events from here on are no longer looked at; at most 2^28.
+    // Events from here on are ignored; at most 2^28.
     horizon: u32,
 }
 
 struct State {
-    // By machine: its next event, WAITING for a crew; when it failed last; how often it has.
+    // By machine: its next event, or WAITING for a crew; its last failure; the number of its
+    // failures.
     next: array<u32, MACHINES>,
     failed: array<u32, MACHINES>,
     failures: array<u32, MACHINES>,
     // A bit for each machine that is being repaired.
     repaired: u32,
-    // What the stream itself decides: which events are looked at afterwards.
+    // Decided by the stream itself: the number of inspected events.
     inspected: u32,
     // Ticks of all machines from failures to ends of repairs.
     down: vec2<u32>,
@@ -72,7 +75,7 @@ fn step(state: ptr<function, State>) -> bool {
         (*state).failed[machine] = now;
         (*state).failures[machine] += 1u;
     }
-    // A crew, if one is free, for the machine that failed first.
+    // A free crew, if any, takes the machine that failed first.
     var waiting = MACHINES;
     for (var other = 0u; other < MACHINES; other++) {
         if (*state).next[other] == WAITING {

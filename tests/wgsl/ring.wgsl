@@ -1,4 +1,4 @@
-// Tokens walk from LP to LP along a table, a given number of hops, and then vanish.
+// Tokens move from LP to LP along a table for a given number of hops and vanish.
 
 struct Params {
     step: vec2<u32>,

@@ -1,9 +1,10 @@
-// Tokens go from LP to LP at random; each writes so many rows of LP memory where it comes, reads them again, and comes back at the same time for a while.
+// Tokens move from LP to LP at random. At each LP a token writes up to `rows` rows of LP memory,
+// reads them again, and repeats this at the same time `again` times.
 
 struct Params {
     mean: vec2<u32>,    // delay beyond the lookahead
-    rows: u32,          // written at the most
-    again: u32,         // events that a token has at one time besides the first
+    rows: u32,          // rows that an event writes, at most
+    again: u32,         // events that a token has at one time after the first
 }
 
 @group(1) @binding(0) var<uniform> params: Params;

@@ -1,12 +1,13 @@
-// One kernel per file of `shaders/statistics/`, to be tested alone. One invocation serves one case: it reads the case's words from `input`
-// and writes its result's words to `output`, at the strides given with each kernel.
+// A kernel per file of `shaders/statistics/`. One invocation serves one case: it reads the case's
+// words from `input` and writes the result's words to `output`, at the strides given with each
+// kernel.
 //
 // import: statistics/histogram.wgsl
 // import: statistics/tally.wgsl
 // import: statistics/time_average.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
-// How many cases there are: a buffer may be longer than what was asked for.
+// The number of cases: buffers may be longer than requested.
 @group(0) @binding(2) var<uniform> cases: vec4<u32>;
 @group(0) @binding(0) var<storage, read> input: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;
@@ -58,8 +59,8 @@ fn probe_tally(@builtin(global_invocation_id) id: vec3<u32>) {
     put_tally(id.x * 32u + 16u, tally_since(two(i + 16u)));
 }
 
-// in: an average (12), time (2), level, change; out: time_average_set (12), time_average_add (12), time_average_at (12),
-// time_average_since of the time and level (12).
+// in: an average (12), time (2), level, change; out: time_average_set (12), time_average_add (12),
+// time_average_at (12), time_average_since of the time and level (12).
 @compute @workgroup_size(64)
 fn probe_time_average(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= cases.x { return; }

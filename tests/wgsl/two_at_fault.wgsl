@@ -1,4 +1,5 @@
-// LPs that send each other nothing, and say so; two of them break a rule. The Rust twin is `TwoAtFault` in tests/it/pdes/replicas/odd.rs.
+// LPs that declare no messages to each other; two of them break a rule. The reference
+// implementation is `TwoAtFault` in tests/it/pdes/replicas/odd.rs.
 
 struct State {
     seen: u32,

@@ -1,5 +1,5 @@
-// Tokens walk at random over LPs, and each LP keeps every statistic of the library about those that come by. A token carries the
-// time at which it was sent.
+// Tokens move at random, and each LP collects every statistic of the library about its visitors. A
+// token carries the time at which it was sent.
 //
 // import: statistics/histogram.wgsl
 // import: statistics/tally.wgsl
@@ -36,7 +36,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     send(event.time);
 }
 
-// Travels take less than 2^32 ticks.
+// Travel takes less than 2^32 ticks.
 fn travelled(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x - b.x, 0u);
 }

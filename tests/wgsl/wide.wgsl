@@ -1,4 +1,4 @@
-// Events of 32 bytes: many at equal times, told apart by any one of their payload words.
+// Events of 32 bytes: many at equal times, which differ in any one of their payload words.
 
 struct State {
     seen: u32,

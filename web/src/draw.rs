@@ -1,29 +1,29 @@
-//! Draws the LPs of a simulation from its buffer of states: a pixel finds its LP, and nothing comes
-//! back to the host.
+//! Draws the LPs of a simulation from its buffer of states: each pixel finds its LP, without a
+//! readback.
 
 use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Program, Source};
 use web_sys::OffscreenCanvas;
 
-/// As in draw.wgsl.
+/// The WGSL struct of the same name (draw.wgsl).
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Look {
-    /// LPs in a row, and rows.
+    /// The number of LPs in a row, and of rows.
     pub(crate) side: u32,
-    /// Words of a state, and the word that is drawn.
+    /// The number of words of a state, and the index of the word that is drawn.
     pub(crate) stride: u32,
     pub(crate) word: u32,
-    /// Whether the word is a time: drawn is how long it is gone by.
+    /// Whether the word is a time; then the picture shows how long ago it was.
     pub(crate) is_time: u32,
-    /// The low word of the present time.
+    /// The low word of the current time.
     pub(crate) now: u32,
-    /// What is drawn brightest.
+    /// The value that is drawn brightest.
     pub(crate) scale: f32,
     pub(crate) unused: [u32; 2],
 }
 
-/// A canvas, and what draws on it.
+/// A canvas and the pipeline that draws on it.
 pub(crate) struct Canvas {
     surface: wgpu::Surface<'static>,
     pipeline: wgpu::RenderPipeline,
@@ -83,12 +83,12 @@ impl Canvas {
         Ok(Self { surface, pipeline, look })
     }
 
-    /// Draws states, after what was submitted before.
+    /// Draws the states after all work that was submitted before.
     pub(crate) fn draw(&self, gpu: &Gpu, states: &wgpu::Buffer, look: Look) -> Result<(), GpuError> {
         let (wgpu::CurrentSurfaceTexture::Success(frame) | wgpu::CurrentSurfaceTexture::Suboptimal(frame)) =
             self.surface.get_current_texture()
         else {
-            // Nobody looks. The next one, then.
+            // The canvas is not visible. A later frame draws it.
             return Ok(());
         };
         self.look.write(gpu, 0, &[look])?;

@@ -1,12 +1,13 @@
-// A picture of the LPs of a simulation, one square for each, from the buffer of their states. A pixel is an invocation.
+// Draws the LPs of a simulation, one square for each, from the buffer of their states. An
+// invocation is a pixel.
 
 struct Look {
     side: u32,     // LPs in a row
     stride: u32,   // words of a state
     word: u32,     // the word that is drawn
-    is_time: u32,  // whether it is a time: drawn is how long it is gone by
-    now: u32,      // the low word of the present time
-    scale: f32,    // what is drawn brightest
+    is_time: u32,  // whether it is a time: then the time since it is drawn
+    now: u32,      // the low word of the current time
+    scale: f32,    // the value that is drawn brightest
     unused_a: u32,
     unused_b: u32,
 }
@@ -19,7 +20,7 @@ struct Corner {
     @location(0) place: vec2<f32>, // 0 to 1 over the canvas
 }
 
-// One triangle over all of it.
+// One triangle that covers the canvas.
 @vertex
 fn corner(@builtin(vertex_index) index: u32) -> Corner {
     let place = vec2<f32>(f32(index & 1u) * 2.0, f32(index >> 1u) * 2.0);
@@ -31,7 +32,7 @@ fn colour(corner: Corner) -> @location(0) vec4<f32> {
     let at = vec2<u32>(clamp(corner.place, vec2<f32>(0.0), vec2<f32>(0.9999)) * f32(look.side));
     let found = states[(at.y * look.side + at.x) * look.stride + look.word];
     if look.is_time == 1u {
-        // Bright where an event has just been.
+        // Bright if an event has just been executed.
         let gone = f32(look.now - found) / look.scale;
         let light = exp(-gone);
         return vec4<f32>(0.05 + 0.9 * light, 0.09 + 0.6 * light * light, 0.2 + 0.3 * light, 1.0);

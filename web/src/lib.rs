@@ -1,8 +1,9 @@
-//! What the page `www/` runs in its workers: simulations on the browser's GPU, each panel's own.
+//! The simulations that the page `www/` runs in its workers on the browser's GPU, one for each
+//! panel.
 //!
-//! A panel is an object that JavaScript makes and calls: `open` makes it, another function takes it
-//! a step further and says how far it is. Nothing blocks; the sequential engine, which does, runs
-//! in a worker of its own.
+//! JavaScript creates and calls one object for each panel: `open` creates it, and another function
+//! runs a step and returns its progress. Nothing blocks except the sequential engine, which runs in
+//! a worker of its own.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -20,19 +21,19 @@ pub use torus::{Settings, Torus, sequential};
 use eventhorizon::gpu::Gpu;
 use wasm_bindgen::prelude::*;
 
-/// Lets the console say where a panic was: to be called first.
+/// Makes the console print where a panic was. Must be called first.
 #[wasm_bindgen]
 pub fn prepare() {
     console_error_panic_hook::set_once();
 }
 
-/// An adapter in words, or an error that says what to do where there is none.
+/// Describes the adapter, or returns an error that says what to do without one.
 #[wasm_bindgen]
 pub async fn adapter() -> Result<String, JsError> {
     Ok(Gpu::open().await.map_err(reported)?.to_string())
 }
 
-/// What JavaScript hears of an error: its sentence.
+/// The text of an error for JavaScript.
 fn reported(error: impl std::fmt::Display) -> JsError {
     JsError::new(&error.to_string())
 }

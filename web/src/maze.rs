@@ -8,18 +8,18 @@ use wasm_bindgen::prelude::*;
 
 use crate::reported;
 
-/// A maze with the ways that searches found in it.
+/// A maze with the paths that searches found.
 #[wasm_bindgen]
 pub struct Maze {
     engine: Engine,
-    /// How many of the ways go through a cell.
+    /// The number of paths through each cell.
     ways: Vec<u32>,
     rounds: u32,
     cells: f64,
 }
 
-/// Cells of a random maze, every wall of which is left out with a chance of one in eight, so that
-/// there are several ways: 1 where there is one.
+/// The cells of a random maze: 1 for an open cell. Every wall is omitted with probability 1/8, so
+/// that several paths exist.
 fn carve(side: u32, seed: u32) -> Vec<u8> {
     let mut stream = Stream::new(seed.into(), 0, 0);
     let mut open = vec![0_u8; (side * side) as usize];
@@ -52,7 +52,7 @@ fn carve(side: u32, seed: u32) -> Vec<u8> {
 
 #[wasm_bindgen]
 impl Maze {
-    /// A maze of an odd number of cells on each side; half as many where a processor plays the GPU.
+    /// A maze of an odd number of cells on each side; half as many on a software adapter.
     pub async fn open(side: u32, seed: u32) -> Result<Maze, JsError> {
         let gpu = Gpu::open().await.map_err(reported)?;
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
@@ -62,8 +62,8 @@ impl Maze {
         Ok(Self { engine, ways: vec![0; (side * side) as usize], rounds: 0, cells: 0.0 })
     }
 
-    /// Finds so many shortest ways between random cells. Returns how many there are, and the cells
-    /// that were expanded for them.
+    /// Finds the shortest paths of `count` searches between random cells. Returns the number of
+    /// paths, and of expanded cells.
     pub async fn search(&mut self, count: u32) -> Result<Vec<f64>, JsError> {
         let searches: Vec<(UVec2, UVec2)> = self.engine.map().random_searches(count, self.rounds.into());
         self.rounds += 1;
@@ -80,13 +80,13 @@ impl Maze {
         Ok(vec![found, expanded])
     }
 
-    /// Cells on each side.
+    /// The number of cells on each side.
     #[must_use]
     pub fn side(&self) -> u32 {
         self.engine.map().width()
     }
 
-    /// The maze with the ways of the last searches, four bytes for each cell: red, green, blue and
+    /// The maze with the paths of the last searches, four bytes for each cell: red, green, blue and
     /// opacity.
     #[must_use]
     pub fn picture(&self) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Regions that move, and which of them overlap.
+//! Moving regions and their overlaps.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{Matcher, MovingRegions, Region};
@@ -10,12 +10,12 @@ use crate::reported;
 /// The side of the square in which they move.
 const SPACE: u32 = 1 << 16;
 
-/// Squares that see (subscriptions) and squares that are seen (updates), all on their way.
+/// Moving squares that see (subscriptions) and that are seen (updates).
 #[wasm_bindgen]
 pub struct Moving {
     regions: MovingRegions<u32, 2>,
     boxes: [Vec<Box>; 2],
-    /// By subscription, how many updates it overlaps.
+    /// For each subscription, the number of updates that it overlaps.
     seen: Vec<u32>,
     pairs: u64,
 }
@@ -53,7 +53,7 @@ impl Box {
 
 #[wasm_bindgen]
 impl Moving {
-    /// So many of both kinds.
+    /// Creates `count` squares of each kind.
     pub async fn open(count: u32, seed: u32) -> Result<Moving, JsError> {
         let gpu = Gpu::open().await.map_err(reported)?;
         let mut stream = Stream::new(seed.into(), 1, 0);
@@ -69,7 +69,7 @@ impl Moving {
         Ok(Self { regions, boxes, seen, pairs: pairs.len() as u64 })
     }
 
-    /// Moves every box. Returns how many pairs overlap now, how many began to, and how many ended.
+    /// Moves every square. Returns the number of pairs that overlap, that began to, and that ended.
     pub async fn step(&mut self) -> Result<Vec<f64>, JsError> {
         let moved = self.boxes.each_mut().map(|boxes| {
             let step = |(id, moving): (u32, &mut Box)| {
@@ -89,8 +89,8 @@ impl Moving {
         Ok(vec![self.pairs as f64, changes.began.len() as f64, changes.ended.len() as f64])
     }
 
-    /// All boxes: left, top and side as shares of the square, and how many it sees (-1 for one that
-    /// is seen).
+    /// All squares: left, top and side as shares of the space, and the number of squares seen (-1
+    /// for one that is seen).
     #[must_use]
     pub fn boxes(&self) -> Vec<f32> {
         let share = |length: u32| length as f32 / SPACE as f32;

@@ -1,4 +1,4 @@
-//! Replications of M/M/1, more and more of them, against theory.
+//! A growing number of replications of M/M/1, compared with theory.
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params};
@@ -10,7 +10,7 @@ use crate::reported;
 
 const SEED: u64 = 1;
 
-/// The mean time in queue of the first clients of a M/M/1 queue that begins empty.
+/// The mean time in queue of the first clients of an M/M/1 queue that starts empty.
 #[wasm_bindgen]
 pub struct Replications {
     engine: Engine<Mm1>,
@@ -21,27 +21,27 @@ pub struct Replications {
     done: u32,
 }
 
-/// What the replications so far say.
+/// The estimate from all replications so far.
 #[wasm_bindgen(getter_with_clone)]
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// Replications so far.
+    /// The number of replications so far.
     pub done: u32,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of the interval at the level 0.95.
+    /// The half width of the interval at the level 0.95.
     pub half_width: f64,
-    /// What theory says.
+    /// The value of theory.
     pub theory: f64,
     /// The new observations.
     pub values: Vec<f64>,
-    /// Of all replications.
+    /// The fingerprint of all replications.
     pub fingerprint: String,
 }
 
 #[wasm_bindgen]
 impl Replications {
-    /// So many clients for each replication; the load is below 1.
+    /// Each replication has `clients` clients. The load is below 1.
     pub async fn open(load: f64, clients: u32) -> Result<Replications, JsError> {
         let gpu = Gpu::open().await.map_err(reported)?;
         let model = Mm1::default();
@@ -51,7 +51,7 @@ impl Replications {
         Ok(Self { engine, params, theory, observations: None, fingerprint: 0, done: 0 })
     }
 
-    /// Makes so many more.
+    /// Makes `count` more replications.
     pub async fn more(&mut self, count: u32) -> Result<Estimate, JsError> {
         let end = self.done.saturating_add(count);
         let experiment = Experiment::new(Design::default(), end, SEED);

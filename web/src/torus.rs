@@ -1,4 +1,4 @@
-//! Simulations of `pdes`, live: a network of queues on a torus, or PHOLD.
+//! Simulations of `pdes` that are drawn while they run: a network of queues on a torus, or PHOLD.
 
 use std::mem::size_of;
 
@@ -13,31 +13,31 @@ use web_time::Instant;
 use crate::draw::{Canvas, Look};
 use crate::reported;
 
-/// What is simulated, and how.
+/// The model, its parameters, and the options of the run.
 #[wasm_bindgen(getter_with_clone)]
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `network`, or `phold`.
+    /// `network` or `phold`.
     pub model: String,
     /// LPs in a row of the square.
     pub side: u32,
     /// Customers of a station, or events of an LP, on average.
     pub load: u32,
-    /// Services, or events, in a unit of time.
+    /// Services, or events, per unit of time.
     pub rate: f64,
     /// The least time from an LP to another, in units of time.
     pub lookahead: f64,
-    /// The name of a queue design; empty for the library's choice.
+    /// The name of a queue design, or empty for the library's choice.
     pub queue: String,
-    /// The name of a way to synchronise.
+    /// The name of a synchronisation method.
     pub sync: String,
-    /// Names the random streams.
+    /// The seed of the random streams.
     pub seed: u32,
 }
 
 #[wasm_bindgen]
 impl Settings {
-    /// What the page begins with.
+    /// The settings at the start of the page.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new() -> Self {
@@ -64,7 +64,7 @@ impl Settings {
         Phold::new(lps, self.load, self.rate, self.lookahead, Resolution::default()).map_err(reported)
     }
 
-    /// The least time that a window takes a run further, in ticks.
+    /// The least time that a window covers, in ticks.
     fn window(&self) -> u64 {
         Resolution::default().ticks(self.lookahead).map_or(1, Ticks::get).clamp(1, 1 << 40)
     }
@@ -84,7 +84,7 @@ enum Run {
     Phold(Simulation<Phold>),
 }
 
-/// The same for either model.
+/// Runs the same expression for either model.
 macro_rules! either {
     ($run:expr, $simulation:ident => $what:expr) => {
         match $run {
@@ -94,7 +94,7 @@ macro_rules! either {
     };
 }
 
-/// A run that is drawn while it goes on.
+/// A run that is drawn while it continues.
 #[wasm_bindgen]
 pub struct Torus {
     gpu: Gpu,
@@ -105,21 +105,21 @@ pub struct Torus {
     step: u64,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[wasm_bindgen(getter_with_clone)]
 #[derive(Debug, Clone)]
 pub struct Frame {
     /// Events so far.
     pub events: f64,
-    /// Up to when, in units of time.
+    /// The simulated time, in units.
     pub time: f64,
     /// Windows so far.
     pub windows: f64,
-    /// Milliseconds of the last step.
+    /// The time of the last step in milliseconds.
     pub took: f64,
-    /// The queue design in use now.
+    /// The queue design in use.
     pub queue: String,
-    /// How far windows go now.
+    /// The synchronisation in use.
     pub sync: String,
 }
 
@@ -128,7 +128,7 @@ const STEP: f64 = 30.0;
 
 #[wasm_bindgen]
 impl Torus {
-    /// A run that begins, and the canvas for it.
+    /// Starts a run that is drawn on the canvas.
     pub async fn open(canvas: OffscreenCanvas, settings: Settings) -> Result<Torus, JsError> {
         let gpu = Gpu::open().await.map_err(reported)?;
         let canvas = Canvas::new(&gpu, canvas).map_err(reported)?;
@@ -137,7 +137,7 @@ impl Torus {
         Ok(Self { gpu, canvas, settings, run, until: Ticks::ZERO, step })
     }
 
-    /// Begins again, with other settings.
+    /// Starts again with other settings.
     pub async fn restart(&mut self, settings: Settings) -> Result<(), JsError> {
         self.run = start(&self.gpu, &settings).await?;
         (self.until, self.step) = (Ticks::ZERO, settings.window());
@@ -145,7 +145,7 @@ impl Torus {
         Ok(())
     }
 
-    /// Goes on for some milliseconds, and draws.
+    /// Runs for some milliseconds, and draws.
     pub async fn frame(&mut self) -> Result<Frame, JsError> {
         let begun = Instant::now();
         self.until = self.until.saturating_add(Ticks::new(self.step));
@@ -166,7 +166,7 @@ impl Torus {
         let side = self.settings.side;
         let (states, look) = match &self.run {
             Run::Network(run) => {
-                // The level of the time average that a state begins with.
+                // The level of the time average at the start of a state.
                 let (stride, word) = ((size_of::<TorusState>() / 4) as u32, 8);
                 let scale = 4.0 * self.settings.load as f32;
                 let look = Look { side, stride, word, is_time: 0, now, scale, unused: [0; 2] };
@@ -194,7 +194,7 @@ impl Torus {
         self.until.get()
     }
 
-    /// The fingerprint of the run as it is.
+    /// The fingerprint of the run in its current state.
     pub async fn fingerprint(&self) -> Result<String, JsError> {
         let fingerprint = either!(&self.run, run => run.fingerprint_async().await).map_err(reported)?;
         Ok(fingerprint.to_string())
@@ -211,8 +211,8 @@ async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
     })
 }
 
-/// The fingerprint of the same run up to `until` (in ticks) by the sequential engine. It blocks;
-/// `watch` is told how many events are done.
+/// The fingerprint of the same run up to `until` (in ticks) on the sequential engine. Blocks, and
+/// calls `watch` with the number of executed events.
 #[wasm_bindgen]
 pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> Result<String, JsError> {
     fn run<M: CpuModel>(

@@ -1,6 +1,6 @@
-//! The library in a real browser: the fingerprints of every engine against those of the CPU's and
-//! of native runs, every kernel before the browser's own compiler, and errors that a browser tells
-//! later.
+//! The library in a real browser: fingerprints of every engine compared with those of the CPU and
+//! of native runs, all kernels in the browser's own compiler, and errors that a browser reports
+//! late.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -45,7 +45,7 @@ async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> 
     (progress.events, simulation.fingerprint_async().await.unwrap().to_string())
 }
 
-/// The same by the sequential engine.
+/// The same from the sequential engine.
 fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
     let mut simulation = CpuSimulation::new(model, seed).unwrap();
     let events = simulation.run(until).unwrap().events;
@@ -59,7 +59,7 @@ async fn phold_has_the_fingerprint_of_native_runs() {
     let until = Until::time(ticks(200.0));
     let options = Options { seed: 42, ..Options::default() };
     let found = run(&gpu, &model, options, until).await;
-    // Once more, for its speed: kernels are there now.
+    // A second run, with compiled kernels, for the speed.
     let mut simulation = Simulation::new_async(&gpu, &model, options).await.unwrap();
     let begun = web_time::Instant::now();
     let again = simulation.run_async(until, |_| {}).await.unwrap();
@@ -70,7 +70,7 @@ async fn phold_has_the_fingerprint_of_native_runs() {
     assert_eq!(found, meant(&model, 42, until));
 }
 
-/// Growth goes back to a snapshot, and what `init` schedules may be too much as well.
+/// Growth goes back to a snapshot; the events that `init` schedules may exceed the capacity too.
 #[wasm_bindgen_test]
 async fn queues_grow() {
     let gpu = adapter().await;
@@ -112,8 +112,8 @@ async fn a_network_has_the_fingerprint_of_the_cpu() {
     let found =
         clinic().study(&study).backend(Backend::Gpu(&gpu)).options(options).run_async().await.unwrap();
     let expected = clinic().study(&study).run_async().await.unwrap();
-    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it
-    // natively.
+    // The native fingerprint of `network examples/networks/clinic.toml --replications 8 --until 500
+    // --warm-up 50`.
     console_log!("network: {:016x}", found.fingerprint);
     assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
     assert_eq!(found.results, expected.results);
@@ -181,7 +181,7 @@ async fn the_self_test_passes() {
     let report = eventhorizon::self_test_async(&adapter().await).await;
     console_log!("{report}");
     assert!(report.passed(), "{report}");
-    // What it notes natively.
+    // The notes of a native self-test.
     for (name, note) in [
         ("PHOLD, heap", "3711 events, fingerprint d5a5f39f84a46d85"),
         ("PHOLD, windows by neighbours", "3723 events, fingerprint fa84dce2454667ae"),
@@ -193,13 +193,13 @@ async fn the_self_test_passes() {
     }
 }
 
-/// Every kernel that the library can link, before a compiler that is stricter than naga.
+/// Links every kernel of the library in a compiler that is stricter than naga.
 #[wasm_bindgen_test]
 async fn the_browser_takes_every_kernel() {
     let gpu = adapter().await;
     let recipes = kernels::recipes();
     let (mut taken, mut lacking, mut refused) = (0, 0, Vec::new());
-    // A text is the same for its entry points, and is refused or taken as a whole.
+    // All entry points share one text, which is accepted or refused as a whole.
     let (mut linked, mut seen) = (HashSet::new(), HashSet::new());
     for recipe in &recipes {
         if !linked.insert(recipe.sources()) {
@@ -207,7 +207,7 @@ async fn the_browser_takes_every_kernel() {
         }
         let program = recipe.link().unwrap();
         if !program.features().is_empty() {
-            // wgpu asks browsers for neither subgroups nor integers of 64 bits.
+            // wgpu requests neither subgroups nor 64-bit integers from browsers.
             lacking += 1;
             continue;
         }
@@ -225,7 +225,7 @@ async fn the_browser_takes_every_kernel() {
         }
     }
     console_log!(
-        "{taken} texts of {} recipes; {lacking} sets of files need what browsers lack",
+        "{taken} texts of {} recipes; {lacking} sets of files need features that browsers lack",
         recipes.len()
     );
     assert!(refused.is_empty(), "{}", refused.join("\n"));
@@ -237,7 +237,7 @@ async fn memory_that_is_not_there_is_an_error() {
     let gpu = adapter().await;
     let bytes = gpu.max_buffer_bytes();
     let (mut held, mut failed) = (Vec::new(), None);
-    // Bound: no machine that tests run on has so much.
+    // Bound: no test machine has this much memory.
     for number in 0..256 {
         let buffer = Buffer::<u32>::storage(&gpu, "all memory", bytes / 4).unwrap();
         buffer.write(&gpu, 0, &[number]).unwrap();
@@ -255,12 +255,12 @@ async fn memory_that_is_not_there_is_an_error() {
     for buffer in &held {
         buffer.raw().destroy();
     }
-    // It was told once; the device goes on.
+    // The error was reported once; the device still works.
     let word = Buffer::storage_from(&gpu, "a word", &[7_u32]).unwrap();
     assert_eq!(word.read_async(&gpu).await.unwrap(), [7]);
 }
 
-/// naga lets two pointers to the same variable pass; WGSL does not.
+/// naga accepts two pointers to the same variable; WGSL forbids them.
 const ALIASED: &str = "
 fn both(a: ptr<function, u32>, b: ptr<function, u32>) {
     *a += 1u;
@@ -292,7 +292,7 @@ async fn wgsl_that_only_the_browser_refuses_is_an_error_at_its_line() {
         }
         other => panic!("{other:?}"),
     }
-    // It was told once; the device goes on.
+    // The error was reported once; the device still works.
     assert_eq!(words.read_async(&gpu).await.unwrap(), [0]);
 }
 
@@ -304,7 +304,7 @@ async fn a_model_that_only_the_browser_refuses_is_an_error_in_its_file() {
     let lines = u32::try_from(text.text().lines().count()).unwrap();
     let source = Source::new("refused.wgsl", format!("{}{ALIASED}", text.text()));
     let model = Like(phold, source, phold.capacity());
-    // The second time, too: nothing of it was kept.
+    // The second time too: nothing of it was cached.
     for _ in 0..2 {
         match Simulation::new_async(&gpu, &model, Options::default()).await.map(|_| ()) {
             Err(SimulationError::Gpu(GpuError::Link(LinkError::Wgsl { file, line, .. }))) => {
@@ -323,7 +323,7 @@ async fn a_lost_device_is_an_error() {
     let word = Buffer::storage_from(&gpu, "a word", &[7_u32]).unwrap();
     assert_eq!(word.read_async(&gpu).await.unwrap(), [7]);
     gpu.device().destroy();
-    // The browser says why when it comes to it.
+    // The browser reports the reason at the next wait.
     let error = word.read_async(&gpu).await.unwrap_err();
     console_log!("{error}");
     let again = word.read_async(&gpu).await.unwrap_err();
@@ -346,7 +346,7 @@ mod page {
 
         let mut maze = Maze::open(127, 1).await.ok().unwrap();
         let found = maze.search(100).await.ok().unwrap();
-        assert_eq!(found[0], 100.0, "all cells of a maze hang together");
+        assert_eq!(found[0], 100.0, "all cells of a maze are connected");
         assert_eq!(maze.picture().len(), (maze.side() * maze.side() * 4) as usize);
 
         let mut moving = Moving::open(500, 1).await.ok().unwrap();

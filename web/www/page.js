@@ -1,4 +1,5 @@
-// The page: it starts a worker for each panel, and shows what they tell. With `?drive` it tries itself, and says in the title how that went.
+// Starts a worker for each panel and shows the results. With `?drive` the page tests itself and
+// reports the outcome in its title.
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
@@ -11,7 +12,8 @@ function worker(message, hears, transfer = []) {
   return made;
 }
 
-// A panel of the page; `show` draws a step. It begins when it comes into sight, and works while it is there and nobody paused it.
+// A panel of the page; `show` draws a step. It starts when it becomes visible, and runs while it is
+// visible and not paused.
 class Panel {
   constructor(name, show, message = {}, transfer = []) {
     this.root = document.getElementById(name);
@@ -26,7 +28,7 @@ class Panel {
     const button = this.root.querySelector('[name=pause]');
     button.onclick = () => {
       this.stopped = !this.stopped;
-      button.textContent = this.stopped ? 'Go on' : 'Pause';
+      button.textContent = this.stopped ? 'Continue' : 'Pause';
       this.tell();
     };
     new IntersectionObserver(entries => {
@@ -95,14 +97,14 @@ function torus() {
   const button = root.querySelector('[name=check]');
   button.onclick = () => {
     button.disabled = true;
-    panel.set('verdict', 'Waiting for the step that is under way …', '');
+    panel.set('verdict', 'Waiting for the running step …', '');
     panel.worker?.postMessage({ fingerprint: true });
   };
   panel.asked = ({ fingerprint, until, settings }) => {
     panel.set('fingerprint', fingerprint);
     const check = worker({ panel: 'check', settings, until }, data => {
       if (data.events) {
-        panel.set('verdict', `The processor has done ${number.format(data.events)} events …`, '');
+        panel.set('verdict', `The CPU has executed ${number.format(data.events)} events …`, '');
         return;
       }
       button.disabled = false;
@@ -112,10 +114,10 @@ function torus() {
         panel.set('verdict', data.error, 'wrong');
       } else if (data.fingerprint === fingerprint) {
         panel.verdict = 'same';
-        panel.set('verdict', `The same: ${fingerprint}. The processor took ${data.seconds.toFixed(1)} s, on one core.`, 'right');
+        panel.set('verdict', `The same: ${fingerprint}. The CPU took ${data.seconds.toFixed(1)} s, on one core.`, 'right');
       } else {
         panel.verdict = 'differs';
-        panel.set('verdict', `It differs: the processor says ${data.fingerprint}. Please report this adapter.`, 'wrong');
+        panel.set('verdict', `Different: the CPU engine has ${data.fingerprint}. Please report this adapter.`, 'wrong');
       }
     });
   };
@@ -173,7 +175,7 @@ function maze() {
   return panel;
 }
 
-// The boxes, as they lie.
+// The boxes at their positions.
 function regions() {
   const canvas = document.querySelector('#regions canvas');
   const context = canvas.getContext('2d');
@@ -201,7 +203,7 @@ function regions() {
   return panel;
 }
 
-// How the page says that it tried itself: the longest pause of its own thread, and what each panel did.
+// Tests the page: measures the longest pause of its thread, and counts the steps of each panel.
 async function drive(panels) {
   let [last, pause] = [performance.now(), 0];
   const tick = setInterval(() => {
@@ -214,7 +216,7 @@ async function drive(panels) {
   };
   const failed = () => panels.find(panel => panel.error);
   const went = name => panels[name].steps;
-  // One after the other: then what each does is not what the others leave it.
+  // One panel after the other, so that they do not share the device.
   for (const name of panels.keys()) {
     panels[name].begin();
     await until(() => failed() || went(name) >= (name > 0 ? 2 : 8));
@@ -235,7 +237,7 @@ async function drive(panels) {
 const note = document.getElementById('adapter');
 if (!navigator.gpu) {
   note.className = 'wrong';
-  note.textContent = 'This browser offers no WebGPU here, so nothing below can run. Chrome and Edge have it from 113 on, Safari from 26, Firefox from 141 on some '
+  note.textContent = 'This browser has no WebGPU here, so the panels below cannot run. Chrome and Edge have it from 113 on, Safari from 26, Firefox from 141 on some '
     + 'systems; the page must come from https or localhost, and hardware acceleration must be on.';
   document.title = 'failed: no WebGPU';
   document.querySelectorAll('button').forEach(button => { button.disabled = true; });

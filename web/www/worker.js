@@ -1,4 +1,4 @@
-// A panel's worker: it owns the simulation, and tells the page after each step how far it is.
+// The worker of a panel: owns the simulation and reports its progress to the page after each step.
 
 import init, * as library from './eventhorizon_web.js';
 
@@ -6,10 +6,10 @@ const SEARCHES = 1000;
 const BOXES = 1500;
 
 let paused = true;
-let waiting = null; // settings to begin again with, or a question
+let waiting = null; // new settings, or a request for the fingerprint
 let resume = () => {};
 
-// How each panel begins, and what a step of it is.
+// For each panel: its start, which returns the function that runs a step.
 const panels = {
   async torus({ canvas, settings }) {
     let torus = await library.Torus.open(canvas, make(settings));
@@ -78,7 +78,7 @@ const panels = {
     };
   },
 
-  // The same run on the processor. This blocks its worker, and nothing else.
+  // The same run on the CPU. Blocks only its worker.
   async check({ settings, until }) {
     const begun = performance.now();
     const fingerprint = library.sequential(make(settings), until, events => postMessage({ events }));
@@ -114,7 +114,7 @@ onmessage = async ({ data }) => {
     while (step) {
       if (paused && !waiting) await new Promise(go => { resume = go; });
       postMessage({ step: await step() });
-      // A frame for the canvas to be shown.
+      // Leaves a frame for showing the canvas.
       await new Promise(go => (self.requestAnimationFrame ?? setTimeout)(go));
     }
   } catch (error) {

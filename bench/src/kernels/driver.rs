@@ -1,8 +1,8 @@
-//! A Vulkan device that tells what became of kernels: `VK_KHR_pipeline_executable_properties`.
+//! A Vulkan device that reports statistics of kernels: `VK_KHR_pipeline_executable_properties`.
 //!
-//! wgpu does not ask for it, so each kernel is compiled once more, on a Vulkan device of this
-//! file's beside wgpu's. That is what wgpu would compile, or nearly: naga's SPIR-V of the same
-//! module, with the same constants.
+//! wgpu does not enable that extension, so each kernel is compiled again, on a separate Vulkan
+//! device. It compiles nearly the same code as wgpu: naga's SPIR-V of the same module, with the
+//! same constants.
 
 use std::ffi::{CStr, CString};
 use std::io::{Write as _, stdout};
@@ -25,9 +25,9 @@ mod recipes;
 pub(crate) fn run(args: &Args) -> Outcome<()> {
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
-    // SAFETY: nothing of wgpu's device is destroyed by hand, and it lives as long as `gpu`.
+    // SAFETY: no part of wgpu's device is destroyed here, and it lives as long as `gpu`.
     let hal = unsafe { gpu.device().as_hal::<api::Vulkan>() };
-    let hal = hal.ok_or_else(|| shared::usage("only Vulkan tells what became of a kernel"))?;
+    let hal = hal.ok_or_else(|| shared::usage("only Vulkan reports the statistics of kernels"))?;
     let driver = Driver::new(&hal)?;
     for recipe in recipes::recipes() {
         let program = recipe.link()?;
@@ -45,21 +45,21 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     Ok(())
 }
 
-/// A device that tells.
+/// A device that reports statistics.
 struct Driver {
     device: ash::Device,
     reported: khr::pipeline_executable_properties::Device,
 }
 
 impl Driver {
-    /// Another one of the adapter that wgpu's device is of, with all features that it has.
+    /// A second device of the adapter of wgpu's device, with all of the adapter's features.
     fn new(hal: &vulkan::Device) -> Outcome<Self> {
         let (instance, adapter) = (hal.shared_instance().raw_instance(), hal.raw_physical_device());
         let name = khr::pipeline_executable_properties::NAME;
-        // SAFETY: the adapter is of this instance, which lives as long as `hal`.
+        // SAFETY: the adapter belongs to this instance, which lives as long as `hal`.
         let extensions = unsafe { instance.enumerate_device_extension_properties(adapter)? };
         if !extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name)) {
-            return Err(shared::usage("this driver does not tell what became of a kernel"));
+            return Err(shared::usage("this driver does not report the statistics of kernels"));
         }
         let mut features_11 = vk::PhysicalDeviceVulkan11Features::default();
         let mut features_12 = vk::PhysicalDeviceVulkan12Features::default();
@@ -81,20 +81,20 @@ impl Driver {
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
             .push_next(&mut features);
-        // SAFETY: the extension is there, the features are those that the adapter has, and a queue
-        // of the family is one that wgpu took, too.
+        // SAFETY: the extension exists, the adapter has the features, and wgpu uses a queue of the
+        // same family.
         let device = unsafe { instance.create_device(adapter, &info, None)? };
         let reported = khr::pipeline_executable_properties::Device::new(instance, &device);
         Ok(Self { device, reported })
     }
 
-    /// What the driver says of a kernel.
+    /// The statistics of the driver for a kernel.
     fn compile(&self, recipe: &Recipe, program: &Program, checked: bool) -> Outcome<String> {
         let (words, sets) = translate(recipe, program, checked)?;
         let device = &self.device;
         let entry = CString::new(recipe.entry())?;
-        // SAFETY: all that is made here is of this device, is used by no other thread, and is
-        // destroyed once, after its last use. The layout has all bindings of the module.
+        // SAFETY: all objects belong to this device, are used by no other thread, and are destroyed
+        // once, after their last use. The layout has all bindings of the module.
         unsafe {
             let made = sets.iter().map(|set| {
                 let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(set);
@@ -127,11 +127,11 @@ impl Driver {
     }
 
     /// # Safety
-    /// The pipeline is one of this device's that was made to tell.
+    /// The pipeline belongs to this device and captures statistics.
     unsafe fn statistics(&self, pipeline: vk::Pipeline) -> Outcome<String> {
         let mut text = String::new();
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the caller's promise; and executables are counted from 0 on.
+        // SAFETY: the caller guarantees the pipeline; executables are numbered from 0.
         unsafe {
             let parts = self.reported.get_pipeline_executable_properties(&info)?;
             for part in (0..).take(parts.len()) {
@@ -153,14 +153,14 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // SAFETY: nothing of the device is left, and no work was submitted to it.
+        // SAFETY: no object of the device remains, and no work was submitted to it.
         unsafe { self.device.destroy_device(None) };
     }
 }
 
 type Bindings = Vec<vk::DescriptorSetLayoutBinding<'static>>;
 
-/// A kernel as SPIR-V, and the bindings of each of its groups.
+/// A kernel as SPIR-V, and the bindings of each group.
 fn translate(recipe: &Recipe, program: &Program, checked: bool) -> Outcome<(Vec<u32>, Vec<Bindings>)> {
     let module = naga::front::wgsl::parse_str(program.device_text())?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module)?;

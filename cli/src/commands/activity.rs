@@ -1,12 +1,12 @@
 //! The case study of Chapuis, Eidenbenz, Santhi and Park (section 3): people who plan their days,
-//! and the traffic that comes of it.
+//! and the traffic that results.
 //!
-//! Shows: entities of several kinds, handlers of WGSL and of the library's own algorithms on the
-//! GPU, their Rust twins, ranks. Agents plan four activities by a genetic algorithm, travel to the
-//! first of them, and plan again. Controllers of districts count cars; every half hour the main one
-//! finds the shortest paths between all pairs of vertices, on roads that are the slower the more
-//! cars used them. All of it is integers: wherever handlers run, and on any number of ranks, the
-//! fingerprint is the same.
+//! Shows: entities of several kinds, handlers in WGSL and with the library's algorithms on the GPU,
+//! their Rust reference implementations, ranks. Agents plan four activities with a genetic
+//! algorithm, travel to the first one and plan again. District controllers count cars. Every half
+//! hour the main controller computes the shortest paths between all pairs of vertices, on roads
+//! that get slower as more cars use them. All numbers are integers, so the fingerprint does not
+//! depend on the number of ranks or on where handlers run.
 //!
 //! ```text
 //! eventhorizon activity --picture town.png
@@ -39,52 +39,49 @@ use town::{Routes, Town};
 
 use crate::shared::{self, FileUse, Outcome};
 
-/// A tick is a second; nothing is faster than a minute.
+/// A tick is a second. No event is sent less than a minute ahead.
 const LOOKAHEAD: u64 = 60;
 const HALF_HOUR: u64 = 1800;
 const HOUR: u64 = 3600;
-/// Runs begin so long after zero, so that activities may have been performed before.
+/// The start of a run after time zero, so that activities may have ended before it.
 const MORNING: u64 = 48 * HOUR;
 
 #[derive(Parser)]
-#[command(
-    about = "Simulates people's days and the traffic in their town, with planning and routing on the GPU"
-)]
+#[command(about = "Simulate people who plan their days, and print the traffic they cause")]
 pub struct Args {
-    /// People.
+    /// Set the number of people
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     agents: u32,
-    /// Vertices of the road network.
+    /// Set the number of vertices of the road network
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=8192))]
     vertices: u32,
-    /// Hours to simulate.
+    /// Set the number of hours to simulate
     #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u64).range(1..=1000))]
     hours: u64,
-    /// Controllers of traffic, one for each district.
+    /// Set the number of traffic controllers, one for each district
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     districts: u32,
-    /// Generations of the genetic algorithm.
+    /// Set the number of generations of the genetic algorithm
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=200))]
     generations: u32,
-    /// Names the town and the random streams.
+    /// Set the seed of the town and the random streams
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the
-    /// speed only.
+    /// Run handlers on the GPU, on the CPU, or where they take less time. Changes the speed only
     #[arg(long, value_enum, default_value_t = HandlerBackend::Auto)]
     placement: HandlerBackend,
-    /// Devices, which share the calls of a window, each as many as it is fast: those of the best
-    /// adapters in turn. It changes the speed only.
+    /// Set the number of devices that share the calls of a window, in proportion to their speed.
+    /// They are taken from the best adapters in turn. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     devices: u32,
-    /// Ranks, each a thread of this process with threads of its own. It changes the speed only.
+    /// Set the number of ranks, each a thread of this process with its own worker threads. Changes
+    /// the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     ranks: u32,
-    /// Threads of each rank, 1024 at the most; by default one for each core.
+    /// Set the number of threads of each rank, at most 1024. Default: one for each core
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Draws the town with the lightest, the middle and the heaviest traffic of all half hours: a
-    /// PNG.
+    /// Draw the town in the half hours of the lightest, the median and the heaviest traffic, as PNG
     #[arg(long)]
     picture: Option<PathBuf>,
     #[command(flatten)]
@@ -98,22 +95,23 @@ enum HandlerBackend {
     Cpu,
 }
 
-/// What entities send each other. Of one time, reports come before the half hour that counts them.
+/// Messages between entities. At the same time, reports are received before the half-hour event
+/// that sums them up.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Message {
-    /// To a controller: an agent sets out.
+    /// To a controller: an agent departs.
     Trip { agent: u32, ends: [u32; 2] },
-    /// To an agent: so many seconds to go.
+    /// To an agent: the travel time in seconds.
     Way(u64),
-    /// To an agent: it has arrived, or begins.
+    /// To an agent: it has arrived, or starts.
     Plan,
-    /// To the main controller: the cars of a district, road by road.
+    /// To the main controller: the cars of a district for each road.
     Report(Vec<u32>),
-    /// To a controller: report.
+    /// To a controller: send a report.
     Count,
-    /// To the main controller: half an hour is over.
+    /// To the main controller: half an hour has passed.
     Traffic,
-    /// To controllers: seconds of the roads, and distances.
+    /// To controllers: travel times of the roads in seconds, and distances.
     News { weights: Vec<u32>, distances: Vec<u32> },
 }
 
@@ -121,9 +119,9 @@ struct Agent {
     home: u32,
     work: u32,
     at: u32,
-    /// When each activity ended last.
+    /// When each activity last ended.
     last: [u64; 4],
-    /// What it is on its way to, and since when.
+    /// The next activity, its duration in minutes, and when the trip to it began.
     next: (usize, u64, u64),
     done: u32,
     /// The controller of its district, and the vertices of the town.
@@ -145,7 +143,7 @@ struct Main {
     districts: u32,
     town: Arc<Town>,
     cars: Vec<u32>,
-    /// Cars on all roads, half hour by half hour.
+    /// Cars on all roads for each half hour.
     history: Vec<Vec<u32>>,
     routes: Handle<Routes>,
 }
@@ -161,7 +159,7 @@ impl Entity for Person {
 
     fn start(&mut self, context: &mut Context<Self>) {
         let begin = match self {
-            // The first news are there before anybody sets out.
+            // The first road data arrives before any agent departs.
             Self::Main(_) => return context.send(context.name(), Ticks::new(MORNING), Message::Traffic),
             Self::District(_) => (MORNING + HALF_HOUR - LOOKAHEAD, Message::Count),
             Self::Agent(agent) => {
@@ -238,7 +236,7 @@ impl Agent {
         match message {
             Message::Way(seconds) => {
                 let (activity, minutes, since) = self.next;
-                // It has been on its way while the way was asked for.
+                // The agent was already travelling while the controller computed the route.
                 let end = (since + seconds).max(now) + 60 * minutes;
                 self.last[activity] = end;
                 self.done += 1;
@@ -250,7 +248,7 @@ impl Agent {
                 let elapsed = std::array::from_fn(|activity| minutes(&self.last[activity]));
                 let call = Call { elapsed, seed: context.stream().draw(), generations: self.generations };
                 context.call(self.planner, call, |person, [plan], context| {
-                    let Person::Agent(agent) = person else { unreachable!("an agent asked") };
+                    let Person::Agent(agent) = person else { unreachable!("only agents call the planner") };
                     agent.sets_out(plan, context);
                 });
             }
@@ -274,19 +272,20 @@ impl Agent {
     }
 }
 
-/// What a rank ends with.
+/// The results of a rank.
 struct RankReport {
     progress: Progress,
     fingerprint: Fingerprint,
     seconds: f64,
     used: Vec<HandlerUsage>,
-    /// Of the rank with the main controller.
+    /// Filled on the rank of the main controller.
     history: Vec<Vec<u32>>,
     trips: u64,
 }
 
-/// Every district holds the distances, and gets new ones while it holds them; between ranks they go
-/// as bytes besides, up to 5 for a number on each side.
+/// Refuses distances that exceed the host's memory. Every district stores them and receives new
+/// ones while it stores the old; between ranks they also travel as bytes, at most 5 for each number
+/// on each side.
 fn check_room(args: &Args) -> Outcome<()> {
     const MOST: u64 = 1 << 38;
     let pairs = u64::from(args.vertices).pow(2);
@@ -297,8 +296,8 @@ fn check_room(args: &Args) -> Outcome<()> {
     match bytes <= MOST && usize::try_from(bytes).is_ok_and(fits) {
         true => Ok(()),
         false => Err(shared::usage(format!(
-            "the distances between {} vertices, for {districts} districts, take {bytes} bytes, which the host's memory does not hold: choose \
-             less for --vertices or --districts",
+            "the distances between {} vertices, for {districts} districts, need {bytes} bytes, which exceeds the host's memory: choose \
+             a smaller --vertices or --districts",
             args.vertices
         ))),
     }
@@ -334,7 +333,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     bar.finish_and_clear();
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
     for other in &ran {
-        shared::same(&other.fingerprint, &ran[0].fingerprint, "two ranks know different fingerprints")?;
+        shared::same(&other.fingerprint, &ran[0].fingerprint, "fingerprints of two ranks")?;
     }
     let first = &ran[0];
     let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
@@ -470,7 +469,7 @@ fn tell_results(args: &Args, first: &RankReport, ran: &[RankReport], town: &Town
     args.json.write(&json)
 }
 
-/// Figure 5: the town by the lightest, the middle and the heaviest traffic.
+/// Figure 5: the town at the lightest, the median and the heaviest traffic.
 fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
     const SIDE: u32 = 700;
     let mut order: Vec<_> = (1..history.len()).collect();

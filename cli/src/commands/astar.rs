@@ -1,17 +1,18 @@
 //! Shortest paths on a map or in a graph: thousands of A* searches at once.
 //!
-//! Shows: maps and graphs from files, or maps made at random, batches of searches on the GPU, or on
-//! the CPU where there is none, and what to do with the paths.
+//! Shows: maps and graphs from files, or random maps; batches of searches on the GPU, or on the CPU
+//! without a device; and uses of the paths.
 //!
 //! ```text
 //! eventhorizon search
 //! eventhorizon search --random 256 --density 0.2 --searches 10000 --picture searches.png
-//! eventhorizon search --map tests/data/movingai/arena.map --scen tests/data/movingai/arena.map.scen --paths paths.csv
+//! eventhorizon search --map tests/data/movingai/arena.map \
+//!     --scen tests/data/movingai/arena.map.scen --paths paths.csv
 //! eventhorizon search --graph roads.gr --coords roads.co --searches 1000
 //! ```
 //!
-//! With a scenario the lengths of all paths are compared with those that the scenario tells; the
-//! exit code is 1 if one differs.
+//! With a scenario, the lengths of all paths are compared with those in the scenario. The exit code
+//! is 1 if one differs.
 
 use std::io::{BufReader, Write as _, stdout};
 use std::path::Path;
@@ -32,48 +33,48 @@ use serde_json::json;
 use crate::shared::{self, Failure, FileUse};
 
 #[derive(Parser)]
-#[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
+#[command(about = "Find shortest paths on a map, thousands at once, and print the rate of searches")]
 pub struct Args {
-    /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is
-    /// blocked.
+    /// Search on this map: one of the Moving AI benchmarks (.map), or a picture (.png) whose dark
+    /// half is blocked
     #[arg(long, value_name = "FILE")]
     map: Option<String>,
-    /// How the water, W, of a .map file is passable: from water only, as the format says; as open
-    /// ground; or not at all (land).
+    /// Treat the water, W, of a .map file as passable from water only (as the format defines it),
+    /// as open ground, or as blocked (land)
     #[arg(long, value_enum, requires = "map", default_value_t = Water::Format)]
     terrain: Water,
-    /// A graph of the 9th DIMACS challenge (.gr) instead of a map.
+    /// Search in this graph of the 9th DIMACS challenge (.gr) instead of on a map
     #[arg(long, value_name = "FILE", conflicts_with_all = ["map", "random", "four", "picture"])]
     graph: Option<String>,
-    /// The coordinates of its vertices (.co): the straight line to the goal is the heuristic then.
+    /// Read the coordinates of its vertices (.co): the heuristic is then the straight line to the
+    /// goal
     #[arg(long, value_name = "FILE", requires = "graph")]
     coords: Option<String>,
-    /// A square map with random obstacles instead, of this number of cells a side.
+    /// Search on a square map with random obstacles, with this number of cells a side
     #[arg(long, value_name = "SIDE", default_value_t = 64, conflicts_with = "map")]
     random: u32,
-    /// Obstacles of the random map for each cell.
+    /// Set the obstacles per cell of the random map
     #[arg(long, default_value_t = 0.2)]
     density: f64,
-    /// A scenario of the Moving AI benchmarks: its searches are made, and the lengths of the paths
-    /// checked.
+    /// Make the searches of this scenario of the Moving AI benchmarks, and check the lengths of the
+    /// paths
     #[arg(long, value_name = "FILE", requires = "map")]
     scen: Option<String>,
-    /// So many searches between random cells instead.
+    /// Make this number of searches between random cells
     #[arg(long, default_value_t = 100_000, conflicts_with = "scen")]
     searches: u32,
     #[arg(long, default_value = "auto", help = queue_help())]
     queue: String,
-    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands
-    /// (one invocation and lists without order), team (a workgroup for each) or auto. It changes
-    /// the speed only.
+    /// Map searches to the device by thread (one invocation and a queue for each), bands (one
+    /// invocation and unordered lists), team (a workgroup for each) or auto. Changes the speed only
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
-    /// Only the four neighbours that share an edge; otherwise also those that share a corner, at
-    /// sqrt 2.
+    /// Use only the four neighbours that share an edge. Default: also those that share a corner, at
+    /// a cost of sqrt 2
     #[arg(long, conflicts_with = "scen")]
     four: bool,
-    /// Costs of a straight and of a diagonal move; the diagonal one costs as much to twice as much.
-    /// Use 70,99 where costs of paths exceed 32 bits.
+    /// Set the costs of a straight and of a diagonal move; the diagonal one costs as much to twice
+    /// as much. Use 70,99 if costs of paths exceed 32 bits
     #[arg(
         long,
         value_name = "STRAIGHT,DIAGONAL",
@@ -81,15 +82,15 @@ pub struct Args {
         value_parser = costs
     )]
     costs: Option<Moves>,
-    /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for
-    /// a graph search,step,vertex, with vertices numbered from 1 as in its file.
+    /// Write the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for
+    /// a graph search,step,vertex, with vertices numbered from 1 as in its file
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
-    /// Draws the first search of a random map, or the longest of a scenario: path white, cells
-    /// looked at dark.
+    /// Draw the first search of a random map, or the longest of a scenario, as PNG: the path white,
+    /// expanded cells dark
     #[arg(long, value_name = "PNG")]
     picture: Option<String>,
-    /// Names the random map and searches.
+    /// Set the seed of the random map and searches
     #[arg(long, default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
@@ -120,7 +121,7 @@ impl From<Water> for Terrain {
 fn queue_help() -> String {
     let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
     let names: Vec<_> = designs.map(QueueDesign::name).collect();
-    format!("Queue design of searches by threads: {} or auto", names.join(", "))
+    format!("Use this queue design for searches by threads: {} or auto", names.join(", "))
 }
 
 pub fn run(args: &Args) -> shared::Outcome<()> {
@@ -137,12 +138,12 @@ pub fn run(args: &Args) -> shared::Outcome<()> {
         ("auto", mapping) => mapping,
         (_, Mapping::Team | Mapping::Bands) => {
             return Err(shared::usage(
-                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
+                "--queue needs searches by threads: omit --mapping, or use --mapping thread",
             ));
         }
         (name, _) => {
             let design = name.parse::<QueueDesign>();
-            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
+            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, or auto")))?)
         }
     };
     match &args.graph {
@@ -169,7 +170,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
         let (from, to) = (u64::from(from) + 1, u64::from(to) + 1);
         return Err(shared::usage(format!(
-            "{path}: the arc from the vertex {from} to {to} has the weight 0, with which paths could go in circles. Leave --paths off, or give the arc a weight"
+            "{path}: the arc from the vertex {from} to {to} has the weight 0, so paths could contain cycles. Omit --paths, or give the arc a weight"
         )));
     }
     let vertices = u64::from(guided.graph().vertices());
@@ -196,7 +197,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     shared::all([reported, written])
 }
 
-/// What searches came to, and how.
+/// The results of searches, and how they ran.
 struct SearchReport<S: Space> {
     adapter: String,
     mapping: String,
@@ -205,8 +206,8 @@ struct SearchReport<S: Space> {
     found: Results<S::Cell>,
 }
 
-/// Makes the searches on the device, or on the processor where there is none.
-/// `remedy` says what to do where the cost of a path exceeds 32 bits.
+/// Makes the searches on the device, or on the CPU without one. `remedy` says what to do if the
+/// cost of a path exceeds 32 bits.
 fn search_all<S: Space + Clone>(
     args: &Args,
     (space, remedy): (&S, &str),
@@ -261,7 +262,7 @@ fn search_all<S: Space + Clone>(
     Ok(ran)
 }
 
-/// Writes what there is to tell, and JSON where that is asked for.
+/// Prints the results, and writes JSON if it was requested.
 fn print_report<S: Space>(
     args: &Args,
     ran: &SearchReport<S>,
@@ -301,7 +302,7 @@ fn print_report<S: Space>(
     }))
 }
 
-/// Searches on a map: those of a scenario, or between random cells.
+/// Makes the searches of a scenario, or between random cells of a map.
 fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     let side = u64::from(args.random);
     check_memory(args.searches, if args.map.is_some() { 0 } else { side * side })?;
@@ -349,14 +350,14 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     });
     let checked = match scenario.len() {
         0 => "none to compare with".to_owned(),
-        all => format!("{} of {all} as the scenario tells", all - wrong.len()),
+        all => format!("{} of {all} equal to the scenario", all - wrong.len()),
     };
     let shape = ("map", format!("{} x {}", grid.width(), grid.height()));
     let shown = print_report(args, &ran, shape, &[("lengths", checked)]);
     let reported = |(search, length): &(usize, f64)| {
         let reported = &scenario[*search];
         format!(
-            "search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
+            "search {search} from {} to {}: expected length {} of the scenario, found {length}",
             reported.start, reported.goal, reported.length
         )
     };
@@ -367,21 +368,20 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     shared::all([shown, written, drawn, verdict])
 }
 
-/// Refuses more searches, or more cells, than the host holds: starts and goals, outcomes, and what
-/// a search knows of a cell.
+/// Refuses more searches or cells than the host's memory holds: starts, goals and outcomes, and the
+/// data of each cell.
 fn check_memory(searches: u32, cells: u64) -> shared::Outcome<()> {
     let what = format!("{searches} searches in a space of {cells} cells");
     shared::check_memory(what, 48 * u64::from(searches) + 16 * cells)
 }
 
-/// The searches of a scenario, if it is one for a map of this size. A map of the same size and
-/// another name is spoken of.
+/// Reads the searches of a scenario for a map of this size. Warns if the map has another name.
 fn scenario_for(grid: &Grid, map: &str, path: &str) -> shared::Outcome<Vec<ScenarioSearch>> {
     let scenario = moving_ai_scenario(path, &read(path)?)?;
     scenario.iter().try_for_each(|search| search.check_size(path, grid))?;
     if let Some(search) = scenario.iter().find(|search| !search.is_on(map)) {
         shared::print_report(&format!(
-            "warning: {path}, line {}: the search is on {}, and the map is {map}",
+            "warning: {path}, line {}: the search is for the map {}, and this map is {map}",
             search.line, search.map
         ));
     }
@@ -392,7 +392,7 @@ fn read(path: &str) -> shared::Outcome<String> {
     shared::read_text(Path::new(path), 1 << 32)
 }
 
-/// Searches whose lengths are not those of the scenario, with their lengths.
+/// Searches with other lengths than in the scenario, with the lengths found.
 fn wrong_lengths(grid: &Grid, scenario: &[ScenarioSearch], outcomes: &[Outcome]) -> Vec<(usize, f64)> {
     let length = |outcome: &Outcome| outcome.cost.map_or(f64::INFINITY, |cost| grid.length(cost));
     let lengths = outcomes.iter().map(length).enumerate();
@@ -403,7 +403,7 @@ fn wrong_lengths(grid: &Grid, scenario: &[ScenarioSearch], outcomes: &[Outcome])
         .collect()
 }
 
-/// Writes paths, if they are wanted.
+/// Writes the paths if they were requested.
 fn write_paths<const N: usize>(
     args: &Args,
     head: [&str; N],
@@ -419,7 +419,7 @@ fn write_paths<const N: usize>(
     shared::write(Path::new(path), &table)
 }
 
-/// A map from a picture: cells whose grey is below a half, or that are transparent, are blocked.
+/// Reads a map from a picture: cells that are transparent or darker than half grey are blocked.
 fn picture_map(path: &str) -> Result<Grid, Failure> {
     let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
     let file = std::fs::File::open(path).map_err(|error| named(&error))?;
@@ -427,9 +427,9 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| named(&error))?;
     let (width, height) = (reader.info().width, reader.info().height);
-    // Before memory is taken for what the file claims.
+    // Checked before memory is allocated for the size that the file claims.
     if width.max(height) > eventhorizon::search::MAX_SIDE {
-        return Err(format!("{path}: {width} times {height} cells are more than a map has").into());
+        return Err(format!("{path}: {width} times {height} cells exceed the largest map").into());
     }
     let mut pixels = vec![0; reader.output_buffer_size()];
     let frame = reader.next_frame(&mut pixels).map_err(|error| named(&error))?;
@@ -449,8 +449,7 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
     Ok(Grid::new(width, height, terrain.collect())?)
 }
 
-/// The paper's Figure 5: obstacles black, the path white, cells that were looked at dark, others
-/// light.
+/// Draws the paper's Figure 5: obstacles black, the path white, expanded cells dark, others light.
 fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
     const BLOCKED: u8 = 0;
     const VISITED: u8 = 96;

@@ -1,8 +1,8 @@
-//! What there is to run on, and whether it does what the library rests on. Its output is what a bug
-//! report asks for.
+//! Lists the adapters and tests that the default one does what the library requires. Bug reports
+//! should contain its output.
 //!
-//! Shows: `self_test`, and what of a device matters to the library. The exit code is 1 where a
-//! check fails.
+//! Shows: `self_test`, and the properties of a device that matter to the library. The exit code is
+//! 1 if a check fails.
 //!
 //! ```text
 //! eventhorizon doctor
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::shared::{self, Outcome};
 
-/// Tells of the adapters of this machine, and checks the one that the library would take
+/// Print adapters and test the default one
 #[derive(Parser)]
 pub struct Args {
-    /// Tells of the adapters and does not check the one
+    /// Print the adapters and test none
     #[arg(long)]
     list: bool,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         for adapter in &adapters {
             writeln!(stdout(), "  {}", line(adapter))?;
         }
-        writeln!(stdout(), "\nthe library takes\n  {gpu}")?;
+        writeln!(stdout(), "\nthe library uses\n  {gpu}")?;
     }
     let paths = paths(&gpu);
     if reported {
@@ -81,8 +81,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     let verdict = match report.failures().next() {
         None => Ok(()),
         Some(first) => Err(format!(
-            "this adapter does not do what the library rests on: {} fails first. Update its driver, or choose another adapter \
-             (WGPU_ADAPTER_NAME); please report what is above",
+            "this adapter fails the check of {}, which the library requires. Update its driver, or choose another adapter \
+             (WGPU_ADAPTER_NAME); please report the output above",
             first.name
         )
         .into()),
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     shared::all([args.json.write(&object), verdict])
 }
 
-/// What wgpu finds, as it says so.
+/// The adapters as wgpu reports them.
 async fn adapters() -> Vec<Value> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
@@ -136,7 +136,7 @@ fn line(adapter: &Value) -> String {
     line
 }
 
-/// Of the ways that the library has, those that it would take.
+/// The methods that the library would use on this device.
 fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
     let limits = gpu.limits();
     let whole = |subgroups: &Subgroups| {
@@ -146,17 +146,17 @@ fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
             .filter(|layout| layout.whole)
             .map(|layout| layout.group_size.to_string());
         match sizes.collect::<Vec<_>>() {
-            none if none.is_empty() => "not used: they are whole in no workgroup".to_owned(),
+            none if none.is_empty() => "not used: no workgroup size has only whole subgroups".to_owned(),
             sizes => format!("in sorts, scans and teams, in workgroups of {}", sizes.join(", ")),
         }
     };
     let products = match gpu.has(wgpu::Features::SHADER_INT64) {
-        true => "of the device's 64-bit integers",
-        false => "in halves of 16 bits: the device has no 64-bit integers",
+        true => "with the device's 64-bit integers",
+        false => "from halves of 16 bits: the device has no 64-bit integers",
     };
     let runs = match gpu.info().device_type {
-        wgpu::DeviceType::Cpu => "by threads: a processor plays the GPU",
-        _ => "by teams or threads, whichever is faster in a trial; large ones one after the other",
+        wgpu::DeviceType::Cpu => "by threads: the adapter is software",
+        _ => "by teams or threads, whichever is faster in a trial; large runs one after the other",
     };
     let neighbours = match limits.max_compute_invocations_per_workgroup {
         most @ 0..=256 => format!("relaxed in workgroups of {most}"),
@@ -174,7 +174,7 @@ fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
             ),
         ),
         ("workgroup memory", format!("{} KiB", limits.max_compute_workgroup_storage_size >> 10)),
-        ("horizons of neighbours", neighbours),
+        ("per-LP bounds", neighbours),
         ("many runs at once", runs.into()),
         ("submissions", format!("of about {} ms", SLICE.as_millis())),
     ]

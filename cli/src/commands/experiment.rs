@@ -1,9 +1,8 @@
 //! An experiment over a model of logical processes: which measure against an epidemic helps more?
 //!
 //! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and
-//! what can be made of the results: a table, CSV, JSON, plots, comparisons of points, and the best
-//! of them. All of that is of the module `statistics`, and the same as for the models of
-//! `replication` (`mrip-mm1`).
+//! uses of the results: a table, CSV, JSON, plots, comparisons of points, and the best point. All
+//! of that is in the module `statistics` and works for models of `replication` too (`mrip-mm1`).
 //!
 //! ```text
 //! eventhorizon experiment
@@ -28,18 +27,16 @@ use serde_json::json;
 use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
-#[command(
-    about = "An epidemic with measures against it: a factorial design with common random numbers, until the precision is reached"
-)]
+#[command(about = "Compare measures against an epidemic in a factorial experiment")]
 #[command(mut_arg("precision", |precision| precision.default_value("0.02")))]
 pub struct Args {
-    /// People.
+    /// Set the number of people
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(25..=1 << 24))]
     people: u32,
-    /// How runs are mapped to the device: grid, team, thread or auto. It changes the speed only.
+    /// Map runs to the device by grid, team, thread or auto. Changes the speed only
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
-    /// Names the random streams.
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -48,45 +45,45 @@ pub struct Args {
     place: shared::Where,
     #[command(flatten)]
     json: shared::Json,
-    /// Writes the table as CSV to this file, or to standard output for `-`.
+    /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draws how the attack rate is distributed and how its interval shrinks, into SVG files for
-    /// each point in this folder, and its means against the factors.
+    /// Draw SVG files into this folder: for each point the distribution of the attack rate and the
+    /// convergence of its interval, and the means by factor
     #[arg(long)]
     plot: Option<PathBuf>,
-    /// Finds the point with the smallest attack rate, at the level of the intervals, where it is
-    /// smaller by at least so much than elsewhere.
+    /// Find the point with the smallest attack rate, by the confidence level, if it is smaller than
+    /// at other points by at least this difference
     #[arg(long, value_parser = shared::positive)]
     best: Option<f64>,
 }
 
-/// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who
-/// are infected, and the day of the last infection.
+/// The measures of `Epidemic::measures` that are reported: the share of people who are infected,
+/// and the day of the last infection.
 const MEASURES: [&str; 2] = ["attack_rate", "last"];
-/// Replications where nobody says how many.
+/// The default number of replications.
 const REPLICATIONS: u32 = 10_000;
 
-/// The one that has to be precise.
+/// The measure that --precision applies to.
 const DECISIVE: &str = MEASURES[0];
 
 pub fn run(args: &Args) -> Outcome<()> {
     let stopping = args.runs.stopping()?;
-    // Before all the work for them is done.
+    // Outputs are checked before the runs.
     shared::check_files(&[
         args.json.file(),
         (FileUse::Writes, "--csv", args.csv.as_deref()),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
 
-    // The factors. People meet less often, or they know sooner that they are ill and stay at home;
-    // each at two levels, and all combinations: four points, of which the last factor varies
-    // fastest.
+    // The factors: people meet less often, or they notice sooner that they are ill and stay at
+    // home. Each has two levels, and all combinations make four points, with the last factor
+    // varying fastest.
     let design = Design::default().cross("contacts", [0.6, 0.45])?.cross("recovery", [1.0, 1.4])?;
 
-    // The model of a point. Points may differ in parameters, lookahead and capacities. What they
-    // share is the number of LPs, the WGSL file, and the data, here the graph of who meets whom: so
-    // it is drawn once.
+    // The model of a point. Points may differ in parameters, lookahead and capacities. They share
+    // the number of LPs, the WGSL file and the data: here the contact graph, which is therefore
+    // built once.
     let people = args.people;
     let edges = Epidemic::random_edges(people, 2 * people, people / 10, 99);
     let days = Resolution::default();
@@ -94,15 +91,14 @@ pub fn run(args: &Args) -> Outcome<()> {
         let (contacts, recovery) = (point.real("contacts", 0.6), point.real("recovery", 1.0));
         Epidemic::new(people, &edges, people / 25, 0.5, contacts, recovery, days)
     };
-    // Results are those at the end of a run, so that has to be a time: when this graph's epidemics
-    // are long over.
+    // Results are those at the end of a run, so the end must be a time: long after this graph's
+    // epidemics are over.
     let until = Until::time(days.ticks(1000.0)?);
 
-    // Common random numbers: run r draws the same numbers at all points. Streams are keyed by
-    // (seed, run, LP, number of the event at the LP). All that a person's illness leads to is drawn
-    // in the person's first event, so each is ill for the same time in run r of all points, but for
-    // the factor: what the points have in common cancels in their difference. A model whose events
-    // come in another order at another point gains less from it.
+    // Common random numbers: run r draws the same numbers at all points, since streams are keyed by
+    // (seed, run, LP, number of the event at the LP). A person's first event draws all of the
+    // illness, so it has the same length at all points except for the factor, and common noise
+    // cancels in differences. Models whose events change their order gain less.
     let experiment =
         Experiment::new(design, args.runs.replications(REPLICATIONS), args.seed).with_common_random_numbers();
     let design = &experiment.design;
@@ -117,7 +113,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     };
     let gpu = args.place.gpu()?;
     let begin = Instant::now();
-    // Both engines give the same bits, so this choice shows in nothing but the time.
+    // Both engines give the same bits: this choice changes only the time.
     let (observations, decisions, fingerprint) = match &gpu {
         Some(gpu) => {
             let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
@@ -150,9 +146,9 @@ pub fn run(args: &Args) -> Outcome<()> {
     let seconds = begin.elapsed().as_secs_f64();
     bar.finish_and_clear();
 
-    // Which point is the best? Not by the runs above, of which nobody asked whether they are enough
-    // for that, but by as many as it takes: points that are clearly worse end early. (The streams
-    // are the same, so the first runs of both are.)
+    // Which point is best? Not by the runs above, whose number does not suit that question, but by
+    // as many as it needs: clearly worse points end early. The streams are the same, so the first
+    // runs of both are equal.
     let best = match args.best {
         None => None,
         Some(indifference) => {
@@ -179,15 +175,14 @@ pub fn run(args: &Args) -> Outcome<()> {
         }
     };
 
-    // There are columns for the sums of all result columns, too. The report is of those that are
-    // asked about.
+    // There are also columns for the sums of all result columns. The report has only the measures.
     let mut report = Report::default();
     for (point, observations) in observations.iter().enumerate() {
         report.add(design, point, &observations.select(&MEASURES)?, args.runs.level, |_| None)?;
     }
     let place = match &gpu {
         Some(gpu) => gpu.info().name.clone(),
-        None => "processor, all cores".to_owned(),
+        None => "CPU, all cores".to_owned(),
     };
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
@@ -249,8 +244,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     shared::all([reported, csv, drawn, args.json.write(&object)])
 }
 
-/// Each measure against nothing, and against the other: differences of the decisive column, run by
-/// run.
+/// Each measure compared with none, and the two with each other: differences of the decisive
+/// column, run by run.
 fn comparisons(
     design: &Design,
     observations: &[Observations],
@@ -263,14 +258,14 @@ fn comparisons(
         };
         let difference = compare(first, second, DECISIVE, level)?;
         let (mean, interval) = difference.mean.zip(difference.interval).ok_or("too few runs to compare")?;
-        // About what it would be if the points had streams of their own.
+        // About the half width if the points had independent streams.
         let independent = half_width(first)?.hypot(half_width(second)?);
         let half_width = interval.half_width;
         let text = format!(
             "{DECISIVE} from {} to {}: {mean:+.4} ± {half_width:.4} (± {independent:.4} without common random numbers){}",
             design.describe(left),
             design.describe(right),
-            if interval.contains(0.0) { ", which may be nothing" } else { "" },
+            if interval.contains(0.0) { ", which is not significant" } else { "" },
         );
         Ok((text, json!({ "left": left, "right": right, "difference": mean, "half_width": half_width })))
     });

@@ -1,4 +1,4 @@
-//! A module for each command: `Args` or `Options` for its command line, and `run`.
+//! One module for each command, with `Args` or `Options` for its command line, and `run`.
 
 #[cfg(feature = "pictures")]
 pub mod activity;

@@ -1,9 +1,9 @@
-//! A crowd in a square: every agent hears of the others near it. Shows region matching with regions
-//! that move.
+//! A crowd in a square, where every agent learns of the others near it. Shows region matching with
+//! moving regions.
 //!
-//! Each agent has an update region, where it is, and a subscription region, as far as it sees. Each
-//! step a third of the agents walk, and the matcher reports who came into sight of whom and who
-//! left it. After the last step the kept pairs are compared with a matching from scratch, and
+//! Each agent has an update region, its body, and a subscription region, as far as it sees. In each
+//! step a third of the agents walk, and the matcher reports which agents came into sight of which
+//! and which left it. After the last step the pairs are compared with a matching from scratch, and
 //! drawn.
 //!
 //! ```text
@@ -22,35 +22,38 @@ use plotters::prelude::*;
 
 use crate::shared;
 
-/// Side of the square, in metres.
+/// The side of the square, in metres.
 const SIDE: f32 = 200.0;
 
-/// Moves a crowd and reports who sees whom.
+/// Match the moving regions of a crowd and draw who sees whom
 #[derive(Parser)]
 pub struct Options {
+    /// Set the number of agents
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     agents: u32,
+    /// Set the number of steps
     #[arg(long, default_value_t = 50)]
     steps: u32,
-    /// How far an agent sees, in metres.
+    /// Set how far an agent sees, in metres
     #[arg(long, default_value_t = 4.0, value_parser = positive)]
     sight: f32,
+    /// Set the seed of the positions and moves
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The picture of the last step, a PNG.
+    /// Write the picture of the last step to this PNG file
     #[arg(long, default_value = "moving_crowd.png", value_parser = png)]
     output: PathBuf,
     #[command(flatten)]
     place: shared::Where,
 }
 
-/// Bodies and views, where they are matched.
+/// The matcher of bodies and views, on the device or the host.
 enum CrowdMatcher {
     Device(Box<MovingRegions<f32, 2>>),
     Host(host::MovingRegions<f32, 2>),
 }
 
-/// An agent's number, and its new body or view.
+/// The number of an agent and its new body or view.
 type Move = (u32, Region<f32, 2>);
 
 impl CrowdMatcher {
@@ -85,7 +88,7 @@ impl CrowdMatcher {
 fn positive(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(value) if value > 0.0 && value <= SIDE => Ok(value),
-        Ok(_) => Err(format!("a length above 0 and at most {SIDE} m is needed")),
+        Ok(_) => Err(format!("expected a length above 0 and at most {SIDE} m")),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -94,7 +97,7 @@ fn png(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension().is_some_and(|extension| extension == "png") {
         true => Ok(path),
-        false => Err("a name that ends in .png is needed".to_owned()),
+        false => Err("expected a name that ends in .png".to_owned()),
     }
 }
 
@@ -104,18 +107,18 @@ struct Agent {
 }
 
 impl Agent {
-    /// Where it is: a body of half a metre.
+    /// The region of its body, half a metre wide.
     fn body(&self) -> Region<f32, 2> {
         Region::around(self.at, [0.25; 2])
     }
 
-    /// What it sees.
+    /// The region that it sees.
     fn view(&self, sight: f32) -> Region<f32, 2> {
         Region::around(self.at, [sight; 2])
     }
 }
 
-/// Uniform numbers in [0, 1): SplitMix64.
+/// Uniform numbers in [0, 1) from SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -132,7 +135,7 @@ impl Random {
 pub fn run(options: &Options) -> shared::Outcome<()> {
     shared::check_files(&[(shared::FileUse::WritesFile, "--output", Some(&*options.output))])?;
     let mut random = Random(options.seed);
-    // Two groups and people in between.
+    // Two groups, and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)
         .map(|i| {
             let (x, y, spread) =
@@ -189,7 +192,7 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
     bar.finish_and_clear();
     let scratch = regions.pairs()?;
     if scratch != seen {
-        return Err("the kept pairs differ from a matching from scratch: please report this".into());
+        return Err("the pairs differ from a matching from scratch. Please report the adapter, the driver and this command line".into());
     }
     writeln!(
         stdout(),
@@ -203,7 +206,8 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
     Ok(())
 }
 
-/// Agents as dots, the brighter the more others they see; lines between those who see each other.
+/// Draws agents as dots, brighter the more others they see, and a line between two that see each
+/// other.
 fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> shared::Outcome<()> {
     const PIXELS: u32 = 1000;
     let mut pixels = vec![0; 3 * (PIXELS * PIXELS) as usize];

@@ -1,12 +1,15 @@
-//! Many replications of an M/M/1 queue: idle time, time in queue and time in system with their
-//! confidence intervals, and what theory says. The second model of Passerat-Palmbach et al.,
+//! Many replications of an M/M/1 queue: idle time, time in queue and time in system, with
+//! confidence intervals and values of theory. The second model of Passerat-Palmbach et al.,
 //! "Warp-Level Parallelism" (ESM 2011).
 //!
-//! `eventhorizon mrip-mm1 -- --replications 32768`
+//! ```text
+//! eventhorizon mrip-mm1 --replications 32768
+//! eventhorizon mrip-mm1 --precision 0.01 --json result.json
+//! ```
 //!
-//! Theory is exact for what is simulated: the mean over the first clients of a system that starts
-//! empty. The time is that of a whole run, readback and statistics included, but for the first,
-//! which compiles the kernels.
+//! Theory is exact for this model: the mean over the first clients of a system that starts empty.
+//! The printed time is that of a whole run with readback and statistics. The first run, which
+//! compiles the kernels, is not timed.
 
 use std::process::ExitCode;
 
@@ -19,22 +22,22 @@ use super::mrip;
 use crate::shared;
 
 #[derive(Parser)]
-#[command(about = "M/M/1 replications in parallel")]
+#[command(about = "Replicate an M/M/1 queue and compare its means with theory")]
 pub struct Options {
     #[command(flatten)]
     common: mrip::Common,
-    /// Clients per replication
+    /// Set the number of clients per replication
     #[arg(long, default_value_t = 10_000)]
     clients: u32,
-    /// Arrivals per unit of time
+    /// Set the number of arrivals per unit of time
     #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
     arrival_rate: f64,
-    /// Services per unit of time
+    /// Set the number of services per unit of time
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     service_rate: f64,
 }
 
-/// Runs it as a program of its own.
+/// Runs the command as a program of its own.
 pub fn main() -> ExitCode {
     shared::main(run)
 }
@@ -43,9 +46,9 @@ pub fn run(options: &Options) -> shared::Outcome<()> {
     let (clients, model) = (options.clients, Mm1::default());
     let queue = theory::Mm1::new(options.arrival_rate, options.service_rate)?;
     let params = model.params(options.arrival_rate, options.service_rate, clients)?;
-    // What no run can have is refused before it is thought about.
+    // Invalid parameters are refused before theory uses them.
     model.check(&params).map_err(shared::usage)?;
-    // The server idles from time 0 until the first client comes, too.
+    // The server is also idle from time 0 until the first client arrives.
     let idle = 1.0 / options.arrival_rate + queue.idle_time_until(clients.saturating_sub(1));
     let columns = [
         ("idle_time", Some(idle / f64::from(clients))),

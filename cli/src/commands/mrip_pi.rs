@@ -1,7 +1,9 @@
-//! Many replications of Monte Carlo pi, with a confidence interval. The first model of
+//! Monte Carlo pi in many replications, with a confidence interval: the first model of
 //! Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011).
 //!
-//! `eventhorizon mrip-pi --replications 4096`
+//! ```text
+//! eventhorizon mrip-pi --replications 4096
+//! ```
 
 use clap::Parser;
 use eventhorizon::models::{Pi, PiParams};
@@ -10,11 +12,11 @@ use super::mrip;
 use crate::shared;
 
 #[derive(Parser)]
-#[command(about = "Monte Carlo pi, replications in parallel")]
+#[command(about = "Replicate a Monte Carlo estimate of pi")]
 pub struct Options {
     #[command(flatten)]
     common: mrip::Common,
-    /// Points per replication
+    /// Set the number of points per replication
     #[arg(long, default_value_t = 100_000)]
     points: u32,
 }

@@ -1,8 +1,10 @@
-//! Many random walks over a map of 30 chunks. The third model of Passerat-Palmbach et al.,
-//! "Warp-Level Parallelism" (ESM 2011): where the random streams are good, every chunk ends up with
-//! the same number of walkers, and the mean of their numbers is 14.5.
+//! Many random walks over a map of 30 chunks: the third model of Passerat-Palmbach et al.,
+//! "Warp-Level Parallelism" (ESM 2011). With good random streams every chunk ends with the same
+//! number of walkers, and the mean chunk number is 14.5.
 //!
-//! `eventhorizon mrip-walk --replications 30000`
+//! ```text
+//! eventhorizon mrip-walk --replications 30000
+//! ```
 
 use clap::Parser;
 use eventhorizon::models::{Walk, WalkParams};
@@ -11,18 +13,18 @@ use super::mrip;
 use crate::shared;
 
 #[derive(Parser)]
-#[command(about = "Random walks over 30 chunks, replications in parallel")]
+#[command(about = "Replicate random walks over 30 chunks of a map")]
 pub struct Options {
     #[command(flatten)]
     common: mrip::Common,
-    /// Steps per walk
+    /// Set the number of steps per walk
     #[arg(long, default_value_t = 1000)]
     steps: u32,
 }
 
 pub fn run(options: &Options) -> shared::Outcome<()> {
     let steps = options.steps;
-    // Chunks, columns and rows of the map are counted from 0.
+    // Chunks, columns and rows of the map are numbered from 0.
     let columns = [
         ("chunk", Some(14.5)),
         ("x", Some(29.5)),

@@ -1,25 +1,27 @@
-//! Runs a queueing network that a file describes, and tells every measure with its interval, beside
-//! what theory says.
+//! Runs a queueing network that a file describes, and prints every measure with its interval and
+//! the value of theory.
 //!
 //! ```text
 //! eventhorizon network examples/networks/mm1.toml
-//! eventhorizon network examples/networks/clinic.toml --precision 0.01
-//! eventhorizon network examples/networks/jackson.toml --backend cpu --json result.json --csv result.csv
-//! eventhorizon network examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
-//! eventhorizon network examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --resume jackson.study
+//! eventhorizon network examples/networks/clinic.toml --precision 0.01 --csv result.csv
+//! eventhorizon network examples/networks/jackson.toml --backend cpu --json result.json
+//! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
+//!     --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
+//! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
+//!     --replications 10000000 --resume jackson.study
 //! eventhorizon network examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
 //! ```
 //!
-//! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md`
-//! says what may be written in one.
+//! `examples/networks/` has a file for each feature of networks. `docs/guide-networks.md` describes
+//! the format.
 
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use eventhorizon::facility::{
-    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Network, Report,
-    SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network,
+    Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
@@ -28,81 +30,82 @@ use eventhorizon::time::Ticks;
 use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
-#[command(about = "A queueing network, described and not programmed")]
+#[command(about = "Run a queueing network that a TOML or JSON file describes")]
 #[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
 pub struct Args {
-    /// The description: TOML, or JSON where the name ends so.
+    /// Read the description from this file: TOML, or JSON if its name ends in .json
     file: PathBuf,
-    /// Names the random streams.
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     runs: shared::Runs,
-    /// The end of each replication, in the network's unit of time; what the file says, if it is not
-    /// said here.
+    /// Set the end of each replication, in the network's unit of time. Default: the end in the file
     #[arg(long, value_parser = shared::positive)]
     until: Option<f64>,
-    /// Where statistics begin; what the file says, or a tenth of the run.
+    /// Set the time at which statistics begin. Default: the warm-up in the file, or a tenth of the
+    /// run
     #[arg(long, value_parser = shared::not_negative)]
     warm_up: Option<f64>,
-    /// The most customers that may wait at a station.
+    /// Set the largest number of customers that may wait at a station
     #[arg(long, default_value_t = 65_536)]
     room: u32,
-    /// Finds where statistics should begin, by the rule MSER-5, in runs of another seed.
+    /// Find the time at which statistics should begin, by the rule MSER-5, in runs of another seed
     #[arg(long, conflicts_with_all = ["warm_up", "interval"])]
     find_warm_up: bool,
-    /// Makes one long run instead of replications, with intervals from this number of batches of
-    /// it.
+    /// Make one long run instead of replications, with intervals from this number of batches
     #[arg(long, value_name = "N", conflicts_with_all = ["replications", "precision", "interval", "quantiles"])]
     batches: Option<usize>,
-    /// Tells quantiles of waits and sojourns, too, and with --json how often there are how many
-    /// customers.
+    /// Print quantiles of waits and sojourns too, and write the distribution of the number of
+    /// customers with --json
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
-    /// Runs a network even if more customers come to a station than it serves.
+    /// Print and write these measures only: names of the table, separated by commas
+    #[arg(long, value_name = "MEASURES", value_delimiter = ',', conflicts_with = "interval", value_parser = measure)]
+    only: Vec<Measure>,
+    /// Run a network even if customers arrive at a station faster than it serves them
     #[arg(long)]
     allow_unstable: bool,
-    /// Simulates as Park and Fishwick do: by one event list, with times rounded to whole intervals
-    /// of this length, and with an error. 0 is for none. For closed networks of single exponential
-    /// servers.
+    /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
+    /// length, which causes an error. 0 does not round. Only for closed networks of single
+    /// exponential servers
     #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "path", "mapping"])]
     interval: Option<f64>,
-    /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed
-    /// only.
+    /// Map replications to the device by grid, team, thread or auto. Changes the speed only
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
     #[command(flatten)]
     place: shared::Where,
     #[command(flatten)]
     json: shared::Json,
-    /// Saves the study to this file where it ends, on Ctrl-C too.
+    /// Save the study to this file when it ends, also after Ctrl-C
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another study, or a later one of this study, in that file.
+    /// Overwrite the checkpoint of another study, or a later one of this study, in that file
     #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
     force: bool,
-    /// Saves it at this interval, in seconds, too.
+    /// Also save it at this interval, in seconds
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a study that was saved: with the same network, seed and times. It may ask for
-    /// more replications, or more precision.
+    /// Resume a saved study: with the same network, seed and times, but possibly more replications
+    /// or a higher precision
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     resume: Option<PathBuf>,
-    /// Writes the table as CSV to this file, or to standard output for `-`.
+    /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draws pictures into this folder (SVG): how many customers are where in the course of the
-    /// first replication, how long they stay, and the network by utilisation.
+    /// Draw SVG pictures into this folder: the number of customers at each node over the first
+    /// replication, their sojourn times, and the network by utilisation
     #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
     plot: Option<PathBuf>,
-    /// Follows this number of customers of each source, and of those at each node at the beginning,
-    /// through the first replication: their visits, as CSV in --trace-to.
+    /// Follow this number of customers from each source, and of those that start at each node,
+    /// through the first replication, and write their visits as CSV to --trace-to
     #[arg(long, value_name = "N", conflicts_with = "interval", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     trace: Option<u32>,
-    /// Of them, one in this number.
+    /// Follow one in this number of customers
     #[arg(long, value_name = "K", requires = "trace", conflicts_with = "interval", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     trace_every: u32,
-    /// Where traces go: a file, or standard output for `-`.
+    /// Write traces to this file, or to standard output for `-`
     #[arg(
         long,
         value_name = "FILE",
@@ -113,15 +116,22 @@ pub struct Args {
     trace_to: PathBuf,
 }
 
-/// Replications where nobody says how many.
+fn measure(name: &str) -> Result<Measure, String> {
+    Measure::all().find(|measure| measure.name() == name).ok_or_else(|| {
+        let all: Vec<_> = Measure::all().map(Measure::name).collect();
+        format!("expected one of {}", all.join(", "))
+    })
+}
+
+/// The default number of replications.
 const REPLICATIONS: u32 = 64;
-const REPLICATIONS_HELP: &str = "Replications, 64 by default; with --precision, the most of them in the place of the default \
+const REPLICATIONS_HELP: &str = "Number of replications. Default: 64. With --precision: the upper bound, instead of the default \
     bound, which is printed";
 
-/// Runs in which the warm-up is looked for.
+/// The number of runs that determine the warm-up.
 const PILOTS: u32 = 8;
 
-/// Bytes of a description, at the most.
+/// The largest size of a description in bytes.
 const MOST_TEXT: u64 = 64 << 20;
 
 impl Args {
@@ -149,7 +159,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let text = shared::read_text(&args.file, MOST_TEXT)?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
     let written = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
-    // Ticks are chosen by the times of the runs, too.
+    // The resolution of ticks depends on the times of the runs too.
     let until = args.until.or(written.until);
     let later = |warm_up: &f64| args.until.is_none_or(|until| *warm_up < until);
     let warm_up = args.warm_up.or(written.warm_up.filter(later));
@@ -157,14 +167,15 @@ pub fn run(args: &Args) -> Outcome<()> {
     (network.until, network.warm_up) = (until, warm_up);
     let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
 
-    let until =
-        until.ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
+    let until = until.ok_or_else(|| {
+        shared::usage("the replications have no end: set `until` in the file, or use --until")
+    })?;
     let tenth = until / 10.0;
     let warm_up = match (args.warm_up, written.warm_up) {
         (Some(warm_up), _) => warm_up,
         (None, Some(written)) if written >= until && !args.find_warm_up => {
             shared::print_report(&format!(
-                "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth} (--warm-up says where else)."
+                "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth}. Use --warm-up to change it."
             ));
             tenth
         }
@@ -174,7 +185,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         return by_event_list(args, &facility, interval, until, warm_up);
     }
     let warm_up = match args.find_warm_up {
-        // (Not of the runs that are then observed.)
+        // Another seed, so that the warm-up does not depend on the runs that it is used for.
         true => facility.settles(!args.seed, until, PILOTS)?,
         false => warm_up,
     };
@@ -186,7 +197,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         .room(args.room);
 
     let gpu = args.place.hardware()?;
-    // The same bits on both, so this choice shows in nothing but the time.
+    // Both engines give the same bits: this choice changes only the time.
     let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
     let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
@@ -195,8 +206,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
-    // It takes a run of its own. Before the others, so that what cannot be followed is refused
-    // before there is something to lose.
+    // Traces take a run of their own. It comes first, so that an invalid request fails before other
+    // work is done.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
     let visits = match follow.map(|follow| facility.trace(&study, follow, backend)) {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
@@ -205,7 +216,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let every = shared::every(args.every);
     let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
     let keep = StudyAutosave::default().from(saved.as_ref()).to(args.checkpoint.as_ref().map(autosave));
-    let report = match args.batches {
+    let mut report = match args.batches {
         Some(batches) => facility
             .long_run(&study, batches)
             .backend(backend)
@@ -218,8 +229,11 @@ pub fn run(args: &Args) -> Outcome<()> {
         None => facility.study(&study).backend(backend).options(options).save(keep).watch(watch).run(),
     }?;
     bar.finish_and_clear();
+    if !args.only.is_empty() {
+        report.results.retain(|row| args.only.contains(&row.measure));
+    }
 
-    // Whatever of it cannot be written, the rest is.
+    // Outputs that can be written are written even if others fail.
     let csv = |path: &PathBuf| {
         let mut csv = Vec::new();
         report.to_csv(&mut csv)?;
@@ -252,7 +266,7 @@ fn as_json(args: &Args, report: &Report) -> Outcome<()> {
     args.json.write(&value)
 }
 
-/// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
+/// Prints the table and the event rate. `saved` events of a resumed study come from earlier runs.
 fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Outcome<()> {
     write!(stdout(), "{report}")?;
     write!(
@@ -277,7 +291,7 @@ fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Out
     Ok(writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?)
 }
 
-/// Parts of a run whose averages are drawn.
+/// The number of intervals of a run whose averages are drawn.
 const PARTS: usize = 400;
 
 fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> Outcome<()> {
@@ -288,23 +302,23 @@ fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> O
         ("sojourns.svg", plot::sojourns(&course)),
         ("network.svg", plot::network(facility, report)),
     ];
-    // Whatever of them cannot be drawn, the rest is.
+    // Pictures that can be drawn are drawn even if others fail.
     shared::all(pictures.map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))
 }
 
-/// Utilisations and throughputs by Park and Fishwick's method, with intervals over the
+/// Prints utilisations and throughputs by Park and Fishwick's method, with intervals over the
 /// replications.
 fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, warm_up: f64) -> Outcome<()> {
     let (network, units) = (FelNetwork::of(facility)?, facility.resolution());
     let [interval, end, begin] = [interval, until, warm_up].map(|time| units.ticks(time));
     let (interval, end, begin) = (interval?, end?, begin?);
     if begin >= end {
-        return Err(shared::usage("--warm-up: choose less than --until"));
+        return Err(shared::usage("--warm-up is not below the end of the run: choose a smaller one"));
     }
     let gpu = args.place.gpu()?;
     let bar =
         shared::bar(args.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
-    // By node: utilisation and throughput of each replication.
+    // For each node: utilisation and throughput of each replication.
     let mut found: Vec<[Vec<f64>; 2]> = vec![Default::default(); network.len()];
     for run in 0..u64::from(args.runs.replications(REPLICATIONS)) {
         if shared::interrupted() {

@@ -1,7 +1,7 @@
-//! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or on the CPU.
+//! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or the CPU.
 //!
-//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint,
-//! saving a run and going on with it, and what to do where there is no GPU, or where it is lost.
+//! Shows: building a model, running it with a progress bar, comparing two engines by fingerprint,
+//! saving and resuming a run, and handling a missing or lost GPU.
 //!
 //! ```text
 //! eventhorizon phold
@@ -36,87 +36,87 @@ use serde_json::json;
 use crate::shared::{self, Failure, FileUse, Outcome as Ended};
 
 #[derive(Parser)]
-#[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
+#[command(about = "Run PHOLD, the benchmark of parallel discrete-event simulation, and print its event rate")]
 pub struct Args {
-    /// Logical processes. Where this or one of the next three has several values, each combination
-    /// is run. With --resume, these and --neighbours are those of the run that was saved, by
-    /// default. [default: 32768]
+    /// Set the number of logical processes. If this or one of the next three options has several
+    /// values, each combination is run. With --resume, the defaults of these and of --neighbours
+    /// come from the saved run. [default: 32768]
     #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
-    /// Events per LP. [default: 16]
+    /// Set the events per LP. [default: 16]
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    /// Set the rate of the exponential delay, per unit of time. [default: 0.1]
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     rate: Vec<f64>,
-    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    /// Set the least delay of an event, in units of time; it may be 0. [default: 10]
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     lookahead: Vec<f64>,
-    /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
-    /// 1000, or that of the run that --resume continues]
+    /// Set the end of the simulation, in units of time: exactly the earlier events are executed.
+    /// [default: 1000, or that of the run that --resume continues]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
-    /// End after the first window that completes this many events, instead of at a time.
+    /// End after the first window that completes this many events, instead of at a time
     #[arg(long, conflicts_with = "until")]
     events: Option<u64>,
-    /// Queue design, by its name in docs/queues.md, or auto.
+    /// Use this queue design: a name from docs/queues.md, or auto
     #[arg(long, default_value = "auto")]
     queue: String,
-    /// Send only to this number of LPs on a ring, half of them on each side: an even number, less
-    /// than --lps. Otherwise to all.
+    /// Send only to this number of LPs on a ring, half of them on each side: an even number below
+    /// --lps. Default: send to all
     #[arg(long)]
     neighbours: Option<u32>,
-    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead)
-    /// or auto. It changes the speed only. Of many runs at once (--replicas), teams have yawns and,
-    /// with a lookahead, horizon; threads have no windows.
+    /// Synchronise by yawns, horizon, neighbours (needs --neighbours and a lookahead) or auto.
+    /// Changes the speed only. With --replicas, teams use yawns and, with a lookahead, horizon;
+    /// threads have no windows
     #[arg(long, default_value_t = Sync::Auto)]
     sync: Sync,
-    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on
-    /// with]
+    /// Set the seed of the random streams. [default: 42, or that of the run that --resume
+    /// continues]
     #[arg(long)]
     seed: Option<u64>,
-    /// Invocations per workgroup: a power of two. It changes the speed only.
+    /// Set the invocations per workgroup: a power of two. Changes the speed only
     #[arg(long, alias = "workgroup", value_parser = shared::group_size)]
     group_size: Option<u32>,
-    /// LPs that an invocation serves in each window. It changes the speed only.
+    /// Set the number of LPs that an invocation serves in each window. Changes the speed only
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
-    /// Runs the model this number of times at once, each run with random streams of its own: the
-    /// first is the run without this.
+    /// Run the model this number of times at once, each with its own random streams; the first run
+    /// equals the run without this option
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
     replicas: Option<u32>,
-    /// How these are mapped to the device: grid (one after the other), team, thread (which takes an
-    /// end in time) or auto. It changes the speed only.
+    /// Map these runs to the device by grid (one after the other), team, thread (needs an end in
+    /// time) or auto. Changes the speed only
     #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
     mapping: Mapping,
-    /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run
-    /// goes on from there on a new one.
+    /// Save the run to this file when it ends, also after Ctrl-C. If the device is lost, the run
+    /// continues from there on a new one
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
+    /// Overwrite the checkpoint of another run, or a later one of this run, in that file
     #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
     force: bool,
-    /// Saves it at this interval, in seconds, too.
+    /// Also save it at this interval, in seconds
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model,
-    /// seed and end.
+    /// Resume a saved run with its model, seed and end, with any options that change the speed
+    /// only, on either engine
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     resume: Option<PathBuf>,
-    /// Goes on from its state with the parameters and the seed that are given here, though they be
-    /// others.
+    /// Continue from the saved state with the parameters and the seed of this command line, even if
+    /// they differ
     #[arg(long, requires = "resume", conflicts_with = "replicas")]
     fork: bool,
     #[command(flatten)]
     place: shared::Where,
-    /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
+    /// Run the sequential engine too and compare; the exit code is 1 if they differ
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
     json: shared::Json,
 }
 
-/// What is run: one value of each list.
+/// The parameters of a run: one value of each list.
 #[derive(Clone, Copy)]
 struct Setting {
     lps: u32,
@@ -145,8 +145,7 @@ impl Setting {
 }
 
 impl Args {
-    /// All combinations, of which the last list varies fastest. What is not given is that of
-    /// `default`.
+    /// All combinations; the last list varies fastest. Empty lists have the value of `default`.
     fn settings(&self, default: Setting) -> Vec<Setting> {
         fn or<T: Clone>(values: &[T], default: T) -> Vec<T> {
             if values.is_empty() { vec![default] } else { values.to_vec() }
@@ -166,7 +165,7 @@ impl Args {
     }
 }
 
-/// What is run where nothing else is said.
+/// The default parameters.
 const DEFAULT: Setting = Setting { lps: 32768, population: 16, rate: 0.1, lookahead: 10.0, neighbours: None };
 
 struct Outcome {
@@ -174,15 +173,15 @@ struct Outcome {
     queue: String,
     sync: String,
     progress: Progress,
-    /// Of its events, those that this program executed.
+    /// The events that this process executed, not those before --resume.
     executed: u64,
     seconds: f64,
     fingerprint: Fingerprint,
-    /// Why it could not be saved.
+    /// Why the run could not be saved.
     unsaved: Option<Failure>,
 }
 
-/// Runs it as a program of its own.
+/// Runs the command as a program of its own.
 pub fn main() -> ExitCode {
     shared::main(run)
 }
@@ -209,12 +208,12 @@ pub fn run(args: &Args) -> Ended<()> {
     ] {
         if given {
             return Err(shared::usage(format!(
-                "{name} is for one run, and the lists make {}",
+                "{name} needs a single run, and the lists make {}",
                 settings.len()
             )));
         }
     }
-    // Before any of them begins.
+    // All settings are checked before the first run.
     for setting in &settings {
         setting.model()?;
     }
@@ -239,7 +238,7 @@ pub fn run(args: &Args) -> Ended<()> {
             rows.push(json);
             Ok(())
         });
-        // What was run so far is told all the same.
+        // The rows of completed runs are printed even after an error.
         if ended.is_err() || shared::interrupted() {
             return shared::all([ended, args.json.write(&rows.into())]);
         }
@@ -254,10 +253,10 @@ fn show(table: &[(&str, String)]) -> Ended<()> {
     Ok(())
 }
 
-/// What is the same in all rows of a table of several runs, or too long for one.
-const SAME: [&str; 3] = ["adapter", "sends to", "to go on"];
+/// Columns that are the same in all rows of a table, or too wide for it.
+const SAME: [&str; 3] = ["adapter", "sends to", "resume with"];
 
-/// Makes one run, and hands what there is to tell to `tell`: names with values, and JSON.
+/// Makes one run and passes its results to `tell`: names with values, and JSON.
 fn one(
     args: &Args,
     setting: Setting,
@@ -275,7 +274,7 @@ fn one(
     let seed = match (&saved, args.seed) {
         (Some(saved), Some(seed)) if saved.seed() != seed => {
             return Err(shared::usage(format!(
-                "the run that was saved has seed {}: --fork takes another",
+                "the saved run has seed {}: use --fork for another seed",
                 saved.seed()
             )));
         }
@@ -297,7 +296,7 @@ fn one(
     let queue = match args.queue.as_str() {
         "auto" => None,
         name => {
-            Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, and auto")))?)
+            Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, or auto")))?)
         }
     };
     let options = Options {
@@ -310,7 +309,7 @@ fn one(
     };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
-        return Err(shared::usage("--verify compares the GPU with the CPU engine, and this run has no GPU"));
+        return Err(shared::usage("--verify compares the GPU with the CPU engine: use --backend gpu"));
     }
     if let Some(replicas) = args.replicas {
         return replicas::run(args, setting, gpu.as_ref(), model, options, until, replicas);
@@ -338,10 +337,10 @@ fn one(
         let now = resolution.units(outcome.progress.now);
         table.push(("stopped early", format!("at {now:.3} units of time")));
         if let (Some(path), None) = (&args.checkpoint, &outcome.unsaved) {
-            table.push(("to go on", format!("--resume {}", path.display())));
+            table.push(("resume with", format!("--resume {}", path.display())));
         }
     } else if args.verify {
-        // All of the run, from its start; but a fork has none.
+        // The whole run from its start, except for a fork, which has no such run.
         let cpu = on_cpu(&model, seed, until, args, saved.as_ref().filter(|_| args.fork))?;
         let of = |progress: Progress| (progress.events, progress.now, progress.stop);
         ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
@@ -374,7 +373,7 @@ fn one(
     shared::all([print_report(table, json), verdict(ok), outcome.unsaved.map_or(Ok(()), Err)])
 }
 
-/// What a comparison comes to.
+/// The outcome of a comparison.
 fn verdict(equal: bool) -> Ended<()> {
     match equal {
         true => Ok(()),
@@ -398,7 +397,7 @@ fn on_gpu(
     };
     let mut simulation = simulation.map_err(|error| explain(error, gpu, (args, setting)))?;
     if saved.is_none() {
-        simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
+        simulation.run(Until::time(Ticks::ZERO))?; // includes set-up and compilation
     }
     let bar = Bar::new(until)?;
     let begin = Instant::now();
@@ -411,17 +410,17 @@ fn on_gpu(
     let seconds = begin.elapsed().as_secs_f64();
     bar.bar.finish_and_clear();
     let progress = match (progress, &args.checkpoint) {
-        // Once for each time that it came further.
+        // Ends, because each retry must start from a later checkpoint.
         (Err(SimulationError::Gpu(error @ GpuError::Lost { .. })), Some(path)) => {
             let last = Checkpoint::load(path).map_err(|none| format!("{error}. And {none}"))?;
-            // Nor from what another run left there.
+            // A checkpoint of another run is not used.
             if last.seed() != options.seed
                 || saved.is_some_and(|saved| saved.progress().events >= last.progress().events)
             {
                 return Err(error.into());
             }
             shared::print_report(&format!(
-                "notice: {error}.\nnotice: going on from {} on a new device.",
+                "notice: {error}.\nnotice: continuing from {} on a new device.",
                 path.display()
             ));
             return on_gpu(&Gpu::new()?, model, options, until, (args, setting), Some(&last));
@@ -474,8 +473,7 @@ fn on_cpu(
     })
 }
 
-/// A run that could not be saved at its end has its results all the same: with them comes the
-/// error.
+/// Continues a run whose save at the end failed, and returns the error with its results.
 fn without_saving(
     ended: Result<Progress, SimulationError>,
     rest: impl FnOnce() -> Result<Progress, SimulationError>,
@@ -492,7 +490,7 @@ fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
     Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
-/// How far a run is, and whether it goes on.
+/// Shows the progress of a run, and stops it on Ctrl-C.
 struct Bar {
     bar: ProgressBar,
     until: Until,
@@ -513,12 +511,12 @@ impl Bar {
     }
 }
 
-/// Says what population would fit, where the one asked for does not.
+/// Adds to the error the largest population that fits.
 fn explain(error: SimulationError, gpu: &Gpu, (args, setting): (&Args, Setting)) -> Failure {
     if !matches!(error, SimulationError::TooLarge { .. }) {
         return error.into();
     }
-    // None that is chosen by itself takes more memory than the heap.
+    // Automatic choices never need more memory than the heap.
     let queue = args.queue.parse().unwrap_or(QueueDesign::Heap);
     let fits = |population: u32| {
         Setting { population, ..setting }

@@ -1,16 +1,17 @@
-//! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through
-//! MPI.
+//! PHOLD over ranks: on the cores or GPUs of this machine, or on many machines through MPI.
 //!
-//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one
-//! process and as MPI processes; a run that is saved, and continued by other ranks; and that
-//! nothing of it changes a bit.
+//! Shows: a model of `pdes` on the host engine and partitioned over devices; ranks as threads of
+//! one process and as MPI processes; a saved run that other ranks resume. The results are always
+//! the same bits.
 //!
 //! ```text
 //! eventhorizon phold-ranks --ranks 2 --verify
 //! eventhorizon phold-ranks --engine gpu --ranks 2 --neighbours 4 --verify
-//! eventhorizon phold-ranks --engine gpu --ranks 2 --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
+//! eventhorizon phold-ranks --engine gpu --ranks 2 --until 100000 \
+//!     --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
 //! eventhorizon phold-ranks --engine gpu --ranks 3 --resume phold.checkpoint
-//! cargo build --release -p eventhorizon-cli --features mpi && mpirun -n 4 target/release/eventhorizon phold-ranks
+//! cargo build --release -p eventhorizon-cli --features mpi
+//! mpirun -n 4 target/release/eventhorizon phold-ranks
 //! ```
 
 use std::io::{Write as _, stdout};
@@ -32,62 +33,63 @@ use serde_json::json;
 use crate::shared::{self, FileUse, Outcome as Ended};
 
 #[derive(Parser)]
-#[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
+#[command(about = "Run PHOLD over ranks (threads, MPI processes) or over devices, and print its event rate")]
 pub struct Args {
-    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run
-    /// that was saved, by default. [default: 32768]
+    /// Set the number of logical processes. With --resume, the defaults of this, the next three
+    /// options and --neighbours come from the saved run. [default: 32768]
     #[arg(long)]
     lps: Option<u32>,
-    /// Events per LP. [default: 16]
+    /// Set the events per LP. [default: 16]
     #[arg(long)]
     population: Option<u32>,
-    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    /// Set the rate of the exponential delay, per unit of time. [default: 0.1]
     #[arg(long, allow_negative_numbers = true)]
     rate: Option<f64>,
-    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    /// Set the least delay of an event, in units of time; it may be 0. [default: 10]
     #[arg(long, allow_negative_numbers = true)]
     lookahead: Option<f64>,
-    /// End of the simulation, in units of time: exactly the earlier events are executed. [default:
-    /// 1000, or that of the run that --resume continues]
+    /// Set the end of the simulation, in units of time: exactly the earlier events are executed.
+    /// [default: 1000, or that of the run that --resume continues]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
-    /// Send only to this number of LPs on a ring, half of them on each side: an even number, less
-    /// than --lps. Otherwise to all.
+    /// Send only to this number of LPs on a ring, half of them on each side: an even number below
+    /// --lps. Default: send to all
     #[arg(long)]
     neighbours: Option<u32>,
-    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on
-    /// with]
+    /// Set the seed of the random streams. [default: 42, or that of the run that --resume
+    /// continues]
     #[arg(long)]
     seed: Option<u64>,
-    /// The host's engine on all ranks, or the GPU's, with a device for each.
+    /// Use the host engine on all ranks, or the GPU engine with a device for each rank
     #[arg(long, value_enum, default_value_t = Engine::Host)]
     engine: Engine,
-    /// How far windows go on devices: `auto`, `yawns` or `horizon`. It changes the speed only.
+    /// Synchronise devices by `auto`, `yawns` or `horizon`. Changes the speed only
     #[arg(long, default_value = "auto")]
     sync: pdes::Sync,
-    /// Ranks, each a thread of this process with threads or a device of its own. Under mpirun, it
-    /// says how many. Devices are those of the best adapters in turn.
+    /// Set the number of ranks, each a thread of this process with its own worker threads or
+    /// device. Under mpirun, the number of its processes is used. Devices are taken from the best
+    /// adapters in turn
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     ranks: u32,
-    /// Threads of each rank. It changes the speed only.
+    /// Set the threads of each rank. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Which LPs lie on which rank. It changes the speed only.
+    /// Place LPs on ranks in this pattern. Changes the speed only
     #[arg(long, value_enum, default_value_t = RankPlacement::Block)]
     spread: RankPlacement,
-    /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
+    /// Let the first rank save the run to this file when it ends, also after Ctrl-C
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
+    /// Overwrite the checkpoint of another run, or a later one of this run, in that file
     #[arg(long, requires = "checkpoint")]
     force: bool,
-    /// Saves it at this interval, in seconds, too.
+    /// Also save it at this interval, in seconds
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a run that was saved, by whatever ranks or engine.
+    /// Resume a saved run, with any ranks and engine
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
+    /// Run the sequential engine too and compare; the exit code is 1 if they differ
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
@@ -106,7 +108,7 @@ enum RankPlacement {
     Hash,
 }
 
-/// What all ranks do.
+/// The inputs of all ranks.
 struct Run<'a> {
     args: &'a Args,
     model: Phold,
@@ -115,7 +117,7 @@ struct Run<'a> {
     saved: Option<&'a Checkpoint>,
 }
 
-/// What a rank ends with: all the same, but for the seconds.
+/// The results of a rank. They are equal on all ranks, except for the seconds.
 struct RankReport {
     rank: u32,
     ranks: u32,
@@ -123,7 +125,7 @@ struct RankReport {
     seconds: f64,
     fingerprint: Fingerprint,
     device: Option<String>,
-    /// Why it could not be saved at its end.
+    /// Why the run could not be saved at its end.
     unsaved: Option<String>,
 }
 
@@ -149,7 +151,10 @@ pub fn run(args: &Args) -> Ended<()> {
     };
     let seed = match (&saved, args.seed) {
         (Some(saved), Some(seed)) if saved.seed() != seed => {
-            return Err(shared::usage(format!("the run that was saved has seed {}", saved.seed())));
+            return Err(shared::usage(format!(
+                "the saved run has seed {}: use that seed, or omit --seed",
+                saved.seed()
+            )));
         }
         (Some(saved), _) => saved.seed(),
         (None, seed) => seed.unwrap_or(42),
@@ -164,21 +169,21 @@ pub fn run(args: &Args) -> Ended<()> {
     }
     if args.engine == Engine::Host && until.events != Until::EMPTY.events {
         return Err(shared::usage(
-            "the run that was saved ends by a number of events, and the host's engine by time: --until",
+            "the saved run is event-limited, and the host engine needs a stop time: use --until",
         ));
     }
     let run = Run { args, model, seed, until, saved: saved.as_ref() };
     let ran = match args.engine {
         Engine::Gpu => {
-            // The devices end here, when the threads of ranks have ended: a driver may hang where
-            // both do at once.
+            // Devices are dropped here, after the threads of all ranks have ended: a driver may
+            // hang if both happen at once.
             let devices = Mutex::new(Vec::new());
             on_ranks(args, |rank| on_device(&run, rank, &devices))?
         }
         Engine::Host => on_ranks(args, |rank| on_host(&run, rank))?,
     };
     if ran.rank != 0 {
-        return Ok(()); // the first one tells
+        return Ok(()); // only the first rank prints
     }
     let executed = ran.progress.events - saved.as_ref().map_or(0, |saved| saved.progress().events);
     let event_rate = executed as f64 / ran.seconds;
@@ -199,10 +204,10 @@ pub fn run(args: &Args) -> Ended<()> {
     if shared::interrupted() {
         table.push(("stopped early", format!("at {:.3} units of time", resolution.units(ran.progress.now))));
         if let (Some(path), None) = (&args.checkpoint, &ran.unsaved) {
-            table.push(("to go on", format!("--resume {}", path.display())));
+            table.push(("resume with", format!("--resume {}", path.display())));
         }
     } else if args.verify {
-        // All of the run, from its start.
+        // The whole run, from its start.
         let mut sequential = CpuSimulation::new(&model, seed)?;
         let begun = Instant::now();
         let progress = sequential.run(until)?;
@@ -237,15 +242,17 @@ pub fn run(args: &Args) -> Ended<()> {
     }
     let verdict = match equal {
         true => Ok(()),
-        false => Err("the engines differ. Please report this command line".into()),
+        false => {
+            Err("the engines differ. Please report the adapter, the driver and this command line".into())
+        }
     };
     shared::all([args.json.write(&json), verdict, ran.unsaved.map_or(Ok(()), |error| Err(error.into()))])
 }
 
-/// A way to other ranks, if there are any.
+/// The transport to other ranks, if there are any.
 type RankTransport = Option<Box<dyn Transport>>;
 
-/// One rank of the host engine.
+/// Runs one rank of the host engine.
 fn on_host(run: &Run<'_>, transport: RankTransport) -> Result<RankReport, HybridError> {
     let spread = match run.args.spread {
         RankPlacement::Block => hybrid::EntityPlacement::Block,
@@ -278,8 +285,8 @@ fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
     Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
-/// A run that could not be saved at its end has its results all the same: with them comes the
-/// error, on all ranks.
+/// Continues a run whose save at the end failed, and returns the error with its results, on all
+/// ranks.
 fn without_saving(
     ended: Result<Progress, HybridError>,
     rest: impl FnOnce() -> Result<Progress, HybridError>,
@@ -293,7 +300,7 @@ fn without_saving(
     }
 }
 
-/// A part of the run on a device; all of it, where there are no others.
+/// Runs a part on a device, or the whole run if there is one rank.
 fn on_device(
     run: &Run<'_>,
     transport: RankTransport,
@@ -306,7 +313,7 @@ fn on_device(
     let device = Some(gpu.info().name.clone());
     let options = pdes::Options { seed: run.seed, sync: args.sync, ..pdes::Options::default() };
     let watch = |_: &_| shared::watch();
-    // A run of no time waits for the set-up; where a run goes on, it has one end alone.
+    // A run to time zero includes the set-up. A resumed run has only its own end.
     let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
     let (progress, unsaved, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {
@@ -358,7 +365,7 @@ fn on_ranks(
     };
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
     for other in &ran {
-        shared::same(&other.fingerprint, &ran[0].fingerprint, "two ranks know different fingerprints")?;
+        shared::same(&other.fingerprint, &ran[0].fingerprint, "fingerprints of two ranks")?;
     }
     Ok(ran.into_iter().next().expect("there is a rank"))
 }

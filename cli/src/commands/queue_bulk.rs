@@ -1,13 +1,12 @@
-//! The parallel heap alone, in bulk: the experiment of figure 11 of Baudis et al. (section IV.B).
+//! The parallel heap alone, in bulk: the experiment of Figure 11 of Baudis et al. (section IV.B).
 //!
 //! Each cycle deletes as many items as a node holds and inserts as many new ones, which a kernel
-//! makes according to PHOLD (rate 0.1); so the number of items held stays the same. A line is the
-//! rate for one size of nodes and one number of items held: items that were deleted and replaced,
-//! per second, submissions and new items included. The paper has no more than these words about the
-//! figure and its axes; it says that its rates fall with the number of nodes, so that is a column
-//! too.
+//! creates according to PHOLD (rate 0.1), so that the number of items stays the same. A row is the
+//! rate for one node size and one number of items: items deleted and replaced per second,
+//! submissions and new items included. The paper describes neither axis; its rates fall with the
+//! number of nodes, so that number is a column too.
 //!
-//! Every line is checked first: a shorter run must delete and hold what a `BinaryHeap` does.
+//! Every row is checked first: a shorter run must delete and hold the same items as a `BinaryHeap`.
 //!
 //! ```text
 //! eventhorizon queue-bulk --csv figure_11.csv
@@ -31,33 +30,33 @@ use crate::shared::{self, Outcome as Result, same};
 
 #[derive(Parser)]
 pub struct Args {
-    /// Items per node to compare: powers of two from 64 to 1024; by default all of them.
+    /// Set the node sizes to compare, in items: powers of two from 64 to 1024. Default: all
     #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = node)]
     node: Vec<u32>,
-    /// Items held to compare; by default 2^10, 2^12 and so on to 2^22 (on a processor that plays
-    /// the GPU, to 2^16).
+    /// Set the numbers of items to compare. Default: 2^10, 2^12, ..., 2^22 (on a software adapter
+    /// up to 2^16)
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     items: Vec<u32>,
-    /// LPs that items are for.
+    /// Set the number of LPs that items are for
     #[arg(long, default_value_t = 32768, value_parser = clap::value_parser!(u32).range(1..))]
     lps: u32,
-    /// Seconds to measure for each line.
+    /// Set the seconds to measure for each row
     #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
-    /// Writes the table to a file and not to the standard output (which `-` is, too).
+    /// Write the table to a file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
 
-/// Items of a node, as `ParallelHeap` has them.
+/// The items of a node, as `ParallelHeap` supports them.
 fn node(text: &str) -> std::result::Result<u32, String> {
     match shared::group_size(text)? {
         size @ 64..=1024 => Ok(size),
-        _ => Err("a power of two from 64 to 1024 is needed".to_owned()),
+        _ => Err("expected a power of two from 64 to 1024".to_owned()),
     }
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(serde::Serialize)]
 struct Row {
     node_items: u32,
@@ -88,7 +87,7 @@ pub fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// A row for each size of nodes and each number of items held, measured for `time` each.
+/// Writes a row for each node size and each number of items, measured for `time` each.
 fn figure_11(
     gpu: &Gpu,
     nodes: &[u32],
@@ -114,7 +113,7 @@ fn figure_11(
 
 const SEED: u64 = 42;
 
-/// What `queue_bulk.wgsl` calls so.
+/// The WGSL struct of the same name.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Params {
@@ -126,13 +125,15 @@ struct Params {
 }
 
 impl Params {
-    /// PHOLD with a rate of 0.1 and a lookahead of 10 units of time, which the paper does not tell.
+    /// PHOLD with a rate of 0.1 and a lookahead of 10 units of time, which the paper does not
+    /// state.
     fn new(lps: u32, count: u32) -> Result<Self> {
         let time = Resolution::default().ticks(10.0)?;
         Ok(Self { seed: SEED, mean: time, lookahead: time, lps, count })
     }
 
-    /// New item number `index` at a place, made at time `now`: the twin of `renew`.
+    /// New item number `index` at a place, created at time `now`: the reference implementation of
+    /// `renew`.
     fn item(&self, now: Ticks, place: u32, index: u64) -> HeapItem {
         let mut stream = Stream::new(self.seed, place, index);
         let delay = self.lookahead.saturating_add(stream.exponential(self.mean));
@@ -140,14 +141,14 @@ impl Params {
         [low, high, stream.below(self.lps), place]
     }
 
-    /// The items at the start, at time 0: places behind those of a cycle.
+    /// The items at the start, at time 0. Their places follow those of a cycle.
     fn start(&self, held: u32) -> impl Iterator<Item = HeapItem> {
         (self.count..self.count + held).map(|place| self.item(Ticks::ZERO, place, 0))
     }
 
     /// The items of the first cycle.
     fn first(&self) -> Vec<HeapItem> {
-        // The highest number is one that `renew` does not come to.
+        // `renew` never reaches the highest number.
         (0..self.count).map(|place| self.item(Ticks::ZERO, place, u64::MAX)).collect()
     }
 }
@@ -156,7 +157,7 @@ impl Params {
 struct Hold {
     gpu: Gpu,
     heap: ParallelHeap,
-    /// Inserts, deletes, and makes what the next cycle inserts.
+    /// Inserts, deletes, and creates the items of the next cycle.
     cycle: Plan,
     deletes: Buffer<HeapItem>,
 }
@@ -185,7 +186,7 @@ impl Hold {
         Ok(Self { gpu: gpu.clone(), heap, cycle, deletes })
     }
 
-    /// Cycles for so long; how many, and the seconds that they took.
+    /// Runs cycles for `time`; returns their number and the seconds they took.
     fn measure(&mut self, time: Duration) -> Result<(u64, f64)> {
         let mut pace = Pace::new(u32::MAX);
         // The first submission of a plan may be slow.
@@ -211,7 +212,7 @@ impl Hold {
 
 /// Inserts `items` into an empty heap.
 fn fill(gpu: &Gpu, heap: &ParallelHeap, items: &[HeapItem]) -> Result<()> {
-    // Nodes that go into one submission: a few milliseconds of work.
+    // Items of one submission, 64 nodes: a few milliseconds of work.
     let chunk = 64 * heap.node();
     let inserts = Buffer::storage(gpu, "start", chunk.into())?;
     let batch = Buffer::storage(gpu, "batch of the start", 1)?;
@@ -225,7 +226,7 @@ fn fill(gpu: &Gpu, heap: &ParallelHeap, items: &[HeapItem]) -> Result<()> {
     Ok(heap.check(gpu)?)
 }
 
-/// Compares some cycles, and what the heap holds after them, with a `BinaryHeap`.
+/// Compares some cycles, and the items in the heap after them, with a `BinaryHeap`.
 fn check(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<()> {
     /// The timestamp of an item, and its payload.
     fn key([low, high, lp, place]: HeapItem) -> Reverse<(Ticks, u32, u32)> {
@@ -240,11 +241,11 @@ fn check(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<()> {
         let deletes: Vec<_> = (0..node).filter_map(|_| expected.pop()).collect();
         hold.run(1)?;
         let found: Vec<_> = hold.deletes.read(gpu)?.into_iter().map(key).collect();
-        same(&found, &deletes, format!("nodes of {node}, {held} items: what cycle {cycle} deletes"))?;
+        same(&found, &deletes, format!("nodes of {node}, {held} items: items deleted in cycle {cycle}"))?;
         let Reverse((now, ..)) = deletes[0];
         inserts = (0..node).map(|place| params.item(now, place, cycle)).collect();
     }
     let left: Vec<_> = hold.heap.exchange(gpu, &[], held)?.into_iter().map(key).collect();
     let expected: Vec<_> = std::iter::from_fn(|| expected.pop()).collect();
-    same(&left, &expected, format!("nodes of {node}, {held} items: what is left"))
+    same(&left, &expected, format!("nodes of {node}, {held} items: items in the heap"))
 }

@@ -1,9 +1,10 @@
-// A cycle's new items, "created according to PHOLD" (Baudis et al., section IV.B): one for each that was deleted, after the lookahead and an
-// exponential delay from the smallest time, for a uniformly random LP.
+// Creates the new items of a cycle "according to PHOLD" (Baudis et al., section IV.B): one for each
+// deleted item, after the lookahead and an exponential delay from the smallest time, for a
+// uniformly random LP.
 //
 // deletes  the items deleted in this cycle, in order
-// inserts  those to insert in the next one
-// drawn    for each place: how many items were made at it
+// inserts  the items that the next cycle inserts
+// drawn    for each place: the number of items created there
 //
 // One invocation serves one item.
 //

@@ -1,6 +1,6 @@
-//! The comparison of priority queues of Baudis et al. (section IV.B) on the present adapter: event
-//! rates of PHOLD for each queue design, as in their Figures 6 to 8, and what of their Table I an
-//! algorithm says.
+//! The comparison of priority queues of Baudis et al. (section IV.B) on the default adapter: event
+//! rates of PHOLD for each queue design, as in their Figures 6 to 8, and the rows of their Table I
+//! that depend on the algorithm only.
 //!
 //! ```text
 //! eventhorizon sweep
@@ -16,24 +16,21 @@
 //! | table | 32,768 | 0.1 | the 128 events per LP of Table I | |
 //!
 //! The lookahead is 10 units of time everywhere. The paper's Figure 6 varies the threads of a
-//! block, which in its CB-PAR are those that work on one queue. Here the invocations of a workgroup
-//! are varied, of which the paper says that they made no substantial difference for the other
-//! designs; those that work on one queue of CB-PAR are part of its name (`--queue cb-par-8`).
+//! block, which in its CB-PAR share one queue. Here the invocations of a workgroup vary; the paper
+//! reports no substantial difference for the other designs. The invocations that share a queue of
+//! CB-PAR are part of its name (`--queue cb-par-8`).
 //!
-//! Of Table I, *comparisons per executed event* belongs to the algorithm: they are counted here, by
-//! giving each design an order of events that counts (`queue_sweep/comparisons.wgsl`). The event
-//! rate is measured like all others. The rest belongs to the CUDA program and to the chip that ran
-//! it: the relative cost of enqueuing is the time of a kernel that does not exist here, where one
-//! kernel takes in, executes and sends; instructions, instructions per cycle, occupancy, warp
-//! execution efficiency, hit rate and DRAM transactions come from NVIDIA's profiler.
+//! *Comparisons per executed event* of Table I depend on the algorithm. They are counted by giving
+//! each design an order of events that counts (`queue_sweep/comparisons.wgsl`). The event rate is
+//! measured like all others. The other rows belong to the CUDA program and its chip: one kernel
+//! here receives, executes and sends, so there is no time of enqueuing alone, and the remaining
+//! rows come from NVIDIA's profiler.
 //!
-//! **What is checked.** All designs run a cell's model to the same time first, and so does the
-//! sequential CPU engine where that fits into the budget. Where a fingerprint differs, the sweep
-//! ends with exit code 1.
+//! **Checks.** All designs first run a cell's model to the same time, and so does the sequential
+//! CPU engine if the budget allows it. If a fingerprint differs, the exit code is 1.
 //!
-//! **What is written**, to the folder `--out`: `cells.csv`, a row for each cell and design, of
-//! those too that were not measured, with the reason; a PNG for each figure; `best.md`, the best
-//! design for each cell.
+//! **Output**, in the folder `--out`: `cells.csv`, a row for each cell and design, with a reason if
+//! it was not measured; a PNG for each figure; `best.md`, the best design for each cell.
 
 mod comparisons;
 mod report;
@@ -59,41 +56,39 @@ use report::{best_of, draw_figure, line, record};
 use crate::shared::rates::{Rate, measure_events, too_large};
 use crate::shared::{self, Outcome};
 
-/// Of all cells, in units of time.
+/// The lookahead of all cells, in units of time.
 const LOOKAHEAD: f64 = 10.0;
 
 const SEED: u64 = 42;
 
-/// The checked run is about so long: as many events, but no more windows.
+/// The approximate number of events, and the largest number of windows, of the checked run.
 const CHECKED_EVENTS: f64 = 100_000.0;
 const CHECKED_WINDOWS: f64 = 1000.0;
 
-/// With more events at the start than that, the CPU engine is not asked: it could not be stopped in
-/// time.
+/// With more events at the start, the CPU engine is skipped: it could not be stopped in time.
 const CPU_EVENTS: u64 = 1 << 22;
 
-/// A figure or table of the paper: a grid of cells, and how it is drawn. Another one is another
-/// line.
+/// A figure or table of the paper: a grid of cells, and how it is drawn.
 struct Figure {
-    /// On the command line.
+    /// The name on the command line.
     name: &'static str,
-    /// Without the number of LPs, which is another one where it is to be small.
+    /// The title, without the number of LPs, which is smaller with --small.
     title: &'static str,
     lps: u32,
     rates: &'static [f64],
     /// Events per LP.
     populations: &'static [u32],
-    /// None is the library's choice.
+    /// `None` is the library's choice.
     group_sizes: &'static [Option<u32>],
     panels: Panels,
 }
 
 enum Panels {
-    /// A panel for each rate, with a line for each design.
+    /// A panel for each rate, with a curve for each design.
     Rates,
-    /// A panel for each design, with a line for each workgroup size.
+    /// A panel for each design, with a curve for each workgroup size.
     Designs,
-    /// Nothing to draw: a table, with comparisons.
+    /// A table with comparisons, without a picture.
     Table,
 }
 
@@ -123,7 +118,7 @@ static FIGURES: [Figure; 4] = [
         title: "Figure 8: PHOLD by queue design",
         lps: 32768,
         rates: &RATES,
-        // The paper's largest: 6.7 * 10^7 events on all LPs.
+        // The paper's largest run has 6.7 * 10^7 events on all LPs.
         populations: &[4, 16, 64, 256, 1024, 2048],
         group_sizes: &[None],
         panels: Panels::Rates,
@@ -139,7 +134,7 @@ static FIGURES: [Figure; 4] = [
     },
 ];
 
-/// What the paper's Table I says: comparisons and event rate, on a GeForce GTX 1060.
+/// Comparisons and event rates of the paper's Table I, on a GeForce GTX 1060.
 const TABLE_1: [(&str, f64, f64); 5] = [
     ("heap", 12.77, 2.04e7),
     ("cb-seq", 63.94, 2.61e7),
@@ -148,29 +143,29 @@ const TABLE_1: [(&str, f64, f64); 5] = [
     ("cb-par-32", 129.30, 2.76e7),
 ];
 
-/// Compares the queue designs on the present adapter, as Baudis et al. did
+/// Compare the queue designs on the default adapter, as Baudis et al. did
 #[derive(Parser)]
 pub struct Args {
-    /// Queue design to compare, or `auto` for the library's choice; all designs by default
+    /// Compare this queue design, or `auto` for the library's choice. Default: all designs
     #[arg(long, value_delimiter = ',')]
     queue: Vec<Queue>,
-    /// Figure of the paper to reproduce, or `table` for its Table I; all by default
+    /// Reproduce this figure of the paper, or `table` for its Table I. Default: all
     #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(FIGURES.iter().map(|figure| figure.name)))]
     figure: Vec<String>,
-    /// Events per LP, instead of each figure's own
+    /// Set the events per LP, instead of each figure's own
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     population: Vec<u32>,
-    /// Seconds to measure for each cell and design, after as many that keep the device busy
-    /// [default: 0.3, with --small 0.02]
+    /// Set the seconds to measure for each cell and design; as long a run before it keeps the
+    /// device busy [default: 0.3, with --small 0.02]
     #[arg(long, value_parser = shared::seconds)]
     seconds: Option<f64>,
-    /// Seconds that a cell may take at the most, for each design; and again for the CPU engine
+    /// Set the largest time in seconds for a cell and design, and again for the CPU engine
     #[arg(long, value_parser = shared::seconds, default_value_t = 10.0)]
     budget: f64,
-    /// Folder for the results
+    /// Write the results into this folder
     #[arg(long, default_value = "queue-sweep")]
     out: PathBuf,
-    /// Few LPs and few events, to see that it works: the numbers say nothing of large runs
+    /// Use few LPs and few events for a quick test; its numbers do not apply to large runs
     #[arg(long)]
     small: bool,
 }
@@ -199,7 +194,7 @@ impl std::fmt::Display for Queue {
 type Key = (u32, u64, u32);
 type Series = (u32, u64, Option<u32>, Queue);
 
-/// What is run: all designs have the same fingerprint in it.
+/// The parameters of a run. In it all designs have the same fingerprint.
 #[derive(Clone, Copy)]
 struct Cell {
     figure: &'static Figure,
@@ -214,23 +209,23 @@ impl Cell {
         Ok(Phold::new(self.lps, self.population, self.rate, LOOKAHEAD, Resolution::default())?)
     }
 
-    /// Where the checked run ends. Three windows at the least, so that events that were sent are
-    /// executed, too.
+    /// The end of the checked run. It has at least three windows, so that sent events are executed
+    /// too.
     fn end(&self) -> Outcome<Ticks> {
         let events = f64::from(self.lps) * f64::from(self.population);
-        // An event is executed and sent again so often, and so much time lies between two windows.
+        // A cycle is the mean time from an event to the one that it sends.
         let cycle = LOOKAHEAD + 1.0 / self.rate;
         let window = LOOKAHEAD + cycle / events;
         let units = (CHECKED_EVENTS / events * cycle).min(CHECKED_WINDOWS * window).max(3.0 * LOOKAHEAD);
         Ok(Resolution::default().ticks(units)?)
     }
 
-    /// What the fingerprint depends on.
+    /// The parameters that determine the fingerprint.
     fn key(&self) -> Key {
         (self.lps, self.rate.to_bits(), self.population)
     }
 
-    /// Cells of a design that differ in their events per LP alone.
+    /// Cells of a design that differ only in their events per LP.
     fn series(&self, queue: Queue) -> Series {
         (self.lps, self.rate.to_bits(), self.group_size, queue)
     }
@@ -247,18 +242,18 @@ impl std::fmt::Display for Cell {
     }
 }
 
-/// What came of a design in a cell.
+/// The results of a design in a cell.
 struct Row {
     cell: Cell,
     queue: Queue,
-    /// With what `auto` chose.
+    /// The name, with the choice of `auto`.
     name: String,
     rate: Option<Rate>,
     fingerprint: Option<Fingerprint>,
     note: String,
 }
 
-/// A fingerprint that all designs must have, and who had it first.
+/// A fingerprint that all designs must have, and the engine or design that found it.
 struct Expected {
     fingerprint: Fingerprint,
     by: String,
@@ -271,7 +266,7 @@ struct Sweep {
     expected: HashMap<Key, Expected>,
     /// Why a cell was not compared with the CPU engine.
     unchecked: HashMap<Key, &'static str>,
-    /// The events per LP from which on the checked run alone was more than the budget.
+    /// The number of events per LP at which the checked run alone exceeded the budget.
     heavy: HashMap<Series, u32>,
 }
 
@@ -365,7 +360,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     Ok(())
 }
 
-/// The cells of a figure. Small ones have a 32nd of the LPs, and a few events.
+/// The cells of a figure. Small ones have a 32nd of the LPs, and few events.
 fn cells(figure: &'static Figure, args: &Args) -> Vec<Cell> {
     let lps = if args.small { figure.lps / 32 } else { figure.lps };
     let populations: &[u32] = match (args.population.as_slice(), args.small, &figure.panels) {
@@ -391,8 +386,8 @@ fn cells(figure: &'static Figure, args: &Args) -> Vec<Cell> {
 }
 
 impl Sweep {
-    /// Has the CPU engine say what the fingerprint is, where that is affordable. It goes before all
-    /// measurements of the cell, so that the device is not left idle between its check and its
+    /// Runs the CPU engine for the expected fingerprint, if the budget allows it. Runs before all
+    /// measurements of the cell, so that the device is not idle between a check and its
     /// measurement.
     fn ask_cpu(&mut self, cell: &Cell) -> Outcome<()> {
         let key = cell.key();
@@ -401,14 +396,14 @@ impl Sweep {
         }
         let model = cell.model()?;
         if u64::from(cell.lps) * u64::from(cell.population) > CPU_EVENTS {
-            self.unchecked.insert(key, "too many events to ask the CPU engine");
+            self.unchecked.insert(key, "too many events for the CPU engine");
             return Ok(());
         }
         let deadline = Instant::now() + self.budget;
         let end = Until::time(cell.end()?);
         let mut cpu = CpuSimulation::new(&model, SEED)?;
         let mut progress = cpu.run(Until { events: 0, ..end })?;
-        // In pieces, because it cannot be stopped.
+        // In pieces, because the engine cannot be stopped within a run.
         while progress.stop != Some(Stop::Time) {
             if Instant::now() > deadline {
                 self.unchecked.insert(key, "the CPU engine takes longer than the budget");
@@ -420,8 +415,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Checks and measures a design in a cell. What the device cannot do is a note; what it does
-    /// wrong is an error.
+    /// Checks and measures a design in a cell. Limits of the device become a note, wrong results an
+    /// error.
     fn row(&mut self, cell: &Cell, queue: Queue) -> Outcome<Row> {
         let mut row = Row {
             cell: *cell,
@@ -458,8 +453,8 @@ impl Sweep {
             seed: SEED,
             queue: row.queue.0,
             group_size: cell.group_size,
-            // PHOLD's capacities are known, and a snapshot now and then would only blur short
-            // measurements; but with fixed ones, the library chooses among queues only.
+            // PHOLD's capacities are known, and snapshots would disturb short measurements. With
+            // fixed capacities `auto` would consider fewer designs.
             fixed: row.queue.0.is_some(),
             ..Options::default()
         };
@@ -469,7 +464,7 @@ impl Sweep {
         }
         let begin = Instant::now();
         simulation.run(Until::time(end))?;
-        // The time that kernels took to compile says nothing of larger cells.
+        // The compilation of kernels is included here, but does not grow with cells.
         if begin.elapsed() > self.budget {
             self.heavy.insert(cell.series(row.queue), cell.population);
         }
@@ -479,7 +474,7 @@ impl Sweep {
             self.expected.entry(cell.key()).or_insert_with(|| Expected { fingerprint, by: row.name.clone() });
         if expected.fingerprint != fingerprint {
             return Err(format!(
-                "after the same run, {} has the fingerprint {fingerprint}, and {} has {}: please report this",
+                "fingerprints of the same run differ: {} has {fingerprint}, and {} has {}. Please report this",
                 row.name, expected.by, expected.fingerprint
             )
             .into());
@@ -489,7 +484,7 @@ impl Sweep {
             unchecked.map_or_else(String::new, |why| format!("designs compared with each other only: {why}"));
         if Instant::now() > deadline {
             row.note = format!(
-                "not measured: what goes before the measurement took more than the budget of {} s",
+                "not measured: the runs before the measurement took more than the budget of {} s",
                 self.budget.as_secs_f64()
             );
             return Ok(());
@@ -504,25 +499,24 @@ impl Sweep {
         Ok(())
     }
 
-    /// The algorithmic rows of Table I, as Markdown.
+    /// Formats the algorithmic rows of Table I as Markdown.
     fn table(&self, rows: &[&Row], small: bool) -> Outcome<String> {
-        // Averages: a part of the queues gives them to a thousandth.
+        // Averages over this many queues are exact to a thousandth.
         let queues = if small { 128 } else { 1024 };
         let mut text = format!(
             "Comparisons per executed event, counted in {queues} queues over 16 windows; and event rates:\n\n\
              | events per LP | design | comparisons | the paper's | events/s | the paper's (GTX 1060) |\n\
              | ---: | --- | ---: | ---: | ---: | ---: |\n"
         );
-        // Who was first with so many events per LP, and what it executed.
+        // The first design for each number of events per LP, and the events it executed.
         let mut first: HashMap<u32, (&str, [u64; 2])> = HashMap::new();
         for row in rows {
-            // The calendar compares what a bucket holds, in windows of its own: there is no queue
-            // to count in.
+            // The calendar has no queue in which comparisons could be counted.
             let Some(design) = row.queue.0.filter(|design| design.source().is_some()) else { continue };
             let population = row.cell.population;
             let time = |units| Resolution::default().ticks(units);
             let times = [time(1.0 / row.cell.rate)?, time(LOOKAHEAD)?];
-            // In the kernel that counts, one invocation serves a queue.
+            // In the counting kernel one invocation serves a queue.
             let counted = (design.lanes() == 1)
                 .then(|| comparisons::count(&self.gpu, design, queues, population, times))
                 .transpose()?;
@@ -533,7 +527,7 @@ impl Sweep {
                     let (name, executed) = first.entry(population).or_insert((&row.name, counted.executed));
                     if *executed != counted.executed {
                         return Err(format!(
-                            "{name} and {} execute different events: please report this",
+                            "{name} and {} executed different events. Please report this",
                             row.name
                         )
                         .into());
@@ -559,11 +553,11 @@ impl Sweep {
 
 const LOST: &str = "the device was lost: a window took too long for its driver";
 
-/// What to note of an error that tells of the device's limits, and of no fault.
+/// The note for an error that reports a limit of the device, or `None` for other errors.
 fn limit(error: &SimulationError) -> Option<String> {
     let note = match error {
-        SimulationError::GroupSize { max, .. } => format!("the device has workgroups of {max} at the most"),
-        SimulationError::Gpu(GpuError::OutOfMemory { .. }) => "the device has no memory left for it".into(),
+        SimulationError::GroupSize { max, .. } => format!("the device has workgroups of at most {max}"),
+        SimulationError::Gpu(GpuError::OutOfMemory { .. }) => "the device has not enough memory".into(),
         SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. }) => LOST.into(),
         SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, .. }) => {
             "the driver ended a loop early: too much for it in one dispatch".into()

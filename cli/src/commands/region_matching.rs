@@ -7,13 +7,12 @@
 //! eventhorizon match --positions cars.csv --width 100 --json
 //! ```
 //!
-//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The
-//! size is chosen such that the regions together are `alpha` times the space. Half of them are
-//! subscriptions.
+//! Synthetic regions have equal sizes and random positions in a space of 2^32 per dimension. Their
+//! sizes add up to `alpha` times the space. Half of them are subscriptions.
 //!
-//! Two times are given. "In all" is the first run over the data, from arrays on the host to the
-//! result, with the kernels built before on a small part of it. "With the data on the device" is a
-//! second run, for which buffers are there. Without a GPU the host's cores match, and there is one
+//! Two times are printed. "In all" is the first run over the data, from arrays on the host to the
+//! result; kernels were built before, on a small part of the data. "With the data on the device" is
+//! a second run, with existing buffers. Without a GPU the host's cores match, and there is one
 //! time.
 
 use std::fs::File;
@@ -30,42 +29,42 @@ use eventhorizon::matching::{
 
 use crate::shared::{self, FileUse, Outcome};
 
-/// Counts or lists the overlaps of subscription and update regions.
+/// Count or list the overlaps of subscription and update regions
 #[derive(Parser)]
 pub struct Options {
-    /// Regions of the synthetic workload, half of them subscriptions.
+    /// Set the number of regions of the synthetic workload, half of them subscriptions
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
     regions: u32,
-    /// Overlapping degree: how often the regions together cover the space.
+    /// Set the overlapping degree: how often the regions together cover the space
     #[arg(long, default_value_t = 1.0, value_parser = shared::positive)]
     alpha: f64,
-    /// Dimensions of the synthetic workload.
+    /// Set the dimensions of the synthetic workload
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
     dims: u8,
-    /// Seed of the synthetic workload.
+    /// Set the seed of the synthetic workload
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of
-    /// one subscription and one update region.
+    /// one subscription and one update region
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
-    /// Width of the regions around positions, in every dimension. It and the positions are
-    /// decimals, and taken exactly: regions that touch do not overlap.
+    /// Set the width of the regions around positions, in every dimension. Width and positions are
+    /// exact decimals: regions that touch do not overlap
     #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
     width: Option<Decimal>,
-    /// How the GPU finds pairs; the host's cores have one way.
+    /// Find pairs on the GPU with this algorithm; the CPU has only one
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Auto)]
     algorithm: Name,
-    /// Cells per dimension for the grid; the library chooses them otherwise.
+    /// Set the cells per dimension of the grid. Default: the library's choice
     #[arg(long)]
     cells: Option<u32>,
-    /// Count the pairs (the default).
+    /// Count the pairs (the default)
     #[arg(long)]
     count: bool,
-    /// Find the pairs and leave them on the device.
+    /// Find the pairs and leave them on the device
     #[arg(long)]
     find: bool,
-    /// Find the pairs and write them to a file, `subscription,update` per line.
+    /// Find the pairs and write them to a file, `subscription,update` per line
     #[arg(long, value_name = "OUT.csv")]
     pairs: Option<PathBuf>,
     #[command(flatten)]
@@ -87,7 +86,7 @@ enum Name {
 fn width(text: &str) -> Result<Decimal, String> {
     match text.parse::<Decimal>() {
         Ok(width) if width.is_positive() => Ok(width),
-        Ok(_) => Err("a number above 0 is needed".to_owned()),
+        Ok(_) => Err("expected a number above 0".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -99,15 +98,15 @@ pub fn run(options: &Options) -> Outcome<()> {
         options.json.file(),
     ])?;
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
-        return Err(shared::usage("--cells is for --algorithm grid"));
+        return Err(shared::usage("--cells needs --algorithm grid"));
     }
-    // A named algorithm is the device's, of whatever kind it is.
+    // A named algorithm runs on the device, even on a software adapter.
     let gpu = match options.algorithm {
         Name::Auto => options.place.hardware()?,
         _ => options.place.gpu()?,
     };
     if gpu.is_none() && !matches!(options.algorithm, Name::Auto) {
-        return Err(shared::usage("--algorithm is for --backend gpu: leave it out on the CPU"));
+        return Err(shared::usage("--algorithm needs --backend gpu: omit it on the CPU"));
     }
     let matcher = gpu.as_ref().map(Matcher::new);
     let matcher = matcher.as_ref();
@@ -134,7 +133,7 @@ pub fn run(options: &Options) -> Outcome<()> {
 /// Subscriptions and updates.
 type Sets<const D: usize> = (Vec<Region<u32, D>>, Vec<Region<u32, D>>);
 
-/// Regions of equal size at random places.
+/// Regions of equal size at random positions.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32, and saturating")]
 fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Outcome<Sets<D>> {
     let larger = options.regions.div_ceil(2).into();
@@ -147,7 +146,7 @@ fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Ou
     if exact > space / 2.0 {
         let most = f64::from(options.regions) * 0.5_f64.powi(options.dims.into());
         return Err(shared::usage(format!(
-            "--alpha is too large: regions would be larger than half of the space. Choose at most {most}, or more regions"
+            "--alpha is too large: regions would exceed half of the space. Choose at most {most}, or more regions"
         )));
     }
     let size = exact.round().max(1.0);
@@ -165,7 +164,7 @@ fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Ou
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         let random = (z ^ (z >> 31)) >> 32;
-        // The last regions still end within the space.
+        // The last regions end within the space.
         ((random as f64 * (space - size)) / space) as u32
     };
     let mut set = |count: u32| {
@@ -185,7 +184,7 @@ fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Ou
 /// One number per dimension.
 type Position = Vec<Decimal>;
 
-/// The lines of a CSV file, all with the same number of columns, and their numbers in the file.
+/// The positions in a CSV file, all with the same number of columns, and their line numbers.
 fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
     let name = path.display();
     let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
@@ -195,7 +194,7 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Fail
             ErrorKind::InvalidData => shared::usage(format!("{name}:{line}: {error}")),
             _ => format!("{name}: {error}").into(),
         })?;
-        // Some editors begin a file with a mark.
+        // Some editors start a file with a byte-order mark.
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             continue;
@@ -207,14 +206,14 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Fail
         if position.len() != expected || !(1..=4).contains(&expected) {
             let found = position.len();
             return Err(wrong(&format!(
-                "{found} columns; positions have 1 to 4, all lines as many as the first ({expected})"
+                "expected 1 to 4 columns, as many as in the first line ({expected}), found {found}"
             )));
         }
         positions.push(position);
         lines.push(line);
     }
     match positions.is_empty() {
-        true => Err(shared::usage(format!("{name} holds no position"))),
+        true => Err(shared::usage(format!("{name} contains no position"))),
         false => Ok((positions, lines)),
     }
 }
@@ -223,13 +222,13 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Fail
 struct AroundPositions<'a> {
     path: &'a Path,
     positions: &'a [Position],
-    /// The line of each.
+    /// The line number of each position.
     lines: &'a [u64],
     width: Decimal,
 }
 
 impl AroundPositions<'_> {
-    /// The regions, with bounds of 32 bits that have the same overlaps.
+    /// The regions, with 32-bit bounds that give the same overlaps.
     fn regions<const D: usize>(&self) -> Outcome<Sets<D>> {
         let positions: Vec<[Decimal; D]> =
             self.positions.iter().map(|position| std::array::from_fn(|d| position[d])).collect();
@@ -249,12 +248,12 @@ impl AroundPositions<'_> {
 
 type PreparedCounter = Result<Option<Counter>, MatchingError>;
 
-/// Only one dimension has a count that can be prepared.
+/// Only one dimension has a prepared count.
 fn no_counter<const D: usize>(_: &Matcher, _: &Regions<u32, D>, _: &Regions<u32, D>) -> PreparedCounter {
     Ok(None)
 }
 
-/// What came of a matching.
+/// The results of a matching.
 struct MatchReport<'a> {
     regions: usize,
     dimensions: usize,
@@ -299,11 +298,11 @@ impl MatchReport<'_> {
     }
 }
 
-/// An error if counting and finding, both of which were done to the end, differ.
+/// Fails if complete counts from counting and from finding differ.
 fn agreed(counted: Option<u64>, found: Option<u64>) -> Outcome<u64> {
     match (counted, found) {
         (Some(counted), Some(found)) if counted != found && !shared::interrupted() => {
-            Err(format!("{counted} pairs counted and {found} found: please report this").into())
+            Err(format!("{counted} pairs were counted, but {found} were found. Please report the adapter, the driver and this command line").into())
         }
         _ => Ok(counted.or(found).unwrap_or(0)),
     }
@@ -357,7 +356,7 @@ fn report<const D: usize>(
     let gpu = matcher.gpu();
     let finding = options.find || options.pairs.is_some();
     let counting = options.count || !finding;
-    // Kernels are built at their first use; a small part of the work builds them.
+    // Kernels are built at their first use, here with a small part of the data.
     let some = |set: &[Region<u32, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
     let some = (some(subscriptions)?, some(updates)?);
     let used = match algorithm {
@@ -379,7 +378,7 @@ fn report<const D: usize>(
     let seconds_total = start.elapsed().as_secs_f64();
     let pairs = agreed(counted, found)?;
 
-    // Once more, with the data on the device.
+    // The second run, with the data on the device.
     let chosen = if algorithm == Algorithm::Auto { matcher.choose(&s, &u)? } else { algorithm };
     let counter = match chosen == Algorithm::Sort && !finding {
         true => counter(matcher, &s, &u)?,
@@ -414,8 +413,8 @@ fn report<const D: usize>(
         .write(options)
 }
 
-/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs,
-/// up to where it was stopped.
+/// Reads all pages and writes them to the file, if one is given. Returns the number of pairs until
+/// the end or Ctrl-C.
 fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
     let mut file = path.map(create).transpose()?;
     let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;
@@ -441,7 +440,7 @@ fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome
     Ok(pairs)
 }
 
-/// Seconds of placing all pairs and of writing them, to a page buffer that is there.
+/// The seconds to place all pairs and write them to an existing page buffer.
 fn find_again<const D: usize>(
     matcher: &Matcher,
     s: &Regions<u32, D>,
@@ -460,7 +459,7 @@ fn find_again<const D: usize>(
     Ok(placing + writing)
 }
 
-/// Waits for all that was submitted.
+/// Waits until all submitted work has finished.
 fn wait(gpu: &Gpu) -> Outcome<()> {
     Ok(gpu.wait(gpu.submit(gpu.encoder("all before"))?)?)
 }

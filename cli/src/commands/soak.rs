@@ -1,23 +1,22 @@
-//! Simulations by chance, one after the other, for as long as is asked for: does the engine do what
-//! the sequential engine does, whatever comes together, and does it take no more memory from hour
-//! to hour?
+//! Runs random simulations, one after the other, for a given time. Checks that the engine and the
+//! sequential engine agree for every combination of options, and that memory does not grow.
 //!
-//! Shows: everything that may change while a run goes on without changing it. A round is a model of
-//! those that ship, of chosen sizes and rates; it runs from end to end, and at each of them it may
-//! get another queue design, or be saved and gone on with in another way, with too little room, or
-//! by the other engine. Every fifth is an experiment, mapped to the device in each way. At each end
+//! Shows: everything that may change during a run without changing its results. A round is a model
+//! of the library with random sizes and rates. It runs in several steps; after each one it may get
+//! another queue design, or be saved and resumed with other options, with too little capacity, or
+//! by the other engine. Every fifth round is an experiment in a random mapping. After each step
 //!
-//! * events, the time of the first pending one, the reason of the end, the fingerprint and the
-//!   checkpoint are those of the sequential engine, which nothing interrupts;
-//! * time has not gone back, and where a model neither makes nor loses events, as many are pending
-//!   as at the start.
+//! * events, the time of the first pending event, the reason of the stop, the fingerprint and the
+//!   checkpoint equal those of the sequential engine, which runs without interruption;
+//! * time has not decreased, and if the model neither creates nor loses events, the number of
+//!   pending events is that of the start.
 //!
 //! ```text
 //! eventhorizon soak --seconds 600
 //! eventhorizon soak --seed 7 --round 123        # what a violation asks for
 //! ```
 //!
-//! The exit code is 1 where anything differs, after the configuration that shows it.
+//! The exit code is 1 if anything differs. The error then contains the configuration of the round.
 
 use std::convert::Infallible;
 use std::io::{Write as _, stdout};
@@ -38,16 +37,16 @@ use serde_json::json;
 
 use crate::shared::{self, Outcome};
 
-/// Runs simulations by chance against the sequential engine
+/// Compare random simulations with the sequential engine, for as long as requested
 #[derive(Parser)]
 pub struct Args {
-    /// For so long
+    /// Set the seconds to run
     #[arg(long, default_value_t = 60.0, value_parser = shared::seconds)]
     seconds: f64,
-    /// Names the rounds
+    /// Set the seed of the rounds
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// One round alone
+    /// Run only this round
     #[arg(long)]
     round: Option<u64>,
     #[command(flatten)]
@@ -56,13 +55,13 @@ pub struct Args {
     json: shared::Json,
 }
 
-/// A device keeps the kernels that were built for it. After so many rounds it is taken anew, as an
-/// application's own, and they are dropped.
+/// A device caches the kernels that are built for it. After this number of rounds a new device is
+/// opened, which drops them.
 const ROUNDS: u64 = 10;
-/// The most memory of the second half may be so much more than that of the first: rounds differ in
-/// the kernels that they build, and allocators keep what was freed.
+/// The bound on the growth of the peak memory from the first half to the second. Rounds build
+/// different kernels, and allocators keep freed memory.
 const SLACK: f64 = 1.25;
-/// Shorter runs say nothing of that, in seconds.
+/// Memory is compared in runs of at least this many seconds.
 const LONG: f64 = 300.0;
 
 pub fn run(args: &Args) -> Outcome<()> {
@@ -71,7 +70,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let begin = Instant::now();
     let (mut rounds, mut events) = (0_u64, 0_u64);
-    // The most resident memory of each half.
+    // The peak of resident memory in each half.
     let mut most = [None; 2];
     loop {
         let seconds = begin.elapsed().as_secs_f64();
@@ -107,7 +106,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let mib = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
     if !args.json.on_stdout() {
         writeln!(stdout(), "{:<24}{adapter}", "adapter")?;
-        writeln!(stdout(), "{:<24}{rounds}, all as they should be", "rounds")?;
+        writeln!(stdout(), "{:<24}{rounds}, all correct", "rounds")?;
         writeln!(stdout(), "{:<24}{events}", "events")?;
         writeln!(stdout(), "{:<24}{seconds:.1}", "seconds")?;
         writeln!(
@@ -128,14 +127,14 @@ pub fn run(args: &Args) -> Outcome<()> {
     }))?;
     match most {
         [Some(first), Some(second)] if seconds >= LONG && second as f64 > SLACK * first as f64 => {
-            Err(format!("memory grows: up to {first} bytes in the first half, and {second} in the second")
+            Err(format!("memory grows: at most {first} bytes in the first half, {second} in the second")
                 .into())
         }
         _ => Ok(()),
     }
 }
 
-/// The bytes of this process that lie in memory, where the system tells.
+/// The resident memory of this process in bytes, if the system reports it.
 fn resident() -> Option<u64> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     Some(4096 * pages.split_whitespace().nth(1)?.parse::<u64>().ok()?)
@@ -144,18 +143,18 @@ fn resident() -> Option<u64> {
 struct Round<'a> {
     gpu: Option<&'a Gpu>,
     chance: Stream,
-    /// What was done, to be told where something is wrong.
+    /// The steps so far, for the report of an error.
     story: Vec<String>,
     events: u64,
 }
 
-/// What of a model decides how it may be run.
+/// The properties of a model that limit its options.
 #[derive(Clone, Copy)]
 struct ModelTraits {
     lookahead: bool,
-    /// Whether it says who sends to whom.
+    /// Whether it names the senders of each LP.
     senders: bool,
-    /// Whether events are neither made nor lost.
+    /// Whether it neither creates nor loses events.
     conserved: bool,
 }
 
@@ -216,7 +215,7 @@ impl Round<'_> {
         }
     }
 
-    /// The same experiment in each way.
+    /// Runs an experiment on both engines.
     fn experiment(&mut self, units: Resolution) -> Outcome<()> {
         let (lps, rate) = (self.one_of(&[4, 50, 130]), self.one_of(&[0.01, 0.1]));
         let (runs, seed) = (1 + self.chance.below(9), self.chance.draw().into());
@@ -236,7 +235,7 @@ impl Round<'_> {
         shared::same(&found.fingerprint, &expected.fingerprint, "the fingerprint of an experiment")
     }
 
-    /// A way to run a model.
+    /// Random options for a model.
     fn way(&mut self, traits: ModelTraits) -> Options {
         let mut syncs = vec![Sync::Auto, Sync::Yawns, Sync::Yawns, Sync::Horizon];
         if traits.senders && traits.lookahead {
@@ -254,7 +253,7 @@ impl Round<'_> {
         self.one_of(&queues)
     }
 
-    /// A model from end to end; `tight` is the same with too little room.
+    /// Runs a model from start to end. `tight` is the same model with too little capacity.
     fn follow<M>(&mut self, model: &M, tight: &M, traits: ModelTraits) -> Outcome<()>
     where
         M: CpuModel<State: PartialEq>,
@@ -266,7 +265,7 @@ impl Round<'_> {
         let first = if self.chances(4) { tight } else { model };
         self.story.push(format!("{options:?}, capacity {:?}", first.capacity()));
         let mut simulation = self.gpu.map(|gpu| Simulation::new(gpu, first, options)).transpose()?;
-        // Windows are counted the same as long as they are those of cells.
+        // The number of windows is reproducible as long as windows are those of epochs.
         let mut exact = options.sync == Sync::Yawns;
         let mut last: Option<Progress> = None;
         for _ in 0..2 + self.chance.below(4) {
@@ -282,7 +281,7 @@ impl Round<'_> {
                 return Err(format!("time goes back: {expected:?} after {last:?}").into());
             }
             if traits.conserved && cpu.pending().len() != held {
-                return Err(format!("{held} events became {}", cpu.pending().len()).into());
+                return Err(format!("expected {held} pending events, found {}", cpu.pending().len()).into());
             }
             let saved = cpu.checkpoint()?;
             if let Some(simulation) = &mut simulation {
@@ -290,7 +289,7 @@ impl Round<'_> {
                 if !exact {
                     found.windows = expected.windows;
                 }
-                shared::same(&found, &expected, "where a run ends")?;
+                shared::same(&found, &expected, "the progress at a stop")?;
                 shared::same(&simulation.fingerprint()?, &cpu.fingerprint(), "the fingerprint")?;
                 let own = simulation.checkpoint()?;
                 if exact && own != saved {
@@ -311,8 +310,10 @@ impl Round<'_> {
                         let from = if self.chances(2) { &own } else { &saved };
                         options = self.way(traits);
                         let model = if self.chances(3) { tight } else { model };
-                        self.story
-                            .push(format!("saved; on with {options:?}, capacity {:?}", model.capacity()));
+                        self.story.push(format!(
+                            "saved; resumed with {options:?}, capacity {:?}",
+                            model.capacity()
+                        ));
                         let from = Checkpoint::from_bytes(from.as_bytes().to_vec())?;
                         exact = options.sync == Sync::Yawns && (exact || from == saved);
                         *simulation =
@@ -322,7 +323,7 @@ impl Round<'_> {
                 }
             }
             if self.chances(3) {
-                self.story.push("the sequential engine goes on from its checkpoint".to_owned());
+                self.story.push("the sequential engine continues from its checkpoint".to_owned());
                 cpu = CpuSimulation::resume(model, &Checkpoint::from_bytes(saved.as_bytes().to_vec())?)?;
             }
             last = Some(expected);
@@ -332,5 +333,5 @@ impl Round<'_> {
     }
 }
 
-/// Room for no more than an event: it has to grow.
+/// Capacity for a single event, so that memory has to grow.
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };

@@ -1,15 +1,15 @@
 //! The closed torus of service facilities of Park and Fishwick (section 6): their Figures 19 and 20
-//! on the present adapter.
+//! for the default adapter.
 //!
 //! ```text
 //! eventhorizon torus                            # both figures, into the folder torus
 //! eventhorizon torus --sides 32,64 --seconds 0.2
 //! ```
 //!
-//! Every facility serves for exponential times of mean 10, and sends each token to one of its four
-//! neighbours. It shows how fast the event list with time intervals is beside the sequential twin
-//! and beside the conservative engine, which makes no error, and how the error of the utilisation
-//! grows with the interval.
+//! Every facility serves for exponential times of mean 10 and sends each token to one of its four
+//! neighbours. Figure 19 compares the event list with time intervals, its sequential reference
+//! implementation, and the conservative engine, which has no error. Figure 20 shows how the error
+//! of the utilisation grows with the interval.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
@@ -28,35 +28,36 @@ use figure::{Line, Panel};
 use crate::shared::figure;
 use crate::shared::{self, Outcome};
 
-/// Mean time of a service, in units of time.
+/// The mean service time, in units of time.
 const MEAN: f64 = 10.0;
 
 #[derive(Parser)]
 pub struct Args {
-    /// Sides of the tori of Figure 19.
+    /// Set the sides of the tori of Figure 19
     #[arg(long, value_delimiter = ',', default_values_t = [32, 64, 128, 256, 512, 1024])]
     sides: Vec<u32>,
-    /// Tokens per facility (the paper's message population).
+    /// Set the number of tokens per facility (the paper's message population)
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     tokens: u32,
-    /// The time interval of Figure 19, in units of time; a mean service takes 10.
+    /// Set the time interval of Figure 19, in units of time; a mean service takes 10
     #[arg(long, default_value_t = 1.0, value_parser = shared::positive)]
     interval: f64,
-    /// The time intervals of Figure 20.
+    /// Set the time intervals of Figure 20
     #[arg(long, value_delimiter = ',', default_values_t = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], value_parser = shared::positive)]
     intervals: Vec<f64>,
-    /// The side of Figure 20's torus.
+    /// Set the side of Figure 20's torus
     #[arg(long, default_value_t = 64)]
     side: u32,
-    /// Simulated time of Figure 20, in units of time.
+    /// Set the simulated time of Figure 20, in units of time
     #[arg(long, default_value_t = 2000.0, value_parser = shared::positive)]
     until: f64,
-    /// Seconds of each measurement, after as many that keep the device busy.
+    /// Set the seconds of each measurement; as long a run before it keeps the device busy
     #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Where CSV and PNG files go.
+    /// Write CSV and PNG files into this folder
     #[arg(long, default_value = "torus")]
     out: PathBuf,
 }
@@ -73,11 +74,9 @@ pub fn run(args: &Args) -> Outcome<()> {
     errors(args, units, &gpu)
 }
 
-/// Events per second of a run that goes on to whatever time is asked for, and then tells how many
-/// seconds it took and how many events it has executed since its beginning.
-///
-/// It goes on in steps that grow until one lasts so long; what comes before keeps the device busy,
-/// and holds the compilation of kernels.
+/// Measures events per second. `run` continues a run to a time; it returns the seconds it took and
+/// the events since its start. Steps grow until one lasts `seconds`. Steps before it keep the
+/// device busy for `seconds` and include the compilation of kernels.
 fn rate(seconds: f64, units: Resolution, mut run: impl FnMut(Ticks) -> Outcome<(f64, u64)>) -> Outcome<f64> {
     let (mut end, mut step, mut done, mut busy) = (0.0, 1.0, 0, 0.0);
     loop {
@@ -93,20 +92,20 @@ fn rate(seconds: f64, units: Resolution, mut run: impl FnMut(Ticks) -> Outcome<(
     }
 }
 
-/// How long work takes.
+/// The seconds that `work` takes.
 fn seconds<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<f64, E> {
     let begin = Instant::now();
     work()?;
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// Figure 19: events per second by the side of the torus.
+/// Figure 19: events per second for each side of the torus.
 fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     let (mean, interval) = (units.ticks(MEAN)?, units.ticks(args.interval)?);
     let names = ["one core".to_owned(), "event list, exact".to_owned()];
     let names = names.into_iter().chain([
         format!("event list, intervals of {}", args.interval),
-        "conservative engine (horizons of neighbours)".to_owned(),
+        "conservative engine (per-LP bounds)".to_owned(),
     ]);
     let mut lines: Vec<_> = names.map(|name| Line { name, points: Vec::new() }).collect();
     writeln!(stdout(), "Events per second, {} tokens per facility", args.tokens)?;
@@ -121,7 +120,7 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
             break;
         }
         let tokens = side.checked_mul(side).and_then(|count| count.checked_mul(args.tokens));
-        let tokens = tokens.ok_or_else(|| format!("--sides {side}: too many tokens"))?;
+        let tokens = tokens.ok_or_else(|| format!("--sides {side}: too many tokens, choose less"))?;
         let network = FelNetwork::torus(side, side, tokens, mean)?;
         let mut twin = FelReference::new(&network, args.seed, Ticks::ZERO)?;
         let list = |interval| -> Outcome<f64> {
@@ -160,7 +159,7 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     figure::draw(&args.out.join("figure-19.png"), title, &gpu.info().name, &panels, 1)
 }
 
-/// Figure 20: the error of the utilisation by the interval.
+/// Figure 20: the error of the utilisation for each interval.
 fn errors(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     let facilities = args.side.checked_mul(args.side).ok_or("--side: too many facilities")?;
     let tokens = facilities.checked_mul(args.tokens).ok_or("--side: too many tokens")?;

@@ -1,9 +1,13 @@
-//! Redraws Figures 5, 6 and 7 of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011) on
-//! the present adapter: the time of a number of replications on one core of the processor, with one
-//! subgroup per replication (WLP), and with one invocation per replication (TLP).
+//! Draws Figures 5, 6 and 7 of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011) for
+//! the default adapter: the time of replications on one CPU core, with one subgroup per replication
+//! (WLP), and with one invocation per replication (TLP).
 //!
-//! `eventhorizon wlp-vs-tlp --out figures` writes one SVG and one CSV file per figure. Each time is
-//! the median of five whole runs, readback and statistics included.
+//! ```text
+//! eventhorizon wlp-vs-tlp --out figures
+//! ```
+//!
+//! Writes one SVG and one CSV file for each figure. Each time is the median of five whole runs,
+//! readback and statistics included.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
@@ -21,24 +25,24 @@ use plotters::prelude::*;
 use crate::shared::{self, Outcome};
 
 #[derive(Parser)]
-#[command(about = "The paper's Figures 5 to 7 on this machine")]
+#[command(about = "Draw Figures 5 to 7 of \"Warp-Level Parallelism\" for this machine")]
 pub struct Options {
-    /// Folder for the figures
+    /// Write the figures into this folder
     #[arg(long, default_value = ".")]
     out: PathBuf,
-    /// Points per replication of Figure 5; by default the paper's, or a hundredth on a software
-    /// adapter
+    /// Set the points per replication of Figure 5. Default: as in the paper, or a hundredth of it
+    /// on a software adapter
     #[arg(long)]
     draws: Option<u32>,
-    /// Clients per replication of Figure 6
+    /// Set the clients per replication of Figure 6
     #[arg(long, default_value_t = 10_000)]
     clients: u32,
-    /// Steps per walk of Figure 7
+    /// Set the steps per walk of Figure 7
     #[arg(long, default_value_t = 1000)]
     steps: u32,
 }
 
-/// A curve: its name, and seconds at each number of replications.
+/// A curve: its name, and the seconds for each number of replications.
 struct Curve(&'static str, Vec<f64>);
 
 fn median(mut run: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
@@ -67,8 +71,7 @@ fn curves<M: ReferenceModel + Copy + Sync>(
     let mut seconds = Vec::new();
     for &size in sizes {
         let last = seconds.last().copied().unwrap_or(0.0);
-        // One replication after the other takes its time: beyond a second, the line goes on as it
-        // must.
+        // One core runs one replication after the other, so times above a second are extrapolated.
         seconds.push(match last > 1.0 {
             true => last * f64::from(size) / f64::from(sizes[seconds.len() - 1]),
             false => one_core.install(|| -> Result<f64, String> {
@@ -82,7 +85,7 @@ fn curves<M: ReferenceModel + Copy + Sync>(
         [("GPU, one subgroup each (WLP)", Mapping::Warp), ("GPU, one thread each (TLP)", Mapping::Thread)]
     {
         let mut engine = Engine::new(gpu, model, replication::Options::default().mapping(mapping))?;
-        // The kernel is compiled, and the slices find their length.
+        // This run compiles the kernel and tunes the length of slices.
         engine.run(params, &experiment(*sizes.last().unwrap_or(&1)))?;
         let mut seconds = Vec::new();
         for &size in sizes {
@@ -149,7 +152,7 @@ fn figure(out: &std::path::Path, name: &str, title: &str, sizes: &[u32], curves:
 pub fn run(options: &Options) -> Outcome<()> {
     let model = Mm1::default();
     let clients = model.params(0.8, 1.0, options.clients)?;
-    // Before the first figure takes its time.
+    // Invalid options are refused before the first figure takes its time.
     Pi.check(&PiParams { points: options.draws.unwrap_or(1) }).map_err(shared::usage)?;
     model.check(&clients).map_err(shared::usage)?;
     Walk.check(&WalkParams { steps: options.steps }).map_err(shared::usage)?;

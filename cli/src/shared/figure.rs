@@ -1,8 +1,8 @@
-//! A figure as PNG: panels side by side, lines on two logarithmic axes, one legend for all.
+//! A figure as PNG: panels side by side, curves on two logarithmic axes, one legend.
 //!
-//! plotters writes text into bitmaps only with fonts of the system, which a bare machine lacks, or
-//! with a feature that then asks every user of plotters in the build for fonts. So the text is
-//! drawn here, pixel by pixel, from a font that comes with the program.
+//! plotters draws text into bitmaps only with fonts of the system, which may have none, or with a
+//! feature that asks all users of plotters in the build for fonts. So this file draws text itself,
+//! pixel by pixel, with a font that comes with the program.
 
 use std::error::Error;
 use std::ops::Range;
@@ -18,14 +18,14 @@ type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 pub struct Panel {
     pub title: String,
-    /// What is along the bottom, and up the side.
+    /// The labels of the horizontal and the vertical axis.
     pub axes: (&'static str, &'static str),
     pub lines: Vec<Line>,
 }
 
 pub struct Line {
     pub name: String,
-    /// All above zero.
+    /// All coordinates are above zero.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -37,8 +37,8 @@ const BOTTOM: i32 = 62;
 const TOP: i32 = 40;
 const RIGHT: i32 = 20;
 
-/// Colours that people with the usual kinds of colour blindness can tell apart best, as far as
-/// there are so many; the markers tell the rest.
+/// Colours that people with the usual kinds of colour blindness can distinguish. Markers
+/// distinguish further curves.
 const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 0, 0),
     RGBColor(213, 94, 0),
@@ -54,7 +54,7 @@ const COLOURS: [RGBColor; 10] = [
 const GRID: RGBColor = RGBColor(222, 222, 222);
 const FRAME: RGBColor = RGBColor(110, 110, 110);
 
-/// Where a text lies against its point, left to right: 0.0 begins there, 1.0 ends there.
+/// The horizontal alignment of a text to its point: 0.0 starts there, 1.0 ends there.
 type Anchor = f32;
 
 struct Pen {
@@ -66,7 +66,7 @@ impl Pen {
         Ok(Self { font: FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)? })
     }
 
-    /// The glyphs of a text, each with its place from the left, and the width of all.
+    /// The glyphs of a text with their offsets from the left, and the total width.
     fn layout(&self, text: &str, size: f32) -> (Vec<(GlyphId, f32)>, f32) {
         let font = self.font.as_scaled(PxScale::from(size));
         let (mut x, mut last, mut glyphs) = (0.0, None, Vec::new());
@@ -84,7 +84,7 @@ impl Pen {
         pixels(self.layout(text, size).1)
     }
 
-    /// Writes a text, `at` being on its middle line; upwards where that is asked for.
+    /// Draws a text with its middle line at `at`, optionally upwards.
     fn write(
         &self,
         area: &Area<'_>,
@@ -95,7 +95,7 @@ impl Pen {
         upwards: bool,
     ) -> Result<(), Box<dyn Error>> {
         let (glyphs, width) = self.layout(text, size);
-        // Half the height of a capital letter below the middle.
+        // The middle of capital letters is this far above the baseline.
         let base = 0.27 * size;
         for (id, x) in glyphs {
             let glyph = id.with_scale_and_position(size, point(x - anchor * width, base));
@@ -103,7 +103,7 @@ impl Pen {
             let corner = outline.px_bounds().min;
             let mut dots = Vec::new();
             outline.draw(|dx, dy, cover| {
-                // A light font, made a little darker.
+                // The font is light; this darkens it a little.
                 dots.push((dx, dy, f64::from(cover).powf(0.7)));
             });
             for (dx, dy, cover) in dots {
@@ -121,7 +121,7 @@ fn pixels(length: f32) -> i32 {
     length.round() as i32
 }
 
-/// Draws `panels`, `columns` of them in a row.
+/// Draws `panels` in rows of `columns`.
 pub fn draw(
     path: &Path,
     title: &str,
@@ -210,7 +210,7 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     pen.write(area, panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
 }
 
-/// A marker whose shape and colour are those of line number `style`.
+/// The marker of curve number `style`: its shape and colour.
 fn marker(
     area: &Area<'_>,
     (x, y): (i32, i32),
@@ -229,7 +229,7 @@ fn marker(
 }
 
 struct Legend {
-    /// Of each name: its row, and how far from the left it begins.
+    /// For each name: its row and its offset from the left.
     places: Vec<(i32, i32)>,
     widths: Vec<i32>,
     height: i32,
@@ -270,13 +270,13 @@ impl Legend {
     }
 }
 
-/// The range of some values above zero, with room by a factor on either side.
+/// The range of positive values, widened by the factor `room` on both sides.
 fn around(values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
     let (least, most) = values.fold((f64::MAX, 0.0_f64), |(l, m), value| (l.min(value), m.max(value)));
     least / room..most * room
 }
 
-/// Powers of two in a range; every other one where there are many.
+/// Powers of two in a range; every second one if there are many.
 fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
     let powers: Vec<f64> = (-16..32).map(|n| f64::from(n).exp2()).filter(|x| range.contains(x)).collect();
     match powers.len() {
@@ -285,7 +285,7 @@ fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
     }
 }
 
-/// Powers of ten in a range, and 2 and 5 times those where there are few.
+/// Powers of ten in a range; also 2 and 5 times them if there are few.
 fn decimal_ticks(range: &Range<f64>) -> Vec<f64> {
     let ticks = |steps: &[f64]| -> Vec<f64> {
         let all = (-16..16).flat_map(|n| steps.iter().map(move |step| step * 10_f64.powi(n)));

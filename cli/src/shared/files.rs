@@ -1,6 +1,6 @@
-//! Files that a program reads and writes. They are looked at before a run ([`check_files`]): what
-//! cannot be written, or would be written over, is refused while nothing is lost. And after it what
-//! can be written is written ([`all`]), though something else cannot.
+//! Files that a command reads and writes. [`check_files`] checks them before a run: it refuses
+//! outputs that cannot be written or would overwrite a file in use. [`all`] writes all outputs that
+//! can be written after a run, even if one fails.
 
 use std::fs::{self, File, Metadata};
 use std::io::{Read as _, Write as _, stdout};
@@ -11,29 +11,29 @@ use eventhorizon::pdes::Autosave;
 
 use super::{Failure, Outcome, closed, print_report, usage};
 
-/// What is done with a file of the command line.
+/// What a command does with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// It is read.
+    /// Reads it.
     Reads,
-    /// A run goes on from it, and may be saved to the same file.
+    /// Resumes a run from it. The run may be saved to the same file.
     Resumes,
-    /// A result is written to it, or to standard output for `-`.
+    /// Writes a result to it, or to standard output for `-`.
     Writes,
-    /// The same, but not to standard output: pictures, and what is too long to be kept until its
-    /// end.
+    /// The same, but never to standard output: pictures, and results that are written during the
+    /// run.
     WritesFile,
-    /// A run is saved in it: another file takes its name.
+    /// Saves a run in it: writes a new file and renames it to this name.
     Saves,
-    /// SVG files are drawn into this folder, which is made if there is none.
+    /// Writes SVG files into this folder, which is created if it is missing.
     Draws,
 }
 
-/// A file: what is done with it, what the command line calls it, and its path if it was given.
+/// A file: its use, its name on the command line, and its path if one is given.
 pub type Named<'a> = (FileUse, &'a str, Option<&'a Path>);
 
-/// Refuses outputs that cannot be written, and those that would destroy an input or another output.
-/// Nothing is left there, or changed.
+/// Refuses outputs that cannot be written, and outputs that would destroy an input or another
+/// output. Creates and changes nothing.
 pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
     let given = files.iter().filter_map(|&(what, name, path)| Some((what, name, path?)));
     let mut before: Vec<(FileUse, &str, Destination)> = Vec::new();
@@ -62,7 +62,7 @@ enum Destination {
     StandardOutput,
     File {
         path: PathBuf,
-        /// What is there, if it is.
+        /// The metadata of the file if it exists.
         about: Option<Metadata>,
     },
 }
@@ -75,7 +75,7 @@ impl Destination {
         }
     }
 
-    /// What is wrong with it as an output that is called so.
+    /// Checks that the path can be written in the way `what`.
     fn check(&self, what: FileUse, name: &Path) -> Result<(), String> {
         let Self::File { path, about } = self else { return Ok(()) };
         let is_folder = about.as_ref().is_some_and(Metadata::is_dir);
@@ -86,15 +86,15 @@ impl Destination {
                 let there = path.ancestors().find(|folder| folder.exists());
                 match there.is_none_or(Path::is_dir) {
                     true => Ok(()),
-                    false => Err("it is no folder, and none can be made there: name another".to_owned()),
+                    false => Err("it is not a folder, and none can be made there: name another".to_owned()),
                 }
             }
             FileUse::WritesFile | FileUse::Saves if on_stdout(Some(name)) => {
-                Err("it is written to a file, and not to standard output: name one".to_owned())
+                Err("it cannot be written to standard output: name a file".to_owned())
             }
-            // The file that takes the name takes the place of the device, too.
+            // The saved file would replace the device.
             FileUse::Saves if about.is_some() && !is_file && !is_folder => {
-                Err("it is no regular file, and what is saved would take its place: name another".to_owned())
+                Err("it is not a regular file, and the saved file would replace it: name another".to_owned())
             }
             FileUse::Writes | FileUse::WritesFile | FileUse::Saves if is_folder || ends_as_folder(name) => {
                 Err("it is a folder: name a file in it".to_owned())
@@ -110,7 +110,7 @@ impl Destination {
                 match folder.is_dir() {
                     true => Ok(()),
                     false => Err(format!(
-                        "it cannot be written, for {} is no folder: make it, or name another",
+                        "it cannot be written, because {} is not a folder: create it, or name another",
                         folder.display()
                     )),
                 }
@@ -118,12 +118,12 @@ impl Destination {
         }
     }
 
-    /// Whether what is written to one is lost where something is written to the other.
+    /// Whether writing to one destroys what was written to the other.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::StandardOutput, Self::StandardOutput) => true,
             (Self::File { path, about }, Self::File { path: other, about: of_other }) => {
-                // Devices and pipes take all, one after the other.
+                // Devices and pipes keep everything that is written to them.
                 let takes_all = about.as_ref().is_some_and(|about| !about.is_file() && !about.is_dir());
                 !takes_all && (path == other || one_file(about.as_ref(), of_other.as_ref()))
             }
@@ -131,7 +131,7 @@ impl Destination {
         }
     }
 
-    /// Whether it may be one of the pictures in a folder.
+    /// Whether it may be a picture that is drawn into the folder.
     fn is_picture_in(&self, folder: &Self) -> bool {
         match (self, folder) {
             (Self::File { path, .. }, Self::File { path: folder, .. }) => {
@@ -143,21 +143,21 @@ impl Destination {
     }
 }
 
-/// Why two files cannot be: the second one's error.
+/// Why the second file conflicts with the first, if it does.
 fn clash(first: (FileUse, &str, &Destination), second: (FileUse, &str, &Destination)) -> Option<String> {
     use FileUse::{Draws, Reads, Resumes, Saves};
     let (name, other) = (second.1, first.1);
     let reads = |what: FileUse| matches!(what, Reads | Resumes);
     match (first.0, second.0) {
         (one, two) if reads(one) && reads(two) => return None,
-        // To go on, and save where one has come from, is what saving is for.
+        // A resumed run may be saved to the file that it was read from.
         (Resumes, Saves) | (Saves, Resumes) => return None,
         (Draws, Draws) => return None,
         (Draws, _) if second.2.is_picture_in(first.2) => {
-            return Some(format!("{other} draws into that folder, and may write over it: name another"));
+            return Some(format!("{other} draws into that folder, and may overwrite it: name another"));
         }
         (_, Draws) if first.2.is_picture_in(second.2) => {
-            return Some(format!("{other} is in it, and a picture may be written over it: name another"));
+            return Some(format!("{other} is in it, and a picture may overwrite it: name another"));
         }
         _ => {}
     }
@@ -168,18 +168,18 @@ fn clash(first: (FileUse, &str, &Destination), second: (FileUse, &str, &Destinat
         (Destination::StandardOutput, ..) => {
             format!("{other} is written to standard output, too: name a file for one of them")
         }
-        (_, true, _) => format!("it is the file that is read as {other}, which would be lost: name another"),
-        (_, _, true) => format!("{other} would be written over it: name another file there"),
+        (_, true, _) => format!("it is the file that {other} reads, which would be lost: name another"),
+        (_, _, true) => format!("{other} would overwrite it: name another file there"),
         _ => format!(
             "{other} is written to the same file, and one of them would be lost: name another for {name}"
         ),
     })
 }
 
-/// A path without links and detours, as far as what it names is there.
+/// Resolves links of a path as far as its files exist.
 fn resolved(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // Links to nothing, in a circle at worst.
+    // A bound, because links may form a circle.
     for _ in 0..40 {
         if let Ok(found) = fs::canonicalize(&path) {
             return found;
@@ -206,7 +206,7 @@ fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(is_separator)
 }
 
-/// Whether two names are of one file.
+/// Whether both are the same file.
 #[cfg(unix)]
 fn one_file(one: Option<&Metadata>, other: Option<&Metadata>) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -216,7 +216,7 @@ fn one_file(one: Option<&Metadata>, other: Option<&Metadata>) -> bool {
 
 #[cfg(not(unix))]
 fn one_file(_: Option<&Metadata>, _: Option<&Metadata>) -> bool {
-    false // what `canonicalize` says is all that is known
+    false // only paths can be compared here
 }
 
 /// Whether a result goes to standard output, so that nothing else may be printed there.
@@ -232,8 +232,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
     fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Writes pixels to a file as PNG. All of it is encoded before, so that a disk without room is an
-/// error of the one call that writes.
+/// Writes pixels to a file as PNG. Encodes all of it first, so that a full disk is an error of the
+/// one write.
 #[cfg(feature = "pictures")]
 pub fn write_png(
     path: &Path,
@@ -251,8 +251,7 @@ pub fn write_png(
     write(path, &bytes)
 }
 
-/// What came of everything that was to be told or written: the first error ends the program, and
-/// others are told before.
+/// Returns the first error, which ends the program, and prints the others before it.
 pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     let mut first: Option<Failure> = None;
     for error in outcomes.into_iter().filter_map(Outcome::err) {
@@ -266,15 +265,15 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// The text of a file of at most so many bytes, without the mark with which some editors of Windows
-/// begin one. What has no end is not read to it.
+/// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
+/// that bound only.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut text = String::new();
     File::open(path).map_err(failed)?.take(most + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > most {
         let path = path.display();
-        return Err(usage(format!("{path}: it has more than {most} bytes, and at most so many are read")));
+        return Err(usage(format!("{path}: the file has more than {most} bytes, which is the limit")));
     }
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());

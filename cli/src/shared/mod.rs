@@ -1,11 +1,8 @@
-//! What all programs have in common: how they begin and end, what they take on their command lines,
-//! how they are stopped.
+//! What all commands share: how they start, read their command line, stop and end.
 //!
-//! All of them end in one way ([`main`]): with exit code 0; with a sentence on standard error and
-//! code 1 where something failed, or 2 where what was asked for cannot be; with 130 where Ctrl-C
-//! ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not
-//! by `println!`, which panics where nobody reads on, or where a disk is full: these are errors as
-//! all others.
+//! [`main`] sets the exit code: 0 done, 1 failed, 2 bad input, 130 Ctrl-C, with one sentence on
+//! standard error for 1 and 2. Results go through `writeln!(stdout(), ...)?`, not `println!`, which
+//! panics on a closed pipe or a full disk.
 
 #[cfg(feature = "pictures")]
 pub mod figure;
@@ -26,6 +23,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
+use eventhorizon::description::DescriptionError;
 use eventhorizon::facility::{FacilityError, FelError};
 use eventhorizon::gpu::{Gpu, GpuError, LinkError, compiling};
 use eventhorizon::hybrid::HybridError;
@@ -48,7 +46,7 @@ pub use threads::{check_memory, check_threads, start_threads};
 pub type Failure = Box<dyn Error>;
 pub type Outcome<T> = Result<T, Failure>;
 
-/// Reads the command line, runs the program, and ends it.
+/// Reads the command line, runs the command and returns its exit code.
 pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
     match parse() {
         Ok(args) => end(run(&args)),
@@ -56,11 +54,17 @@ pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
     }
 }
 
-/// The command line, or how a program ends that was asked for its help, or for what there is not.
+/// Returns the command line, or the exit code after it printed help or an error.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
+    parse_as(A::command())
+}
+
+/// Like [`parse`], for a command with changes, for example with more help.
+pub fn parse_as<A: Parser>(command: clap::Command) -> Result<A, ExitCode> {
     let _ = env_logger::try_init();
-    let args = A::try_parse().map_err(|reported| {
-        let _ = reported.print(); // the help, or what is wrong
+    let matches = command.try_get_matches();
+    let args = matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|reported| {
+        let _ = reported.print(); // help or an error
         ExitCode::from(u8::try_from(reported.exit_code()).unwrap_or(2))
     })?;
     match start_threads() {
@@ -69,14 +73,14 @@ pub fn parse<A: Parser>() -> Result<A, ExitCode> {
     }
 }
 
-/// Ends a program that came to this.
+/// Turns the outcome of a command into its exit code and reports its error.
 pub fn end(outcome: Outcome<()>) -> ExitCode {
     let ended = outcome.and_then(|()| Ok(stdout().flush()?));
     match ended {
         _ if interrupted() && ended.is_ok() => ExitCode::from(130),
         Ok(()) => ExitCode::SUCCESS,
-        // Nobody reads on, as after `| head`. Where the signal of it is heeded it ends a program,
-        // which shells call 141.
+        // The reader closed the pipe, as `| head` does. 141 is the code that shells report for
+        // SIGPIPE.
         Err(error) if closed(&*error) => ExitCode::from(141),
         Err(error) => {
             print_report(&format!("error: {error}"));
@@ -85,12 +89,12 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error, if anybody reads there.
+/// Writes a line to standard error. Ignores a closed pipe.
 pub fn print_report(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// An error of the command line that only the program can see.
+/// An error of the command line that only the command can detect.
 #[derive(Debug)]
 struct Usage(String);
 
@@ -102,12 +106,12 @@ impl std::fmt::Display for Usage {
 
 impl Error for Usage {}
 
-/// Says that what was asked for cannot be.
+/// Builds an error with exit code 2: the input is invalid.
 pub fn usage(what: impl Into<String>) -> Failure {
     Box::new(Usage(what.into()))
 }
 
-/// An error if two ways to the same did not come to the same.
+/// Fails if two methods gave different results.
 pub fn same<T: PartialEq + std::fmt::Debug>(
     found: &T,
     expected: &T,
@@ -115,11 +119,11 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 ) -> Outcome<()> {
     match found == expected {
         true => Ok(()),
-        false => Err(format!("{what}: {found:?} and not {expected:?}. Please report the adapter, the driver and this command line").into()),
+        false => Err(format!("{what}: expected {expected:?}, found {found:?}. Please report the adapter, the driver and this command line").into()),
     }
 }
 
-/// 2 for an error of the call, the model or the description, 1 for one of the run.
+/// Returns 2 for invalid input and 1 for a run that failed.
 fn code(error: &(dyn Error + 'static)) -> u8 {
     let asked = match kind(error) {
         Some(kind) => matches!(kind, eventhorizon::ErrorKind::Usage | eventhorizon::ErrorKind::Model),
@@ -130,6 +134,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                 || error.is::<PholdError>()
                 || error.downcast_ref().is_some_and(refused)
                 || error.is::<TimeError>()
+                || error.downcast_ref().is_some_and(is_of_description)
                 || matches!(
                     error.downcast_ref(),
                     Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
@@ -140,7 +145,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
     if asked { 2 } else { 1 }
 }
 
-/// The kind of an error of the library's modules.
+/// The kind of a library error; none of `pdes` and `hybrid`.
 fn kind(error: &(dyn Error + 'static)) -> Option<eventhorizon::ErrorKind> {
     macro_rules! kind_of {
         ($($error:ty),*) => {
@@ -159,7 +164,7 @@ fn kind(error: &(dyn Error + 'static)) -> Option<eventhorizon::ErrorKind> {
     )
 }
 
-/// Whether a run failed for what was asked for.
+/// Whether a run failed because its input is invalid.
 fn is_asked(error: &SimulationError) -> bool {
     use SimulationError as S;
     match error {
@@ -170,18 +175,31 @@ fn is_asked(error: &SimulationError) -> bool {
     }
 }
 
-/// Whether a user's WGSL is at fault. (That the system gives no stack to compile it is not.)
+/// Whether a description or its settings are wrong.
+fn is_of_description(error: &DescriptionError) -> bool {
+    use DescriptionError as D;
+    match error {
+        D::File { .. } | D::Invalid(_) | D::Analysis(_) => true,
+        D::Simulation(error) => is_asked(error),
+        D::Replication(ReplicationError::Gpu(error)) | D::Gpu(error) => is_wrong_wgsl(error),
+        D::Replication(ReplicationError::Cut) => false,
+        D::Replication(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether the user's WGSL is wrong. A missing stack for its compilation is not the user's error.
 fn is_wrong_wgsl(error: &GpuError) -> bool {
     matches!(error, GpuError::Link(error) if !matches!(error, LinkError::Stack { .. }))
 }
 
-/// Whether a checkpoint was refused for what was asked for, and not for what the file holds.
+/// Whether a checkpoint does not fit the command line. Damaged files do not count.
 fn refused(error: &CheckpointError) -> bool {
     use CheckpointError as C;
     matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. } | C::Ahead { .. })
 }
 
-/// Whether an error says that nobody reads what is written.
+/// Whether the error is a closed pipe: the reader has stopped.
 fn closed(error: &(dyn Error + 'static)) -> bool {
     let kind = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
     let mut next = Some(error);
@@ -199,18 +217,17 @@ fn closed(error: &(dyn Error + 'static)) -> bool {
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether there is something to save before the program ends.
+/// Whether the program has something to save before it ends.
 static SAVES: AtomicBool = AtomicBool::new(false);
 
-/// Whether Ctrl-C was pressed in a program that [`watches`](watch) it.
+/// Whether Ctrl-C was pressed in a program that calls [`watch`].
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on,
-/// the first Ctrl-C stops work at its next boundary, so that what there is by then can be told, and
-/// the second one ends the program. While a driver compiles there is no boundary, and the first one
-/// ends it, unless it has something to save.
+/// Continues until Ctrl-C. After the first call, the first Ctrl-C stops work at its next boundary,
+/// so that the program can report partial results; the second one ends the program. A compilation
+/// has no boundary: there the first one ends the program, unless it has something to save.
 pub fn watch() -> ControlFlow<()> {
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
@@ -219,17 +236,17 @@ pub fn watch() -> ControlFlow<()> {
             if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
                 std::process::exit(130);
             }
-            print_report("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
+            print_report("notice: stopping at the next boundary, with partial results. Press Ctrl-C again to end at once.");
         });
         if let Err(error) = heeded {
             log::warn!("Ctrl-C ends the program at once: {error}");
         }
-        log::debug!("Ctrl-C is heeded");
+        log::debug!("watching for Ctrl-C");
     });
     if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// A bar on standard error, where that is a terminal. While a driver compiles, a spinner says so.
+/// A progress bar on standard error if that is a terminal. It shows a spinner during compilations.
 pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
     let _ = watch();
     let style = ProgressStyle::with_template(&format!("{{compiling}}{template}"))?;
@@ -247,12 +264,12 @@ pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
     Ok(bar)
 }
 
-/// Warns of a save that failed before the end.
+/// Warns of a failed save. The run continues.
 pub fn unsaved(error: &CheckpointError) {
-    print_report(&format!("warning: {error}. The run goes on unsaved until the next try."));
+    print_report(&format!("warning: {error}. The run continues and saves again later."));
 }
 
-/// How often a run is saved: without `--every`, where it ends.
+/// The interval between saves. Without `--every` a run is saved only at its end.
 pub fn every(seconds: Option<f64>) -> Duration {
     seconds.map_or(Duration::MAX, Duration::from_secs_f64)
 }
@@ -261,7 +278,7 @@ pub fn every(seconds: Option<f64>) -> Duration {
 pub fn positive(text: &str) -> Result<f64, String> {
     match number(text)? {
         value if value > 0.0 => Ok(value),
-        _ => Err("a number above 0 is needed".to_owned()),
+        _ => Err("expected a number above 0".to_owned()),
     }
 }
 
@@ -269,15 +286,15 @@ pub fn positive(text: &str) -> Result<f64, String> {
 pub fn not_negative(text: &str) -> Result<f64, String> {
     match number(text)? {
         value if value >= 0.0 => Ok(value),
-        _ => Err("a number of at least 0 is needed".to_owned()),
+        _ => Err("expected a number of at least 0".to_owned()),
     }
 }
 
-/// Seconds of measuring, or of a budget.
+/// Seconds of a measurement or a budget.
 pub fn seconds(text: &str) -> Result<f64, String> {
     match positive(text)? {
         value if value <= 86_400.0 => Ok(value),
-        _ => Err("at most 86400 s, a day, are taken".to_owned()),
+        _ => Err("expected at most 86400 s (one day)".to_owned()),
     }
 }
 
@@ -285,7 +302,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 pub fn group_size(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(size) if size.is_power_of_two() => Ok(size),
-        Ok(_) => Err("a power of two is needed".to_owned()),
+        Ok(_) => Err("expected a power of two".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -300,20 +317,20 @@ pub fn level(text: &str) -> Result<f64, String> {
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err("a finite number is needed".to_owned()),
+        Ok(_) => Err("expected a finite number".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// The command line of a program without options.
+/// The command line of an example without options.
 #[derive(Parser)]
-#[command(about = "Takes no options: the head of its file says what it shows", long_about = None)]
+#[command(about = "Run the example; it has no options", long_about = None)]
 pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Where to run. Default: the GPU where an adapter exists (of `network`, `match` and
-    /// `moving-crowd`, one that is no program on the processor), else the CPU.
+    /// Run on the GPU or the CPU. Default: the GPU if there is an adapter (for `network`, `match`
+    /// and `moving-crowd`: an adapter that is not software), else the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -325,7 +342,7 @@ enum Backend {
 }
 
 impl Where {
-    /// The device to run on, or none for the CPU.
+    /// The device to run on, or `None` for the CPU.
     pub fn gpu(&self) -> Result<Option<Gpu>, GpuError> {
         match self.backend {
             Some(Backend::Cpu) => Ok(None),
@@ -340,14 +357,14 @@ impl Where {
         }
     }
 
-    /// The same for work at which the library's own engine beats drivers that are programs on the
-    /// same processor: these are taken only where `--backend gpu` says so.
+    /// Like [`Self::gpu`], for work that the library's own engine does faster than a software
+    /// adapter: such an adapter runs it only after `--backend gpu`.
     pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
         match self.gpu()? {
             Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
                 let name = &gpu.info().name;
                 print_report(&format!(
-                    "notice: {name} is no GPU: running on the CPU, which is faster here (--backend gpu takes it all the same)."
+                    "notice: {name} is a software adapter: running on the CPU, which is faster. Use --backend gpu to run on the adapter."
                 ));
                 Ok(None)
             }
@@ -356,34 +373,34 @@ impl Where {
     }
 }
 
-/// The version of the JSON that programs write (docs/program.md).
-/// It increases when a key is removed or changes its meaning.
+/// The version of the JSON output (docs/program.md). It increases when a key is removed or changes
+/// its meaning.
 const SCHEMA: u32 = 1;
 
-/// What JSON names the engine that made a result.
+/// The name in JSON of the engine that computed a result.
 pub fn engine(on_gpu: bool) -> &'static str {
     if on_gpu { "gpu" } else { "cpu" }
 }
 
 #[derive(Args)]
 pub struct Json {
-    /// Writes the result as JSON to a file, or to standard output for `-` or no name.
+    /// Write the result as JSON to a file, or to standard output for `-` or no name
     #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-", value_parser = NonEmptyStringValueParser::new())]
     path: Option<String>,
 }
 
 impl Json {
-    /// Whether standard output is taken, so that nothing else may be printed there.
+    /// Whether JSON goes to standard output, so that nothing else may be printed there.
     pub fn on_stdout(&self) -> bool {
         on_stdout(self.file().2)
     }
 
-    /// What [`check_files`] looks at.
+    /// The entry for [`check_files`].
     pub fn file(&self) -> files::Named<'_> {
         (FileUse::Writes, "--json", self.path.as_deref().map(Path::new))
     }
 
-    /// Writes `value`, if JSON is wanted, with the versions of its format and of the random
+    /// Writes `value` if JSON was requested, with the versions of its format and of the random
     /// streams.
     pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
         let Some(path) = self.file().2 else { return Ok(()) };
@@ -402,11 +419,11 @@ impl Json {
 
 #[derive(Args)]
 pub struct Runs {
-    /// Replications, 1024 by default; with --precision, the most of them in the place of the
+    /// Number of replications. Default: 1024. With --precision: the upper bound, instead of the
     /// default bound, which is printed
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
-    /// Confidence level
+    /// Set the confidence level
     #[arg(long, default_value_t = 0.95, value_parser = level)]
     pub level: f64,
     /// Run until each half width is at most this share of its mean
@@ -415,19 +432,19 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The number given, or the default.
+    /// The number of the command line, or the default.
     pub fn replications(&self, default: u32) -> u32 {
         self.replications.unwrap_or(default)
     }
 
-    /// When to stop, if --precision says so.
+    /// The stopping rule, if --precision is given.
     pub fn stopping(&self) -> Outcome<Option<Stopping>> {
         self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
     }
 }
 
-/// Refuses an end, given as `option`, that a run which was saved is beyond: what it has executed is
-/// in its results, and cannot be taken out of them. (Where it ended itself, it may end again.)
+/// Refuses an end that a saved run has passed: executed events cannot be removed from its results.
+/// A run that has reached its own end may end there again.
 pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()> {
     let (ended, progress) = (saved.until(), saved.progress());
     let time = progress.now.min(ended.time);
@@ -436,19 +453,17 @@ pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()>
     }
     let (at, events) = (Resolution::default().units(time), progress.events);
     Err(usage(format!(
-        "{option}: the run that was saved is at {at} units of time, with {events} events, which is not before that end: choose a later one, or leave --resume off \
+        "{option}: the saved run is at {at} units of time, with {events} events, which is not before that end. Choose a later one, or omit --resume \
          to run from the start"
     )))
 }
 
-/// Events of a run to a precision for which nobody said how many replications it may take, and
-/// their replications.
+/// Bounds of a run to a precision, in events and in replications, if --replications is not given.
 const MOST_EVENTS: u64 = 10_000_000_000;
 const MOST_REPLICATIONS: u64 = 1 << 22;
 
-/// To stop where each half width is at most this share of its mean, or after that number of
-/// replications. By default the bound is one of events, so that results do not depend on how fast a
-/// machine is.
+/// Stops when each half width is at most `relative` of its mean, or after `replications`. The
+/// default bound counts events, so that results do not depend on the speed of the machine.
 pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
     let precision = Precision { level, ..Precision::relative(relative) };
     let budget = match replications {
@@ -462,18 +477,18 @@ pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<
     Ok(stopping)
 }
 
-/// Why the runs of a point ended.
+/// Why the replications of a point ended.
 pub fn decided(decision: Decision) -> &'static str {
     match decision {
-        Decision::Reached => "as precise as was asked for",
-        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::Reached => "reached the requested precision",
+        Decision::ReplicationsSpent => "stopped at the bound of replications, before the requested precision",
         Decision::EventsSpent => {
-            "the most events, and not as precise as was asked for: --replications allows more"
+            "stopped at the bound of events, before the requested precision (--replications sets another bound)"
         }
-        Decision::TimeSpent => "the most time, and not as precise as was asked for",
-        Decision::AllFailed => "there was nothing to observe in any replication",
+        Decision::TimeSpent => "stopped at the bound of time, before the requested precision",
+        Decision::AllFailed => "no replication has an observation",
         Decision::Stopped => "stopped early",
-        _ => "goes on",
+        _ => "continues",
     }
 }
 
@@ -482,7 +497,7 @@ pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> Strin
     format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
 }
 
-/// What a run to a precision may take.
+/// The bounds of a run to a precision, as text.
 pub fn bounds(budget: &Budget) -> String {
     let events = budget.events.map(|most| count(most, "event"));
     let replications = budget.replications.map(|most| count(most, "replication"));
@@ -490,7 +505,7 @@ pub fn bounds(budget: &Budget) -> String {
     format!("at most {} were allowed", bounds.join(" and "))
 }
 
-/// What a selection found, and after how many runs the other points were out of it.
+/// The result of a selection, and after how many runs each other point was eliminated.
 pub fn selected(design: &Design, selected: &Selected) -> String {
     let all = |points: &[usize]| {
         let points: Vec<_> = points.iter().map(|&point| design.describe(point)).collect();

@@ -1,11 +1,10 @@
-//! How fast a simulation runs: the one way in which `eventhorizon sweep` and the benchmarks
-//! measure, and what else they share.
+//! Measures how fast a simulation runs, for `eventhorizon sweep` and the benchmarks.
 
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "rates, and numbers of events to aim at"
+    reason = "rates, and estimated numbers of events"
 )]
 
 use std::time::Instant;
@@ -13,7 +12,7 @@ use std::time::Instant;
 use eventhorizon::gpu::GpuError;
 use eventhorizon::pdes::{Model, Simulation, SimulationError, Until};
 
-/// What a run did in some seconds of wall-clock time.
+/// Events and windows of a run, in seconds of wall-clock time.
 #[derive(Clone, Copy)]
 pub struct Rate {
     pub events: u64,
@@ -31,16 +30,14 @@ impl Rate {
     }
 }
 
-/// The rate of a simulation from where it stands, in events or in ticks: runs it on in steps that
-/// grow, until one gives `seconds` to measure. `first` are a position, and what to go on from there
-/// at first; `until` is the end of a run to a position. None where that would go on beyond
-/// `deadline`.
+/// Measures the rate of a simulation. It continues the simulation in steps that grow, until one
+/// step lasts `seconds`. `first` is the position and the first step, in events or ticks; `until`
+/// turns a position into an end. Returns `None` if the next step would pass `deadline`.
 ///
-/// What is measured lies within a run, between the first and the last time that it tells how far it
-/// is: at its end, windows that were submitted ahead and find nothing to do still take their time,
-/// which counts the more the shorter the run.
-///
-/// An idle device clocks down, and takes a while to come back. So the step that counts follows on
+/// Only the time between the first and the last progress report counts: at its end a run waits for
+/// windows that were submitted ahead and find no event. Steps before the measured one keep the
+/// device busy for `seconds`, since an idle device lowers its clock; they include the compilation
+/// of kernels.
 /// others that kept the device busy for as long again; they hold the compilation of kernels, too.
 pub fn measure<M: Model>(
     simulation: &mut Simulation<M>,
@@ -74,7 +71,7 @@ pub fn measure<M: Model>(
             return Ok(Some(rate));
         }
         let factor = match rate {
-            // Ends of 0.05 s, of which nothing is measured, and some more to be sure.
+            // 0.05 s at each end are not measured; the rest is a reserve.
             Some(rate) => ((1.2 * seconds + 0.1) / rate.seconds).clamp(1.5, 20.0),
             None => 4.0,
         };
@@ -85,12 +82,12 @@ pub fn measure<M: Model>(
     }
 }
 
-/// What was given on the command line, or else what is usual.
+/// The values of the command line, or the usual ones.
 pub fn or<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
     if given.is_empty() { usual.to_vec() } else { given.to_vec() }
 }
 
-/// What is too large for the device, where that is what the error says.
+/// The text for an error that says that a buffer is too large for the device.
 pub fn too_large(error: &SimulationError) -> Option<String> {
     let (what, needed, limit) = match error {
         SimulationError::TooLarge { what, needed, limit, .. } => (*what, needed, limit),
@@ -100,7 +97,7 @@ pub fn too_large(error: &SimulationError) -> Option<String> {
     Some(format!("{what} need {} MiB, in bindings of {} MiB", needed >> 20, limit >> 20))
 }
 
-/// [`measure`] in runs that end by a number of events.
+/// [`measure`] in event-limited runs.
 pub fn measure_events<M: Model>(
     simulation: &mut Simulation<M>,
     seconds: f64,

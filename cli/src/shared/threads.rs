@@ -1,4 +1,4 @@
-//! Threads and memory: as much as the system gives, and a sentence where that is too little.
+//! Checks that the system has enough threads and memory for a run.
 
 use std::fmt::Display;
 use std::sync::Mutex;
@@ -6,12 +6,12 @@ use std::thread::{Builder, available_parallelism};
 
 use super::{Outcome, print_report, usage};
 
-/// The most threads of parallel loops.
+/// The largest number of threads for parallel loops.
 const MOST: usize = 1024;
 
-/// Starts the threads of parallel loops, as many as `RAYON_NUM_THREADS` says or as there are cores.
-/// Where the system gives fewer, half of those are taken, since drivers start threads of their own.
-/// Left to itself, rayon panics at the first loop.
+/// Starts the threads for parallel loops: `RAYON_NUM_THREADS`, or one for each core. If the system
+/// gives fewer, half of those, since drivers start threads too; rayon would panic at the first
+/// loop.
 pub fn start_threads() -> Outcome<()> {
     let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref())?;
     let free = free_threads(wanted);
@@ -22,16 +22,16 @@ pub fn start_threads() -> Outcome<()> {
     };
     if free < wanted {
         print_report(&format!(
-            "notice: the system gives {free} of {wanted} threads: parallel loops have fewer."
+            "notice: the system gives only {free} of {wanted} threads, so parallel loops run slower."
         ));
     }
     pool.build_global().map_err(|error| format!("no threads for parallel loops: {error}").into())
 }
 
-/// The threads that parallel loops start; none where the main thread runs them.
+/// The number of threads for parallel loops, or `None` if the main thread runs them.
 ///
-/// That one takes no work of others while it waits: where it can start a thread and wait for it,
-/// a loop of that thread would never begin.
+/// The main thread takes no work from other threads while it waits for one: a loop in a thread that
+/// the main thread waits for would never begin.
 fn threads_of_loops(wanted: usize, free: usize) -> Option<usize> {
     match free {
         _ if free == wanted => Some(wanted),
@@ -54,7 +54,8 @@ fn wanted(set: Option<&str>) -> Outcome<usize> {
     }
 }
 
-/// How many threads, up to `wanted`, the system gives at once. They end before this returns.
+/// The number of threads, up to `wanted`, that the system gives at once. They end before this
+/// returns.
 fn free_threads(wanted: usize) -> usize {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
@@ -64,38 +65,38 @@ fn free_threads(wanted: usize) -> usize {
         let started: Vec<_> = started.collect();
         drop(held);
         let free = started.len();
-        // A scope ends before its threads have given their stacks back; a join does not.
+        // A scope ends before its threads have released their stacks; a join does not.
         started.into_iter().for_each(|thread| drop(thread.join()));
         free
     })
 }
 
-/// Refuses what needs more threads at once than the system gives, beside those of parallel loops.
+/// Refuses work that needs more threads than the system gives besides those of parallel loops.
 pub fn check_threads(what: impl Display, threads: usize) -> Outcome<()> {
     let free = free_threads(threads);
     match free == threads {
         true => Ok(()),
         false => {
-            Err(format!("{what} take {threads} threads, and the system gives {free}: choose fewer").into())
+            Err(format!("{what} need {threads} threads, and the system gives {free}: choose fewer").into())
         }
     }
 }
 
-/// Refuses what this machine has no memory for, before it is taken: an allocation that fails ends a
-/// program without a word.
+/// Refuses work that needs more memory than the machine has, since a failed allocation would abort
+/// the program without a message.
 pub fn check_memory(what: impl Display, bytes: u64) -> Outcome<()> {
     let free = free_memory();
     let is_given =
         usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     let free = match free {
         Some(free) if bytes > free => format!("{free} bytes are free"),
-        _ if !is_given => "the system does not give them".to_owned(),
+        _ if !is_given => "the system refuses to allocate them".to_owned(),
         _ => return Ok(()),
     };
-    Err(format!("{what} take about {bytes} bytes of memory, and {free}: choose fewer").into())
+    Err(format!("{what} need about {bytes} bytes of memory, and {free}: choose fewer").into())
 }
 
-/// Bytes that can be taken, where the system says so: that of the machine, or of the control group.
+/// The free memory in bytes of the machine or the control group, if the system reports it.
 fn free_memory() -> Option<u64> {
     let read = |path| std::fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| {
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// A loop of a thread that its starter waits for.
+    /// A loop in a thread that the thread's starter waits for.
     #[test]
     fn a_pool_of_one_thread_serves_a_thread_that_is_waited_for() {
         let threads = threads_of_loops(8, 1).expect("threads of their own");

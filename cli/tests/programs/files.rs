@@ -1,5 +1,5 @@
-//! Files that the programs read and write: none is lost to another, none to what cannot be written,
-//! and what cannot be is known before a run.
+//! Files that the programs read and write: none is lost to another, a failed write loses no other
+//! output, and impossible requests are refused before a run.
 
 use std::fs::{read, read_to_string, write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ const NETWORK: &str = "name = \"M/M/1\"\nuntil = 60\nwarm_up = 5\n
 [station.server]\nservice = { exponential = 1.0 }\nto = \"out\"\n
 [sink.out]\n";
 
-/// A folder of its own for a test, with a description in it, in which programs run.
+/// A folder for one test that contains a description, and in which programs run.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -101,7 +101,7 @@ fn no_output_is_written_over_a_file_that_is_read() {
         "ranks",
     );
     assert_eq!(saved, ["study", "run"].map(|name| read(folder.at(name)).unwrap()));
-    // To go on, and save there, is what they are for.
+    // Resuming from a file and saving to it is the usual case.
     let on = folder.phold(&["--resume", "run", "--until", "40", "--checkpoint", "./run"]);
     assert!(on.status.success(), "{on:?}");
     let more = ["m.toml", "--backend=cpu", "--replications=9", "--resume=study", "--checkpoint=study"];
@@ -124,7 +124,7 @@ fn no_output_is_written_over_another() {
         ended(&folder.network(args), 2, &["the same file", "would be lost"], &format!("{args:?}"));
     }
     let args = ["--plot", "folder", "--csv", "folder/numbers.svg"];
-    ended(&folder.network(&args), 2, &["--plot", "--csv", "over it"], "network");
+    ended(&folder.network(&args), 2, &["--plot", "--csv", "overwrite it"], "network");
     for args in [
         &["--json", "--csv", "-"][..],
         &["--json", "-", "--csv", "-"],
@@ -142,12 +142,12 @@ fn what_cannot_be_written_is_known_before_the_run() {
     let folder = Folder::new("before");
     write(folder.at("kept"), "kept").unwrap();
     for (args, words) in [
-        (&["--csv", "none/x", "--json", "res.json"][..], &["--csv none/x", "none is no folder"][..]),
-        (&["--json", "none/x"], &["--json none/x", "none is no folder"]),
-        (&["--json", "kept", "--checkpoint", "m.toml/x"], &["--checkpoint m.toml/x", "no folder"]),
+        (&["--csv", "none/x", "--json", "res.json"][..], &["--csv none/x", "none is not a folder"][..]),
+        (&["--json", "none/x"], &["--json none/x", "none is not a folder"]),
+        (&["--json", "kept", "--checkpoint", "m.toml/x"], &["--checkpoint m.toml/x", "not a folder"]),
         (&["--json", "kept", "--trace=2", "--trace-to", "folder"], &["--trace-to folder", "it is a folder"]),
         (&["--csv", "res/"], &["--csv res/", "it is a folder"]),
-        (&["--json", "kept", "--plot", "m.toml"], &["--plot m.toml", "no folder"]),
+        (&["--json", "kept", "--plot", "m.toml"], &["--plot m.toml", "not a folder"]),
         (&["--checkpoint", "-"], &["--checkpoint -", "standard output"]),
     ] {
         let output = folder.network(args);
@@ -161,9 +161,9 @@ fn what_cannot_be_written_is_known_before_the_run() {
         ended(&folder.phold(&["--until=1e9", "--checkpoint", &place]), 2, &["nothing can be saved"], "phold");
         assert!(output.stdout.is_empty());
     }
-    // For years, if they began.
+    // Would take years if it started.
     let long = ["--until=1e9", "--checkpoint", "none/x"];
-    ended(&folder.phold(&long), 2, &["--checkpoint none/x", "no folder"], "phold");
+    ended(&folder.phold(&long), 2, &["--checkpoint none/x", "not a folder"], "phold");
     let long = ["--backend=cpu", "--replications=4000000", "--points=2000", "--json=none/x"];
     ended(&folder.run("mrip-pi", &[&long]), 2, &["--json none/x"], "mrip-pi");
     assert_eq!(read_to_string(folder.at("kept")).unwrap(), "kept");
@@ -185,12 +185,12 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
         assert!(folder.at("drawn/network.svg").exists());
         std::fs::remove_file(folder.at("res.json")).unwrap();
     }
-    // All that went wrong is told.
+    // All errors are reported.
     let output = folder.network(&["--json", "/dev/full", "--csv", "/dev/full"]);
     assert_eq!(errors(&output).matches("error: /dev/full: No space left").count(), 2, "{output:?}");
 }
 
-/// On a disk that takes no byte more. (Files can be made there, so the place looks well.)
+/// On a full disk. (Files can be created there, so the checks before the run pass.)
 #[test]
 #[cfg(target_os = "linux")]
 fn what_cannot_be_saved_has_its_results_all_the_same() {
@@ -238,7 +238,7 @@ fn another_checkpoint_is_overwritten_by_force_only() {
     ended(&refused, 2, &["--force", "seed 42"], "phold");
     ended(&ranks(&["--seed=7"]), 2, &["--force", "seed 42"], "phold-ranks");
     assert!(ranks(&["--seed=7", "--force"]).status.success());
-    // Nor is a later one of the same.
+    // Nor is a later checkpoint of the same run.
     ended(&ranks(&["--seed=7"]), 2, &["--resume", "--force"], "phold_ranks");
     let saved = read(folder.at("run")).unwrap();
     ended(
@@ -270,7 +270,7 @@ fn checkpoints_of_other_versions_are_refused() {
 #[test]
 fn what_cannot_be_followed_is_refused_before_the_study() {
     let folder = Folder::new("followed");
-    // (A study that would take hours, if it began.)
+    // (A study that would take hours if it started.)
     let long = ["m.toml", "--backend=cpu", "--replications=1000000", "--until=1e6"];
     for (args, words) in [
         (&["--trace=0"][..], &["--trace", "1..=65535"][..]),
@@ -284,7 +284,7 @@ fn what_cannot_be_followed_is_refused_before_the_study() {
     ] {
         ended(&folder.run("network", &[&long, args]), 2, words, &format!("{args:?}"));
     }
-    // Too many in all: of each of two sources.
+    // Too many in total: some from each of two sources.
     let two = "[source.more]\ninterarrival = { exponential = 1e6 }\nto = \"server\"\n";
     write(folder.at("m.toml"), format!("{NETWORK}{two}")).unwrap();
     let many = ["m.toml", "--backend=cpu", "--replications=100000000", "--until=60", "--trace=65535"];
@@ -319,7 +319,7 @@ fn a_resumed_run_has_the_parameters_of_its_checkpoint() {
         }
         let ranks = folder.run("phold-ranks", &[&rest]);
         assert_eq!(row(&ranks, "fingerprint"), row(&whole, "fingerprint"));
-        // What is given and not the same is refused, and a fork has it.
+        // Parameters that differ are refused, and a fork accepts them.
         let other = ["--resume=run", "--backend=cpu", "--until=60", "--rate=0.25"];
         ended(&folder.run("phold", &[&other]), 2, &["other parameters"], "phold");
         let fork = folder.run("phold", &[&other, &["--fork"]]);

@@ -1,4 +1,4 @@
-//! What a program does where threads or memory end: a sentence and an exit code, or fewer threads.
+//! The limits of threads and memory: a sentence and an exit code, or fewer threads.
 
 use std::process::{Command, Output};
 
@@ -23,7 +23,7 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn programs_run_where_there_are_no_threads() {
-    // No address space has room for such a stack, so no thread begins.
+    // No address space has room for such a stack, so no thread starts.
     let stack = (1_u64 << 48).to_string();
     for (name, args) in [
         ("mrip-pi", &["--backend", "cpu", "--replications", "40", "--points", "20", "--json"][..]),
@@ -45,7 +45,7 @@ fn programs_run_where_there_are_no_threads() {
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn programs_run_where_there_is_one_thread() {
-    // Address space for one stack of this size, and not for two.
+    // Address space for one stack of this size, but not for two.
     let (stack, space) = (4_u64 << 30, 6_u64 << 20);
     let args = ["--backend", "cpu", "--replications", "40", "--points", "20", "--json"];
     let limited = Command::new("sh")

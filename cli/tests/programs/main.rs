@@ -1,4 +1,4 @@
-//! The commands, as people meet them: how they end, and what they print.
+//! The commands from the outside: how they end, and what they print.
 
 mod ended;
 mod files;
@@ -23,7 +23,7 @@ fn run(name: &str, args: &[&str]) -> Output {
     program(name).args(args).output().unwrap()
 }
 
-/// Fast ones that need no adapter, with much to say and with little.
+/// Fast commands that need no adapter, with long and short outputs.
 const SPEAKERS: [(&str, &[&str]); 3] = [
     ("phold", &["--backend", "cpu", "--lps", "16", "--until", "20", "--json"]),
     ("phold", &["--backend", "cpu", "--lps", "16", "--until", "20", "--replicas", "3"]),
@@ -75,7 +75,7 @@ fn a_full_standard_output_is_a_failure() {
 
 #[test]
 fn what_cannot_be_is_refused_at_once() {
-    // None of these begins to run: some would take hours, or more memory than there is.
+    // None of these starts to run: some would take hours, or too much memory.
     let refused: [(&str, &[&str], &[&str]); 24] = [
         ("mrip-mm1", &["--arrival-rate=-1"], &["the arrival rate is -1"]),
         ("mrip-mm1", &["--arrival-rate=nan"], &["NaN"]),
@@ -141,7 +141,7 @@ fn errors_quote_a_little_of_what_is_wrong() {
     let output = run("match", &["--positions", "no/such.csv", "--width", "1"]);
     ended(&output, 1, &["no/such.csv"], "positions");
     let output = run("mrip-pi", &["--backend=cpu", "--points=20", "--json=no/such/folder/out.json"]);
-    ended(&output, 2, &["--json no/such/folder/out.json", "no folder"], "json");
+    ended(&output, 2, &["--json no/such/folder/out.json", "not a folder"], "json");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -180,7 +180,7 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     let free = file("free.gr", "p sp 2 1\na 1 2 0\n");
     let refused = run("search", &["--graph", &free, "--paths", &paths, "--backend", "cpu"]);
     ended(&refused, 2, &["free.gr", "from the vertex 1 to 2 has the weight 0"], "search");
-    // One arc too many for 32 bits, told the same with a device and without.
+    // The sum exceeds 32 bits by one arc; the error is the same with a device and without.
     let dear = file("dear.gr", "p sp 3 2\na 1 2 4294967295\na 2 3 5\n");
     for backend in ["cpu", "gpu"] {
         let refused = run("search", &["--graph", &dear, "--searches", "40", "--backend", backend]);
@@ -198,8 +198,8 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Starts a program that would run for years, interrupts it as soon as it heeds that, and returns
-/// what it leaves.
+/// Starts a program that would run for years, interrupts it as soon as it watches for Ctrl-C, and
+/// returns its output.
 #[cfg(unix)]
 fn interrupted(name: &str, args: &[&str]) -> String {
     let mut child = program(name)
@@ -210,7 +210,7 @@ fn interrupted(name: &str, args: &[&str]) -> String {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("Ctrl-C is heeded")), "{name} {args:?}");
+    assert!(lines.any(|line| line.unwrap().contains("watching for Ctrl-C")), "{name} {args:?}");
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
@@ -229,10 +229,10 @@ fn ctrl_c_ends_a_program_with_what_there_is() {
         for word in ["stopped early", "events per second", "fingerprint"] {
             assert!(printed.contains(word), "{backend}: {printed}");
         }
-        // Millions of replications: far more than are made until the signal comes.
+        // Millions of replications: far more than are made before the signal arrives.
         let args = ["--backend", backend, "--replications", "40000000", "--points", "2000"];
         let printed = interrupted("mrip-pi", &args);
-        // There may have been none by then.
+        // There may be none yet.
         assert!(printed.is_empty() || printed.contains("stopped early"), "{backend}: {printed}");
     }
 }
@@ -242,7 +242,7 @@ fn rounds_of_soak_are_as_they_should_be() {
     for args in [["--backend", "cpu", "--seconds", "0.5"], ["--backend", "gpu", "--round", "3"]] {
         let output = run("soak", &args);
         let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && printed.contains("all as they should be"), "{args:?}: {output:?}");
+        assert!(output.status.success() && printed.contains("all correct"), "{args:?}: {output:?}");
     }
 }
 
@@ -279,7 +279,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
         let refused =
             run("phold", &[&model[..], &["--seed", "7", "--backend", "cpu", "--resume", file]].concat());
         ended(&refused, 2, &["seed 42", "--fork"], "phold");
-        // Where all LPs stand at one time, a fork goes its own way.
+        // If all LPs are at one time, a fork continues on its own.
         let level = folder.join(format!("{first}.level"));
         let level = level.to_str().unwrap();
         let to_level = ["--until", "30", "--checkpoint", level, "--backend", first];
@@ -296,9 +296,9 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
     std::fs::write(&bad, "nothing").unwrap();
     let args = ["--backend", "cpu", "--lps", "16", "--until", "20"];
     let refused = run("phold", &[&args[..], &["--resume", bad.to_str().unwrap()]].concat());
-    ended(&refused, 1, &["no checkpoint"], "phold");
+    ended(&refused, 1, &["not a checkpoint"], "phold");
     let refused = run("phold", &[&args[..], &["--checkpoint", nowhere.to_str().unwrap()]].concat());
-    ended(&refused, 2, &["--checkpoint", "cannot be written", "no folder"], "phold");
+    ended(&refused, 2, &["--checkpoint", "cannot be written", "not a folder"], "phold");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -316,10 +316,10 @@ fn doctor_tells_of_adapters_and_of_the_verdict() {
     let output = run("doctor", &["--list"]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
-        output.status.success() && printed.contains("the library takes") && !printed.contains("checks"),
+        output.status.success() && printed.contains("the library uses") && !printed.contains("checks"),
         "{printed}"
     );
-    // An adapter that is not there.
+    // A missing adapter.
     let output = program("doctor").env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
     ended(&output, 1, &["no such adapter"], "doctor");
 }
@@ -364,7 +364,7 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
         assert_eq!(of(&["--ranks", ranks, "--threads", "2", "--spread", "hash"]), expected, "{ranks} ranks");
     }
     assert_eq!(of(&["--engine", "gpu", "--ranks", "2", "--sync", "horizon"]), expected, "2 devices");
-    // In the middle from one engine and number of ranks to another.
+    // In the middle of a run, from one engine and number of ranks to another.
     let file = std::env::temp_dir().join(format!("eventhorizon-ranks-{}", std::process::id()));
     let path = file.to_str().unwrap();
     let first = ["--engine", "gpu", "--ranks", "2", "--until", "30", "--checkpoint", path];
@@ -376,7 +376,7 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
         fingerprint("phold-ranks", &[&["--lps", "300"], &args[..]].concat());
     }
     let last = ["--lps", "300", "--resume", path, "--until", "60"];
-    assert_eq!(fingerprint("phold-ranks", &last), expected, "the host's engine goes on");
+    assert_eq!(fingerprint("phold-ranks", &last), expected, "the host engine continues");
     std::fs::remove_file(file).unwrap();
 }
 

@@ -28,7 +28,7 @@ impl Drop for Folder {
     }
 }
 
-/// The pairs that are counted, and those that are written to a file.
+/// The number of pairs, and the pairs written to a file.
 fn matched(folder: &Folder, args: &[&str]) -> (u64, Vec<String>) {
     let pairs = folder.file("pairs.csv", "");
     let output = run("match", &[args, &["--count", "--pairs", &pairs, "--json"]].concat());
@@ -47,7 +47,7 @@ fn decimals_that_touch_do_not_overlap() {
     let cases = [
         ("2.3\n1.2\n", "1.1"),
         ("516.91,852.39\n511.91,853.01\n", "5"),
-        // The same with a mark at the start, as some editors write it, and in other notations.
+        // The same with a byte-order mark, as some editors write it, and in other notations.
         ("\u{feff}2.3\n1.2\n", "1.1"),
         ("23e-1\n+0001.20\n", "11E-1"),
         ("2.300000000000000000000000000000001\n1.200000000000000000000000000000001\n", "1.1"),
@@ -74,7 +74,7 @@ fn backends_find_the_same_pairs() {
         assert!(cpu == gpu, "{dims} dimensions: {} and {} pairs", cpu.0, gpu.0);
     }
     let refused = run("match", &["--backend", "cpu", "--algorithm", "sort"]);
-    ended(&refused, 2, &["--algorithm is for --backend gpu"], "an algorithm on the CPU");
+    ended(&refused, 2, &["--algorithm needs --backend gpu"], "an algorithm on the CPU");
     let refused = run("match", &["--backend", "cpu", "--regions", "4294967295"]);
     ended(&refused, 2, &["a set holds at most 1073741824"], "too many regions on the CPU");
 }

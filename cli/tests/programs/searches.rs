@@ -1,4 +1,4 @@
-//! `astar` with files that do not belong together, and with terrain. The files are of
+//! `astar` with files that do not fit together, and with terrain. The files are in
 //! `tests/data/search`.
 
 use super::{ended, run};
@@ -35,7 +35,7 @@ fn a_scenario_of_another_map_is_refused() {
             ended(&refused, 2, &words, scen);
         }
     }
-    // One of the same size and another name may be the same map.
+    // A map of the same size with another name may be the same map.
     let folder = std::env::temp_dir().join(format!("eventhorizon-renamed-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let map = folder.join("renamed.map");
@@ -51,7 +51,7 @@ fn a_scenario_of_another_map_is_refused() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_that_cannot_be_written_is_a_failure() {
-    // So small that all of it lies in a buffer.
+    // So small that all of it fits a buffer.
     let full = scenario("w.map", "w.scen", &["--backend", "cpu", "--picture", "/dev/full"]);
     ended(&full, 1, &["/dev/full: No space left on device"], "search");
 }

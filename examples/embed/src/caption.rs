@@ -1,9 +1,9 @@
-//! A line of text as pixels, from a font that comes with the example.
+//! A line of text as pixels, in the bundled font.
 
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use glam::UVec2;
 
-/// Of the texture that holds it.
+/// Of the texture with the text.
 pub(crate) const SIZE: UVec2 = UVec2::new(720, 28);
 const HEIGHT: f32 = 18.0;
 const MARGIN: f32 = 8.0;

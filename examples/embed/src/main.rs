@@ -1,10 +1,10 @@
-//! A wgpu program of its own in which a simulation lives: a queueing network on a torus, drawn
-//! while it runs from the buffer that holds its states.
+//! A wgpu program that contains a simulation: a queueing network on a torus, drawn while it runs
+//! from the buffer that holds its states.
 //!
 //! The program owns the device, the queue and the encoder of each frame. It lends the device
-//! ([`Gpu::from_device`]), records some windows into the encoder (`Simulation::record`) and then a
-//! render pass that binds `Simulation::states_buffer`: nothing is read back to be drawn. How far
-//! the run is comes by a small readback that never holds a frame up (`Simulation::told`).
+//! ([`Gpu::from_device`]) and records some windows into the encoder (`Simulation::record`), then a
+//! render pass that binds `Simulation::states_buffer`: drawing reads nothing back. The progress
+//! comes from a small readback that never delays a frame (`Simulation::poll`).
 //!
 //! ```text
 //! cargo run --release -p eventhorizon-embed                                # a window; drag to move, scroll to zoom
@@ -30,7 +30,7 @@ use glam::UVec2;
 
 use scene::Scene;
 
-/// Draws a queueing network while it is simulated.
+/// Draw a queueing network while it is simulated.
 #[derive(Parser)]
 pub(crate) struct Args {
     /// Stations along each side of the torus
@@ -39,24 +39,24 @@ pub(crate) struct Args {
     /// Customers for each station
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     customers: u32,
-    /// Windows that each frame records: simulated time goes on by as many travel times
+    /// Windows recorded in each frame; each advances simulated time by a travel time
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     windows: u32,
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Draws into files and opens no window
+    /// Draw into files instead of a window
     #[arg(long)]
     headless: bool,
     /// The folder of these files
     #[arg(long, default_value = "frames", requires = "headless")]
     out: PathBuf,
-    /// How many frames
+    /// The number of frames
     #[arg(long, default_value_t = 60, requires = "headless", value_parser = clap::value_parser!(u32).range(1..))]
     frames: u32,
-    /// Writes every so many frames as a PNG
+    /// Write every n-th frame as a PNG
     #[arg(long, default_value_t = 20, requires = "headless", value_parser = clap::value_parser!(u32).range(1..))]
     write: u32,
-    /// Compares the run with the sequential engine at the end
+    /// Compare the run with the sequential engine at the end
     #[arg(long, requires = "headless")]
     verify: bool,
 }
@@ -64,8 +64,7 @@ pub(crate) struct Args {
 /// Of pictures in files.
 const SIZE: UVec2 = UVec2::new(960, 640);
 
-/// The program's device, and how many errors of its own it was told of. The library's calls must
-/// cause none.
+/// The program's device, and the number of its errors. The library's calls must cause none of them.
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -73,8 +72,8 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// A device as any program opens one. Limits beyond WebGPU's defaults let the simulation be
-    /// larger.
+    /// Opens a device like any other program, with higher limits than WebGPU's defaults for larger
+    /// simulations.
     pub(crate) fn open(adapter: &wgpu::Adapter) -> Outcome<Self> {
         let limits = adapter.limits();
         let required_limits = wgpu::Limits {
@@ -94,7 +93,7 @@ impl Device {
         let seen = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             seen.fetch_add(1, Ordering::Relaxed);
-            shared::print_report(&format!("error of the application's: {error}"));
+            shared::print_report(&format!("error in the application: {error}"));
         }));
         Ok(Self { device, queue, errors })
     }
@@ -115,7 +114,7 @@ impl Clock {
         self.longest = self.longest.max(recording);
     }
 
-    /// The mean time that it takes to record a frame's windows, and the longest.
+    /// The mean time to record a frame's windows, and the longest.
     pub(crate) fn recording(&self) -> (Duration, Duration) {
         (self.recording / self.frames.max(1), self.longest)
     }
@@ -125,7 +124,7 @@ fn main() -> ExitCode {
     shared::main(|args: &Args| if args.headless { headless(args) } else { window::run(args) })
 }
 
-/// Draws into a texture, and writes some of the pictures.
+/// Draws into a texture and writes some of the pictures.
 fn headless(args: &Args) -> Outcome<()> {
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -154,7 +153,7 @@ fn headless(args: &Args) -> Outcome<()> {
         clock.record(scene.advance(&mut encoder)?);
         scene.draw(&own.queue, &mut encoder, &target, SIZE);
         own.queue.submit([encoder.finish()]);
-        // No screen holds the frames back: the device does.
+        // Waits for the device, because no screen limits the frame rate.
         own.device.poll(wgpu::PollType::wait_indefinitely())?;
         if frame % args.write == 0 || frame == args.frames {
             save(&own, &texture, &args.out.join(format!("frame_{frame:04}.png")))?;
@@ -181,7 +180,7 @@ fn headless(args: &Args) -> Outcome<()> {
     )?;
     writeln!(
         out,
-        "recording          {mean:.1?} a frame for {} windows, {longest:.1?} at the most",
+        "recording          {mean:.1?} a frame for {} windows, {longest:.1?} at most",
         args.windows
     )?;
     writeln!(out, "errors of its own  {}", own.errors.load(Ordering::Relaxed))?;
@@ -200,7 +199,7 @@ fn extent(size: UVec2) -> wgpu::Extent3d {
     wgpu::Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 }
 }
 
-/// Writes what a texture shows.
+/// Writes a texture as a picture.
 fn save(own: &Device, texture: &wgpu::Texture, path: &Path) -> Outcome<()> {
     let row = (4 * SIZE.x).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = own.device.create_buffer(&wgpu::BufferDescriptor {

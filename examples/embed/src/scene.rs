@@ -11,7 +11,7 @@ use glam::{UVec2, Vec2};
 use crate::shared::Outcome;
 use crate::{Args, caption, extent};
 
-/// A customer travels for so long, and is served for one unit on average.
+/// The travel time of a customer, in units of the mean service.
 const TRAVEL: f64 = 0.25;
 
 /// `struct View` in `view.wgsl`.
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
     windows: u32,
     until: Until,
     pending: Option<PendingProgress>,
-    /// When it was told last, and the events by then.
+    /// The time of the last report, and the events by then.
     reported: (Instant, u64),
     rate: f64,
     frame: Instant,
@@ -109,8 +109,7 @@ impl Scene {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &[
                 entry(0, uniform.as_entire_binding()),
-                // The simulation's own buffer: it is the same one for as long as the simulation
-                // lives.
+                // The simulation's own buffer, which is the same for its lifetime.
                 entry(1, simulation.states_buffer().as_entire_binding()),
                 entry(2, wgpu::BindingResource::TextureView(&caption.create_view(&Default::default()))),
             ],
@@ -134,7 +133,7 @@ impl Scene {
         })
     }
 
-    /// Records the windows of a frame. Returns how long that took.
+    /// Records the windows of a frame. Returns the time that this took.
     pub(crate) fn advance(&mut self, encoder: &mut wgpu::CommandEncoder) -> Outcome<Duration> {
         if let Some(pending) = &mut self.pending
             && let Some(progress) = self.simulation.poll(pending)?
@@ -144,7 +143,7 @@ impl Scene {
             self.pending = None;
         }
         let begin = Instant::now();
-        // As far as so many windows can come.
+        // The latest time that this number of windows can reach.
         let travel = Resolution::default().ticks(TRAVEL)?.get();
         let until = self.until.time.saturating_add(Ticks::new(travel * u64::from(self.windows)));
         self.until = Until::time(until);
@@ -157,7 +156,7 @@ impl Scene {
         Ok(recording)
     }
 
-    /// Records the pass that draws.
+    /// Records the render pass.
     pub(crate) fn draw(
         &mut self,
         queue: &wgpu::Queue,
@@ -202,13 +201,13 @@ impl Scene {
         pass.draw(0..3, 0..1);
     }
 
-    /// Moves the picture by so many pixels.
+    /// Moves the picture by this number of pixels.
     pub(crate) fn drag(&mut self, by: Vec2) {
         let size = self.view.stations.as_vec2();
         self.view.origin = (self.view.origin - by * self.view.per_pixel).rem_euclid(size);
     }
 
-    /// Makes stations so many times as large.
+    /// Scales stations by this factor.
     pub(crate) fn zoom(&mut self, factor: f32) {
         let widest = self.view.stations.max_element() as f32 / 100.0;
         self.view.per_pixel = (self.view.per_pixel / factor).clamp(1e-3, widest);
@@ -226,8 +225,7 @@ impl Scene {
         self.until
     }
 
-    /// Runs what the windows of the frames have left to the end, which may be nothing, and tells
-    /// the run's fingerprint.
+    /// Runs the rest of the frames' windows, if any, and returns the run's fingerprint.
     pub(crate) fn finish(&mut self) -> Outcome<Fingerprint> {
         self.simulation.run(self.until)?;
         Ok(self.simulation.fingerprint()?)

@@ -1,16 +1,17 @@
-// Draws the stations of a torus by the customers that they hold, straight from the simulation's states, and a caption.
-// One triangle covers the target; each pixel looks up its station.
+// Draws the stations of a torus, coloured by their numbers of customers, directly from the
+// simulation's states, and a caption. One triangle covers the target; each pixel looks up its
+// station.
 
 struct View {
-    origin: vec2<f32>,      // the station in the middle
-    centre: vec2<f32>,      // the pixel that it is at
+    origin: vec2<f32>,      // the station at the centre
+    centre: vec2<f32>,      // the pixel of the centre
     stations: vec2<u32>,    // columns, rows
-    per_pixel: f32,         // stations along a pixel
-    full: f32,              // customers that are drawn as the brightest
+    per_pixel: f32,         // stations per pixel
+    full: f32,              // customers of the brightest colour
     caption: vec2<u32>,     // size in pixels
 }
 
-// The model's state, as shaders/models/torus.wgsl and shaders/statistics/time_average.wgsl have it.
+// The model's state, as in shaders/models/torus.wgsl and shaders/statistics/time_average.wgsl.
 struct State {
     number: TimeAverage,
     busy: TimeAverage,
@@ -41,7 +42,7 @@ fn cover(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4<f32> {
 @fragment
 fn paint(@builtin(position) pixel: vec4<f32>) -> @location(0) vec4<f32> {
     let at = view.origin + (pixel.xy - view.centre) * view.per_pixel;
-    // A torus goes on at its edges.
+    // The torus repeats at its edges.
     let size = vec2<f32>(view.stations);
     let station = min(vec2<u32>(at - floor(at / size) * size), view.stations - 1u);
     let level = states[station.y * view.stations.x + station.x].number.level;
@@ -51,7 +52,7 @@ fn paint(@builtin(position) pixel: vec4<f32>) -> @location(0) vec4<f32> {
     return vec4<f32>(mix(colour * 0.25, vec3<f32>(1.0), ink), 1.0);
 }
 
-// Dark blue, violet, orange, pale yellow: brighter all along.
+// Dark blue, violet, orange, pale yellow, with rising brightness.
 fn heat(share: f32) -> vec3<f32> {
     let dark = vec3<f32>(0.02, 0.02, 0.12);
     let low = vec3<f32>(0.35, 0.07, 0.43);

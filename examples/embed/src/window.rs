@@ -14,7 +14,7 @@ use crate::scene::Scene;
 use crate::shared::Outcome;
 use crate::{Args, Clock, Device};
 
-/// What there is once there is a window.
+/// Everything that exists once the window is open.
 struct Shown {
     window: Arc<Window>,
     surface: wgpu::Surface<'static>,
@@ -28,7 +28,7 @@ struct Application<'a> {
     args: &'a Args,
     display: OwnedDisplayHandle,
     shown: Option<Shown>,
-    /// Where the pointer is, and whether it drags.
+    /// The position of the pointer, and whether it drags.
     pointer: (Vec2, bool),
     ended: Outcome<()>,
 }
@@ -36,14 +36,14 @@ struct Application<'a> {
 /// Opens a window and draws until it is closed.
 pub(crate) fn run(args: &Args) -> Outcome<()> {
     let events = EventLoop::new()
-        .map_err(|error| format!("{error}. Where there is no display, --headless draws into files"))?;
+        .map_err(|error| format!("{error}. Without a display, use --headless to draw into files"))?;
     let display = events.owned_display_handle();
     let mut application =
         Application { args, display, shown: None, pointer: (Vec2::ZERO, false), ended: Ok(()) };
     events.run_app(&mut application)?;
     if let Some(shown) = &application.shown {
         let (mean, longest) = shown.clock.recording();
-        log::info!("recording took {mean:.1?} a frame, {longest:.1?} at the most");
+        log::info!("recording took {mean:.1?} a frame, {longest:.1?} at most");
     }
     application.ended
 }

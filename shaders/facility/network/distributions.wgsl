@@ -1,7 +1,8 @@
-// Times by a law, which is 8 words of `data`: kind, a number, three times. The Rust reference is `facility::model::laws`, which also
-// writes `law_draws` and `law_time` from the table of distributions: the words that a kind draws, and the time that they stand for.
+// Draws times from a distribution, 8 words of `data`: kind, a number, three times. The reference
+// implementation is `facility::model::laws`. It also writes `law_draws`, the number of words that a
+// kind draws, and `law_time`, the time that they stand for, from the table of distributions.
 //
-// Compilers put a copy of a function at each of its calls. So this function is called once, and `draw` once for all kinds but sums.
+// Compilers inline every call. So `variate` is called once, and it calls `draw` once.
 //
 // import: random/distributions.wgsl
 // needs: law_draws, law_time (facility::model::laws)
@@ -14,7 +15,7 @@ fn variate(law: u32) -> vec2<u32> {
         if kind == 0u { return first.zw; }
         return exponential_of(draw(), first.zw);
     }
-    // The last word first. How many there are is looked up, so that no compiler unrolls the loop.
+    // The last word first. The count is a lookup, so that no compiler unrolls the loop.
     var words = vec3<u32>(0u);
     let count = law_draws(kind);
     for (var i = 0u; i < count; i += 1u) {

@@ -1,9 +1,13 @@
-// Who waits at a station: slots in LP memory, linked into lines; and the servers of stations that look at each of theirs.
+// Waiting customers of a station: slots in LP memory, linked into lines; and servers with rows.
 //
-// Lines: one for each class that goes before others (the lower first), else the first for all; and GUESTS. A slot is free, or in one line. Stations with a random
-// order have their slots one after the other, without links. So do those of which nobody leaves but the first (RING): RING_SIZE of them, or by doublings more, the first of which comes
-// after the last, from where the first of the line is. Else the second word of a free slot's row 1 says how far from the slot after it the next free one is, so that memory that was never
-// written is a list of all slots.
+// Lines: one for each class with its own priority (lower first), else the first line for all; and
+// GUESTS. A slot is free or in one line. The second word of a free slot's row 1 is the distance
+// from the slot after it to the next free one: memory that was never written is a list of all
+// slots.
+//
+// A station with RANDOM order keeps its slots contiguous, without links. So does a RING, from which
+// only the first customer leaves: it has RING_SIZE slots, doubled on demand, in a circle from
+// `free`.
 
 fn slot_row(slot: u32, row: u32) -> vec4<u32> {
     return memory_get(params.slots + slot * params.slot_rows + row);
@@ -13,9 +17,9 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
     memory_set(params.slots + slot * params.slot_rows + row, words);
 }
 
-// Puts a customer into a line, at the end or in front. Returns its slot.
+// Puts a customer at the end or the front of a line. Returns its slot.
 fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
-    // Without gaps for a random order or in a ring, else from the list of those that are free.
+    // Contiguous for RANDOM and RING, else the first of the free list.
     let discipline = discipline_of(lp);
     let random = discipline == RANDOM;
     let ring = discipline == RING;
@@ -45,23 +49,25 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
     return slot;
 }
 
-// The slot of a ring for one more. How many slots it has depends on how many waited at once, and not on the room that there is.
+// The next slot of a ring. The ring's size depends on the largest number that waited, not on the
+// room.
 fn ring_end(state: ptr<function, State>) -> u32 {
     let size = RING_SIZE << (*state).polled;
     let first = (*state).free;
     let waiting = (*state).waiting;
     if waiting < size { return (first + waiting) & (size - 1u); }
-    // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
+    // Doubles the ring: moves the slots before `first` behind the others, or those from `first` on
+    // to the end, whichever are fewer.
     let before = first <= size / 2u;
     let end = select(size, first, before);
-    // Bound: half of what there was.
+    // Bound: half of the new size.
     for (var slot = select(first, 0u, before); slot < end; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
     (*state).free = select(size + first, first, before);
     (*state).polled += 1u;
     return ((*state).free + waiting) & (2u * size - 1u);
 }
 
-// Tells a slot, if there is one, its next (1) or previous (2).
+// Sets the next (1) or previous (2) slot of a slot, if there is one.
 fn link(slot: u32, side: u32, other: u32) {
     if slot == 0u { return; }
     var row = slot_row(slot - 1u, 1u);
@@ -69,23 +75,23 @@ fn link(slot: u32, side: u32, other: u32) {
     set_slot_row(slot - 1u, 1u, row);
 }
 
-// Takes a customer out of a line.
+// Removes a customer from a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     (*state).waiting -= u32(line != GUESTS);
     let discipline = discipline_of(lp);
     if discipline == RING {
-        // From the first slot again where nobody is left: what is used again is near.
+        // An empty ring restarts at slot 0, so that memory in use stays close together.
         let after = ((*state).free + 1u) & ((RING_SIZE << (*state).polled) - 1u);
         (*state).free = select(after, 0u, (*state).waiting == 0u);
         return;
     }
     if discipline == RANDOM {
-        // The last one comes to his place.
+        // The last customer moves to its slot.
         move_slot((*state).waiting, slot, params.slot_rows);
         return;
     }
     let row = slot_row(slot, 1u);
-    // At most twice: who came before, and who comes after.
+    // Twice: the previous and the next customer.
     for (var side = 1u; side <= 2u; side += 1u) {
         link(select(row.y, row.z, side == 1u), side, select(row.z, row.y, side == 1u));
     }
@@ -95,12 +101,12 @@ fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     (*state).free = slot;
 }
 
-// Puts a slot's rows elsewhere.
+// Copies a slot's rows.
 fn move_slot(from_: u32, to: u32, rows: u32) {
     for (var row = 0u; row < rows; row += 1u) { set_slot_row(to, row, slot_row(from_, row)); }
 }
 
-// Who is in a slot.
+// The customer in a slot.
 fn customer_of(slot: u32) -> Customer {
     let times = slot_row(slot, 0u);
     var who = Customer(0u, times.xy, times.zw, TIME_NEVER);
@@ -109,7 +115,7 @@ fn customer_of(slot: u32) -> Customer {
     return who;
 }
 
-// The line of who is served next, and his slot. Somebody waits.
+// The line of the customer that is served next, and its slot. The line of the station is not empty.
 fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let discipline = discipline_of(lp);
     if discipline == RING { return vec2<u32>(block_of(0u), (*state).free); }
@@ -120,7 +126,7 @@ fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
         stream_named(vec2<u32>(name.x | DRAW_PICK, name.y), drawn.z);
         return vec2<u32>(block_of(0u), draw_below((*state).waiting));
     }
-    // Where classes are polled, from the one on that was served last.
+    // If classes are polled, from the class served last on.
     let first = select(0u, (*state).polled, discipline == POLLING);
     for (var i = 0u; i < params.classes; i += 1u) {
         let line = block_of((first + i) % params.classes);
@@ -130,7 +136,7 @@ fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     return vec2<u32>(block_of(0u), 0u);
 }
 
-// The server that is free, one of which there is.
+// A free server, of which there is at least one.
 fn free_server(lp: u32) -> u32 {
     var server = 0u;
     // At most 32.
@@ -138,7 +144,8 @@ fn free_server(lp: u32) -> u32 {
     return server;
 }
 
-// And if there is none, that of the customer whom an arrival interrupts first: of the lowest class, and of these who began last.
+// If no server is free: the server of the customer that an arrival preempts first, of the lowest
+// class and of these the one that began last.
 fn worst_server(lp: u32) -> u32 {
     var worst = 0u;
     var found = vec4<u32>(0u);
@@ -155,7 +162,8 @@ fn worst_server(lp: u32) -> u32 {
     return worst;
 }
 
-// Servers that are down, and customers whose service waits for a repair. While a station is down, no service begins or ends.
+// Servers that are down, and customers whose service they interrupt. While a station is down, no
+// service begins or ends.
 fn out_of_order(state: ptr<function, State>) -> vec2<u32> {
     return select(vec2<u32>(0u), vec2<u32>((*state).open, (*state).busy), (*state).down != 0u);
 }

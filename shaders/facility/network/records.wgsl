@@ -1,61 +1,71 @@
-// What is counted, in LP memory: rows of sums, to some of which each event adds. Where the rows lie: facility/network.wgsl.
+// Statistics in LP memory: rows of sums, some of which each event changes. The rows' places are in
+// facility/network.wgsl.
 //
-// Levels have no area that grows with each change: it is the level times the ticks up to the end, less the sum of each change times the ticks until then, and that sum is all that is kept.
+// A Level does not store its time integral. That is the level times the ticks up to the end, less
+// the sum of each change times the ticks before it; only that sum is stored.
 //
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
 
-// A number that changes.
+// A number that changes over time.
 struct Level {
-    changes: vec2<u32>, // sum of each change times its age (the ticks from the end of the warm-up until then, and none before), modulo 2^96
+    // Sum of each change times its age, modulo 2^96; age: ticks since the end of the warm-up, at
+    // least 0.
+    changes: vec2<u32>,
     high: u32,          // its highest word
     level: u32,         // now, modulo 2^32
 }
 
-// Times that were observed.
+// Sums over observed times.
 struct TimeSums {
     sum: vec4<u32>,
-    squares: vec4<u32>, // all ones where their sum does not fit
+    squares: vec4<u32>, // all ones if the sum does not fit
     count: vec2<u32>,
     unused: vec2<u32>,
 }
 
-// What a class of customers did at a node.
+// Results of a class of customers at a node.
 struct ClassOutput {
-    sojourn: TimeSums,       // from arrival to departure of those who were served; at a sink, from where they entered the network; of sources and routers, a count only
+    // Of served customers, from arrival to departure; at a sink, from entry to the network; at
+    // sources and routers only a count.
+    sojourn: TimeSums,
     wait: TimeSums,          // from arrival to the beginning of service
     present: Level,       // customers
-    busy: Level,          // of these in service
+    busy: Level,          // of these, in service
     arrivals: vec2<u32>,
     lost: vec2<u32>,
     reneged: vec2<u32>,
     balked: vec2<u32>,
-    came: vec2<u32>,      // sum of the ages at which those present came, modulo 2^64
-    apart: vec2<u32>,     // of those served, the times that they were here during the warm-up, less the times after it of those who left otherwise, modulo 2^64
-    joined: vec2<u32>,    // siblings who came back; at a fork, of the customers of this class
-    begun: vec2<u32>,     // trips from here, along ways that take time
+    came: vec2<u32>,      // sum of the ages at which the present customers came, modulo 2^64
+    // Corrects sojourns for the warm-up: time spent here before its end by served customers, less
+    // time after it of customers that left without service, modulo 2^64.
+    apart: vec2<u32>,
+    joined: vec2<u32>,    // returned tasks; at a fork, of customers of this class
+    begun: vec2<u32>,     // trips from here along routes that take time
     ended: vec2<u32>,     // and to here
     unused: vec2<u32>,
 }
 
 struct Output {
     classes: array<ClassOutput, CLASSES>,
-    trips: Level,                          // that began here, less those that ended here
-    servers: Level,                        // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait;
-                                           // of a station with breakdowns, servers that are down
-    interrupted: Level,                    // customers whose service waits for a repair
-    lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
+    trips: Level,                          // trips that began here, less trips that ended here
+    // Blocked servers; busy ones (SHARING); waiting tasks (fork); servers down (breakdowns).
+    servers: Level,
+    interrupted: Level,                    // customers whose service is interrupted by a breakdown
+    // Ticks with each number of customers; the last: with at least that number.
+    lengths: array<vec2<u32>, LENGTHS>,
 }
 
 const LENGTHS = 32u;
 
-// Bins of a histogram: 16 for each power of two, so that a bin is 1/16 as wide as its least time, and below 16 units one for each.
+// Bins of a histogram: 16 for each power of two, so that a bin is 1/16 as wide as its least time;
+// below 16 units, one for each unit.
 const BINS = 464u;
 const BIN_ROWS = BINS / 4u;
 
-const INTERRUPTED = 7u; // the row of that name: facility/network.wgsl
-// Rows of a class's block; the first is a line.
+const INTERRUPTED = 7u; // a row: facility/network.wgsl
+// Rows of a class's block; the first is its line.
 const PRESENT = 1u; // a Level
 const AGES = 2u;    // `came`; arrivals
 const BUSY = 3u;    // a Level
@@ -63,27 +73,27 @@ const SOJOURN = 4u; // sum; low word of the count
 const SOJOURN_SQUARES = 5u;
 const WAIT = 6u;
 const WAIT_SQUARES = 7u;
-// And of its others.
+// Its further rows.
 const LOSSES = 0u; // lost; reneged
 const BALKS = 1u;  // balked; joined
 const APART = 2u;  // `apart`; high words of the counts of sojourns and of waits
 const TRIPS = 3u;  // begun; ended
 const CAME_BEFORE = 4u; // arrivals that drew random numbers
-// What else `record` may have to change, and has no row of its own there.
-const TAKEN = 4u;   // BUSY of the class of whose customer a service begins or goes on
-const GIVEN = 5u;   // BUSY of the class of whose customer one was interrupted
-const COUNTED = 6u; // APART of who waited
+// Further rows that `record` changes, by the same numbering.
+const TAKEN = 4u;   // BUSY of the class of the customer whose service begins or resumes
+const GIVEN = 5u;   // BUSY of the class of the customer that was interrupted
+const COUNTED = 6u; // APART of the customer that waited
 const UNDERWAY = 7u;
 const KEPT = 8u;
 const LENGTH = 9u;
 const SOJOURN_BIN = 10u;
 const WAIT_BIN = 11u;
-const NOTES = 12u; // how many notes there are
+const NOTES = 12u; // the count of notes
 const NOTE = 13u;
-const NEXT_NOTES = 14u; // and of `next`
+const NEXT_NOTES = 14u; // the same for `next`
 const NEXT_NOTE = 15u;
 
-// What an event does to the records of its customer and of another, `next`.
+// Changes that an event makes to the records of its customer and of another customer, `next`.
 struct NodeRecord {
     arrivals: u32,
     served: u32,
@@ -93,23 +103,24 @@ struct NodeRecord {
     joined: u32,
     begun: u32,
     ended: u32,
-    present: i32, // at most one more or less
-    busy: i32,    // as well
-    fresh: u32,   // whether the service of `next` begins
-    taken: i32,   // servers that `next` took, if he is not who came
-    given: i32,   // and that somebody of the class `whose` had to give
+    present: i32, // -1, 0 or 1
+    busy: i32,    // -1, 0 or 1
+    fresh: u32,   // whether `next` begins service for the first time
+    taken: i32,   // servers that `next` took, if `next` is not the arriving customer
+    given: i32,   // the change for the interrupted customer's class, `whose`
     whose: u32,
-    kept: i32,    // of SERVERS
+    kept: i32,    // change of SERVERS
     visited: u32, // whether customers spend time at the node
-    changed: u32, // 1 + the number of customers at a station until now, if there is another now; else 0
+    changed: u32, // 1 + the previous number of customers at a station, if it changed; else 0
 }
 
-// The first row of the block of a class, which is the line of that number. (Those of one station are in the order of their numbers.)
+// The first row of a class's block, whose line has that number. (The lines of a station are ordered
+// by number.)
 fn block_of(number: u32) -> u32 {
     return BLOCK * (1u + number);
 }
 
-// And of its others.
+// The first of its further rows.
 fn others_of(class_: u32) -> u32 {
     return BLOCK * (1u + params.classes) + OTHERS * class_;
 }
@@ -120,15 +131,16 @@ fn add_96(sum: vec3<u32>, more: vec3<u32>) -> vec3<u32> {
     return vec3<u32>(low, sum.z + more.z + u32(wide_less(low, more.xy)));
 }
 
-// A level in a row that changes at an age.
+// A level's row after a change at an age.
 fn with_change(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
     let product = product_128(age, vec2<u32>(u32(abs(change)), 0u));
-    // a - b is not (not a + b).
+    // To subtract is to add to the complement and complement the sum.
     let turned = vec3<u32>(select(0u, 0xffffffffu, change < 0));
     return vec4<u32>(add_96(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
 }
 
-// Changes the levels of servers that are down, and of customers that they interrupted: numbers until now, and from now on.
+// Changes the levels of servers that are down and of interrupted customers, from `before` to
+// `after`.
 fn change_down(before: vec2<u32>, after: vec2<u32>) {
     let age = time_since(now(), params.warm_up);
     let change = bitcast<vec2<i32>>(after - before);
@@ -136,34 +148,34 @@ fn change_down(before: vec2<u32>, after: vec2<u32>) {
     if change.y != 0 { memory_set(INTERRUPTED, with_change(memory_get(INTERRUPTED), change.y, age)); }
 }
 
-// One that goes up or down by one.
+// The same for a change by one.
 fn with_step(row: vec4<u32>, up: bool, age: vec2<u32>) -> vec4<u32> {
     let turned = vec3<u32>(select(0xffffffffu, 0u, up));
     return vec4<u32>(add_96(row.xyz ^ turned, vec3<u32>(age, 0u)) ^ turned, select(row.w - 1u, row.w + 1u, up));
 }
 
-// A sum of times and a count in a row, with a time and so many more.
+// A row of a sum of times and a count, after `count` more observations of sum `time`.
 fn with_times(row: vec4<u32>, time: vec2<u32>, count: u32) -> vec4<u32> {
     return vec4<u32>(add_96(row.xyz, vec3<u32>(time, 0u)), row.w + count);
 }
 
-// Two sums of 64 bits in a row.
+// Adds to two 64-bit sums in a row.
 fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(wide_add(row.xy, more.xy), wide_add(row.zw, more.zw));
 }
 
-// Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
-// threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search. And no row is written that does not change: a dry run ends when it
-// has written a few (pdes/memory/lp_memory_speculative.wgsl).
-fn record(who: Customer, next: Customer, record: NodeRecord) {
+// Each changed row has a bit. Frequent rows are all read first, so that reads overlap; the rest is
+// a loop, to keep kernels short. Unchanged rows are not written: speculative execution searches for
+// each write, and stops after a few (pdes/memory/lp_memory_speculative.wgsl).
+fn record(who: Customer, next: Customer, node_record: NodeRecord) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
     let came = time_since(who.arrived, params.warm_up);
-    let stay = select(TIME_ZERO, time_since(now(), who.arrived), record.visited != 0u);
+    let stay = select(TIME_ZERO, time_since(now(), who.arrived), node_record.visited != 0u);
     let wait = time_since(now(), next.arrived);
-    let served = counts & (record.served != 0u);
-    let waited = counts & (record.fresh != 0u);
-    let arrivals = select(0u, record.arrivals, counts);
+    let served = counts & (node_record.served != 0u);
+    let waited = counts & (node_record.fresh != 0u);
+    let arrivals = select(0u, node_record.arrivals, counts);
     let at = block_of(who.class_);
     let then = block_of(next.class_);
     let present = memory_get(at + PRESENT);
@@ -173,16 +185,16 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if (record.present != 0) | (arrivals != 0u) {
-        if record.present != 0 { memory_set(at + PRESENT, with_step(present, record.present > 0, age)); }
-        let sum = select(select(ages.xy, wide_add(ages.xy, came), record.present > 0), wide_subtract(ages.xy, came), record.present < 0);
+    if (node_record.present != 0) | (arrivals != 0u) {
+        if node_record.present != 0 { memory_set(at + PRESENT, with_step(present, node_record.present > 0, age)); }
+        let sum = select(select(ages.xy, wide_add(ages.xy, came), node_record.present > 0), wide_subtract(ages.xy, came), node_record.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    if record.busy != 0 { memory_set(at + BUSY, with_step(busy, record.busy > 0, age)); }
-    var full = vec2<u32>(0u); // whether low words of counts were: of `who`, and of `next`
+    if node_record.busy != 0 { memory_set(at + BUSY, with_step(busy, node_record.busy > 0, age)); }
+    var full = vec2<u32>(0u); // whether the low words of counts overflowed: of `who`, and of `next`
     if served {
-        let sums = with_times(sojourn, stay, record.served);
-        full.x = u32(sums.w < record.served);
+        let sums = with_times(sojourn, stay, node_record.served);
+        full.x = u32(sums.w < node_record.served);
         memory_set(at + SOJOURN, sums);
         if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
@@ -193,27 +205,27 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
         if any(wait != TIME_ZERO) { memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait))); }
     }
 
-    // See `apart`: most stays begin and end after the warm-up, and with a service.
+    // See `apart`: it is zero for most stays, which lie after the warm-up and end with service.
     var apart = TIME_ZERO;
-    if (record.present < 0) & counts {
-        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), record.served != 0u);
+    if (node_record.present < 0) & counts {
+        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), node_record.served != 0u);
     }
     var left = u32(any(apart != TIME_ZERO) | (full.x != 0u)) << APART;
     left |= full.y << COUNTED;
-    left |= (u32(record.taken != 0) << TAKEN) | (u32(record.given != 0) << GIVEN);
-    left |= (u32(record.begun != record.ended) << UNDERWAY) | (u32(record.kept != 0) << KEPT);
+    left |= (u32(node_record.taken != 0) << TAKEN) | (u32(node_record.given != 0) << GIVEN);
+    left |= (u32(node_record.begun != node_record.ended) << UNDERWAY) | (u32(node_record.kept != 0) << KEPT);
     if counts {
-        left |= u32((record.lost | record.reneged) != 0u) << LOSSES;
-        left |= u32((record.balked | record.joined) != 0u) << BALKS;
-        left |= u32((record.begun | record.ended) != 0u) << TRIPS;
+        left |= u32((node_record.lost | node_record.reneged) != 0u) << LOSSES;
+        left |= u32((node_record.balked | node_record.joined) != 0u) << BALKS;
+        left |= u32((node_record.begun | node_record.ended) != 0u) << TRIPS;
     }
     if detailed() {
-        left |= u32(record.changed != 0u) << LENGTH;
-        left |= (u32(served & (record.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
+        left |= u32(node_record.changed != 0u) << LENGTH;
+        left |= (u32(served & (node_record.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
     }
-    if traced() && record.visited != 0u {
-        if node_record_of(record) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
-        if record.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
+    if traced() && node_record.visited != 0u {
+        if node_record_of(node_record) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
+        if node_record.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
     }
     var notes = 0u;
     while left != 0u {
@@ -222,19 +234,19 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
         var row = others_of(who.class_) + what;
         var more = vec4<u32>(0u);
         var change = 0;     // of a level
-        var apiece = false; // whether each word is a number
+        var apiece = false; // whether each word is a sum of its own
         switch what {
-            case LOSSES: { more = vec4<u32>(record.lost, 0u, record.reneged, 0u); }
-            case BALKS: { more = vec4<u32>(record.balked, 0u, record.joined, 0u); }
+            case LOSSES: { more = vec4<u32>(node_record.lost, 0u, node_record.reneged, 0u); }
+            case BALKS: { more = vec4<u32>(node_record.balked, 0u, node_record.joined, 0u); }
             case APART: { more = vec4<u32>(apart, full.x, 0u); }
-            case TRIPS: { more = vec4<u32>(record.begun, 0u, record.ended, 0u); }
+            case TRIPS: { more = vec4<u32>(node_record.begun, 0u, node_record.ended, 0u); }
             case TAKEN: {
                 row = then + BUSY;
-                change = record.taken;
+                change = node_record.taken;
             }
             case GIVEN: {
-                row = block_of(record.whose) + BUSY;
-                change = record.given;
+                row = block_of(node_record.whose) + BUSY;
+                change = node_record.given;
             }
             case COUNTED: {
                 row = others_of(next.class_) + APART;
@@ -242,16 +254,16 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
             }
             case UNDERWAY: {
                 row = TRAVELLERS;
-                change = i32(record.begun) - i32(record.ended);
+                change = i32(node_record.begun) - i32(node_record.ended);
             }
             case KEPT: {
                 row = SERVERS;
-                change = record.kept;
+                change = node_record.kept;
             }
             default: {
                 if !SPECIAL { break; }
                 if what == LENGTH {
-                    let place = min(record.changed - 1u, LENGTHS - 1u);
+                    let place = min(node_record.changed - 1u, LENGTHS - 1u);
                     row = params.details + place / 2u;
                     let span = lasted();
                     more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
@@ -266,9 +278,10 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
                     row = params.trace;
                     more.x = 1u;
                 } else {
-                    // A note (its row is zeros until then): tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
+                    // A note, in a row of zeros: tag, kind, class (16, 8, 8 bits); now (2); when
+                    // the customer arrived at the node (low word).
                     var of_ = who;
-                    var happened = node_record_of(record);
+                    var happened = node_record_of(node_record);
                     if what == NEXT_NOTE {
                         of_ = next;
                         happened = BEGAN;
@@ -293,38 +306,38 @@ fn record(who: Customer, next: Customer, record: NodeRecord) {
     }
 }
 
-// What is noted of a customer who is followed.
+// Kinds of note on a traced customer.
 const CAME = 1u;
-const BEGAN = 2u; // to be served
+const BEGAN = 2u; // began service
 const LEFT = 3u;
 const LOST = 4u;
 const BALKED = 5u;
 const RENEGED = 6u;
 
-// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
+// The tag of the customer of this number, from 0 on, if the first one has tag `first`.
 fn tag_at(first: u32, number: u32) -> u32 {
     let place = number / params.every;
     return select(0u, first + place, place * params.every == number && place < params.most);
 }
 
-// The tag in the place of the time when somebody entered the network.
+// The tag, which is part of the time of entry to the network.
 fn tag_of(entered: vec2<u32>) -> u32 {
     if !traced() { return 0u; }
     return entered.x & 0xffffu;
 }
 
-// And the time.
+// The time of entry without the tag.
 fn time_of(entered: vec2<u32>) -> vec2<u32> {
     if !traced() { return entered; }
     return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
 }
 
-fn node_record_of(record: NodeRecord) -> u32 {
-    if record.served != 0u { return LEFT; }
-    if record.lost != 0u { return LOST; }
-    if record.balked != 0u { return BALKED; }
-    if record.reneged != 0u { return RENEGED; }
-    return select(0u, CAME, record.present > 0);
+fn node_record_of(node_record: NodeRecord) -> u32 {
+    if node_record.served != 0u { return LEFT; }
+    if node_record.lost != 0u { return LOST; }
+    if node_record.balked != 0u { return BALKED; }
+    if node_record.reneged != 0u { return RENEGED; }
+    return select(0u, CAME, node_record.present > 0);
 }
 
 fn later(time: vec2<u32>) -> vec2<u32> {
@@ -339,7 +352,7 @@ fn bins_of(class_: u32, which: u32) -> u32 {
 
 fn bin_of(value: vec2<u32>) -> u32 {
     let shift = params.bin_shift;
-    // Two shifts, because a shift by 32 is none. (It is at most 31.)
+    // Two shifts, because a shift by 32 shifts by 0. `shift` is at most 31.
     var units = (value.x >> shift) | ((value.y << (31u - shift)) << 1u);
     if (value.y >> shift) != 0u { units = 0xffffffffu; }
     if units < 16u { return units; }
@@ -347,7 +360,7 @@ fn bin_of(value: vec2<u32>) -> u32 {
     return (leading - 3u) * 16u + ((units >> (leading - 4u)) & 15u);
 }
 
-// The time since the number of customers changed last, after the warm-up.
+// The time since the number of customers last changed, after the warm-up.
 fn lasted() -> vec2<u32> {
     return time_since(now(), later(memory_get(SINCE).xy));
 }
@@ -358,7 +371,7 @@ fn level_at(row: u32) -> Level {
     return Level(words.xy, words.z, words.w);
 }
 
-// The times whose rows begin at one; and the high word of their count.
+// The sums whose rows begin at `row`; `high` is the high word of their count.
 fn times_at(row: u32, high: u32) -> TimeSums {
     let sum = memory_get(row);
     return TimeSums(vec4<u32>(sum.xyz, 0u), memory_get(row + 1u), vec2<u32>(sum.w, high), vec2<u32>(0u));

@@ -1,16 +1,16 @@
-// Where customers go from a node. The Rust twin is `facility::model::ways`.
+// Routes of customers from a node. The reference implementation is `facility::model::routes`.
 //
 // import: facility/network/streams.wgsl
 // import: facility/network/tables.wgsl
 // import: random/distributions.wgsl
 
-// The way of one of a customer's siblings: its first row in `data`.
+// The route of a forked task: its first row in `data`.
 fn task_route(lp: u32, class_: u32, number: u32) -> u32 {
     let routes = data[pair(lp, class_)];
     return routes.z / 4u + WAY_ROWS * (routes.w + number);
 }
 
-// The way that a customer of a class takes: its first row in `data`.
+// The route that a customer of a class takes: its first row in `data`.
 fn route_of(lp: u32, class_: u32, state: ptr<function, State>, name: vec2<u32>, number: u32) -> u32 {
     let routes = data[pair(lp, class_)];
     let first = routes.z / 4u;

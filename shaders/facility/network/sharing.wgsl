@@ -1,15 +1,21 @@
-// Processor sharing: c servers give n customers the same share each, c / n of a tick of service in a tick, or a whole one where there are no more customers than servers.
+// Processor sharing: c servers give each of n customers c / n ticks of service per tick, or a whole
+// tick if n <= c.
 //
-// The station has a clock that goes at the rate of one share, so that a customer whose service is s leaves when the clock has gone on by s since he came. The clock
-// counts 2^-16 of a tick. It is moved whenever somebody comes (and be it in vain) or may leave, and what it gains is rounded down once each time: so nobody gets more than his share, and a move
-// takes less than 2^-16 of a tick from each. The time at which the next one leaves is the first whole tick by which his service is complete. (The
-// clock is not set back to the end of the service: others keep what they got.)
+// The station's clock runs at the rate of one share: a customer with service s leaves when the
+// clock has advanced by s since it came. The clock counts 2^-16 ticks. It is moved when a customer
+// comes (or is turned away) or may leave, and each gain is rounded down: no customer gets more than
+// its share, and a move loses less than 2^-16 ticks for each.
 //
-// Customers lie in slots 0 .. n - 1, a binary heap by when they leave: row 2 is (reading of the clock (2), serial, 0).
+// The next customer leaves at the first whole tick at which its service is complete. The clock is
+// not set back to the end of that service: the others keep their gain.
+//
+// Customers are in slots 0 .. n - 1, a binary heap by departure: row 2 is (clock reading (2),
+// serial, 0).
 
-// a * factor / divisor, rounded up or down; TIME_NEVER where it does not fit. Factor and divisor are below 2^16, and the divisor is not 0.
+// A * factor / divisor, rounded up or down; TIME_NEVER if it does not fit. Factor and divisor are
+// below 2^16, and the divisor is not 0.
 fn scaled(a: vec2<u32>, factor: u32, divisor: u32, up: bool) -> vec2<u32> {
-    // Digits of 16 bits, so that no product and no remainder with another digit is longer than a word.
+    // 16-bit digits, so that no product, and no remainder with the next digit, exceeds a word.
     var digits = array<u32, 5>();
     var carry = select(0u, divisor - 1u, up);
     for (var i = 0u; i < 4u; i += 1u) {
@@ -42,7 +48,7 @@ fn advance(lp: u32, state: ptr<function, State>) {
     memory_set(CLOCK, vec4<u32>(time_add(clock.xy, gain), now()));
 }
 
-// How long it takes until the next one leaves, if nobody comes. Somebody is there.
+// The time until the next customer leaves if no other comes. At least one customer is there.
 fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let servers = servers_of(lp);
     let leaves = slot_row(0u, 2u).xy;
@@ -57,7 +63,8 @@ fn leaves_before(a: vec4<u32>, b: vec4<u32>) -> bool {
     return time_less(a.xy, b.xy) | (all(a.xy == b.xy) & (a.z < b.z));
 }
 
-// Who comes takes part (`comes`), or who leaves next is taken out, and the last one put into his place. The clock is at the present time.
+// Inserts `who` (`comes`), or removes the next customer to leave and moves the last one to its
+// slot. The clock is at the present time.
 fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<function, State>) {
     var slot = (*state).busy;
     if comes && slot >= min(params.room, 0xffffu) {
@@ -78,7 +85,7 @@ fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<func
     }
     let end = (*state).busy;
     let leaves = rows[2];
-    // From slot to slot, upwards or downwards, as far as somebody there leaves later, or earlier. At most 16 levels.
+    // Sifts up or down to the slot by order of departure. At most 16 levels.
     loop {
         var other = (slot - 1u) / 2u;
         if comes {

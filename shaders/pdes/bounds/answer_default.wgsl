@@ -1,4 +1,5 @@
-// For a model that says who may send to whom and no more: an LP answers what arrives after the lookahead at the earliest.
+// For a model that declares senders and no `answer`: an LP sends because of an arrival a lookahead
+// later at the earliest.
 //
 // Functions: answer.
 //

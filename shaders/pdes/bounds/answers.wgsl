@@ -1,5 +1,5 @@
-// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/bounds/neighbours_relax.wgsl); and
-// whether answers were true.
+// Stores, for relaxations (pdes/bounds/neighbours_relax.wgsl), the model's `answer` to arrivals and
+// the LP that each LP sends to next, and checks that answers held. The queue is open.
 //
 // Functions: answers_open, answers_compute, answers_store, answers_check.
 //
@@ -8,14 +8,13 @@
 // provides: answers_check, answers_compute, answers_open, answers_store
 // needs: State, answer, event_time, next_gap, next_to, queue_reserved_slot, queue_second
 // needs: queue_size, run, speculation_reset
-//
-// The queue is open.
 
-// Whether units begin anew: what is kept of every row has to be told in them.
+// Whether units begin anew: then every row's stored values must be computed again.
 var<private> answers_renewed: bool;
 
-// To be called first, with the times at which a window and the one before it begin, and what CONTROL_WENT keeps, of which the first says how far windows go. Returns what it is to keep. (Where windows execute at one time, how far it is
-// to the next one counts, too.)
+// Call it first, with the start of this window and of the one before, and the row CONTROL_WENT.
+// Returns the new row. If windows execute at one time only, the distance to the next window counts
+// as how far they go.
 fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
     answers_renewed = false;
     units_of_went(went);
@@ -29,13 +28,13 @@ fn answers_compute() -> bool {
     return answers_renewed;
 }
 
-// Keeps the answer of a row, which has executed so many events and has this state, and whose first event is at this time. Returns 1 + the row that it
-// sends to next, or 0 where that may be any.
+// Stores the answer of a row with this state, which has executed this number of events and whose
+// first event is at this time. Returns 1 + the row that it sends to next, or 0 for any row.
 fn answers_store(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     let name = name_of(row);
     lp_row = row;
     lp_now = TIME_ZERO;
-    // It is about what the LP is, not what it may become.
+    // The answer depends on the state that the LP has, not on speculative writes.
     speculation_reset();
     let number = wide_add(executed, vec2<u32>(1u, 0u));
     stream_open(run.seed, name, number);
@@ -46,7 +45,8 @@ fn answers_store(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) 
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
     record_failure();
-    // Where that is the LP itself, nothing is known of the others: a dry run goes on to what it sends to them, and the gap lies before that.
+    // If the next destination is the LP itself, nothing is known of the others: speculative
+    // execution continues to the event for another LP, and the gap lies before that.
     let anybody = (to == NEXT_ANYBODY) | (row_at(to) == row);
     var second = TIME_NEVER;
     if anybody {
@@ -60,8 +60,9 @@ fn answers_store(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) 
     return select(row_at(to) + 1u, 0u, anybody);
 }
 
-// Finds mails that are too late, of which the earliest is at this time, for a row that was left within a time (STALLED) and whose queue is open: what arrives for that time is, too, and when it is executed
-// nobody could tell it from what the LP holds. (For all others it shows then: clock_broken in pdes/bounds/neighbours.wgsl. To ask here of each row, windows of a torus of 262,144 stations took 1 % longer: H200.)
+// Fails if messages arrive too late at a row whose budget ended within a time (STALLED). Once
+// executed, a message for that time is indistinguishable from the LP's own events. All other rows
+// are checked later (clock_broken in pdes/bounds/neighbours.wgsl). The queue is open.
 fn answers_check(row: u32, earliest: vec2<u32>) {
     if !time_less(event_time(queue_events[queue_reserved_slot()]), earliest) { fail(row, PROMISE); }
 }

@@ -1,4 +1,4 @@
-// Where nobody asks for answers: pdes/bounds/answers.wgsl.
+// For windows without per-LP bounds, which need no answers: pdes/bounds/answers.wgsl.
 //
 // provides: answers_check, answers_compute, answers_open, answers_store
 // needs: State

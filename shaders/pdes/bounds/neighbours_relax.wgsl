@@ -1,23 +1,16 @@
-// Relaxations: every LP's earliest input is the least of the earliest outputs of those who may send to it; its earliest output is that of what it
-// holds (its dry run), or earlier if what may arrive is answered earlier (pdes/bounds/answers.wgsl). Chandy, Misra and Bryant's bounds, as a fixpoint from
-// above: it begins with what the LPs would send if nothing arrived, and each relaxation makes bounds earlier, until none changes any more. Then
-// they are safe; what is safe before is said below.
+// Relaxations: a fixpoint from above for per-LP bounds (after Chandy-Misra-Bryant). An LP's
+// earliest input is the least earliest output of its senders. Its earliest output is that of the
+// events it holds (speculative execution), or earlier if it answers an arrival earlier.
+// If an LP's next destination is known, all others hear from it only after its first send and after
+// its second event, held or arriving. So it has two earliest outputs; a receiver uses one.
 //
-// Where it is known to whom an LP sends next, all others hear from it later: after what it sends first, and after its second event, which it
-// holds or which arrives. So it has two earliest outputs, and a sender counts by the one or the other.
-//
-// A dispatch takes the bounds of other workgroups' rows as the one before left them, and relaxes those of its own several times:
-// bounds travel far in one dispatch where neighbours have numbers that are near. There is one fixpoint, whatever the order.
-//
-// Where the last dispatch of a window still changed bounds, those who have not heard of it may have theirs too late. But whatever they make of it is no earlier than what they have not heard:
-// nothing is sent before what it answers arrives. So all bounds up to the earliest one that the last dispatch changed are as they will be, and the others no earlier than that.
-//
-//   lps      dispatch run.part.turn reads the bounds that the one before wrote, in half (turn + 1) % 2, and writes half turn % 2; the
-//            first reads the dry runs and delays (pdes/bounds/answers.wgsl), and writes links (pdes/bounds/bounds.wgsl), which the others read
-//   words    CHANGES + turn: the earliest of the bounds that it changed. A dispatch does nothing where the one before changed nothing, or the run is at its end
-//
-// They are of parity 0, between the two dispatches of a window (pdes/horizon/horizon_look.wgsl, pdes/horizon/horizon.wgsl). One invocation serves two rows: what a kernel like this
-// takes of registers does not double with them, and barriers are among half as many.
+// A dispatch reads other workgroups' bounds as the dispatch before left them, and relaxes its own
+// rows several times. The fixpoint is the same in any order. If the last dispatch still changed
+// bounds, all up to the earliest changed one are final: nothing is sent before the arrival that it
+// answers.
+// Dispatch run.part.turn writes half turn % 2 of bounds_row, CHANGES + turn and, if it is the
+// first, links_row. It does nothing if the one before changed nothing or the run is at its end. It
+// has parity 0 and runs between the two dispatches of a window. An invocation serves two rows.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -25,18 +18,19 @@
 // provides: schedule
 // needs: Payload, run, sender, sender_count
 
-// A workgroup makes two relaxations, then looks whether anything changed, and so on, RELAX_ROUNDS times in a dispatch at the most. (As it need not come to its end: of 8 rounds and 24, windows
-// of a torus of 262,144 stations with 52,429 customers take 1.10 and 1.46 times as long, and execute no more; with a customer each 1.01. H100.)
+// A workgroup checks for changes after every two relaxations, at most RELAX_ROUNDS times in a
+// dispatch. Bounds need not converge.
 const RELAX_ROUNDS = 4u;
-// Senders of a row among its workgroup's rows at the most; more are as if they were of another one.
+// Senders of a row in its own workgroup at most; more are read as if they were in another one.
 const RELAX_INSIDE = 8u;
-// No sender; and of a row that has more than four inside, or more than two elsewhere, that its senders are asked for again.
+// No sender. In links_row: more than four senders inside or two elsewhere, so the model lists them
+// again.
 const RELAX_UNTOLD = 0xffffffffu;
 
-// The rows of a workgroup, as RELAX_ROWS of src/pdes/device/recipes.rs says; each has its place.
+// The rows of a workgroup: RELAX_ROWS of src/pdes/device/recipes.rs. Each has its place.
 override RELAX_PLACES: u32 = 2u * GROUP_SIZE;
-// The earliest outputs in all places, then those to all but one, in two halves: relaxations read one and write the other. The last of each is of no
-// row, and far.
+// Two halves, one read and one written: the earliest outputs in all places, then those to all but
+// one, then an unused place that is far.
 override RELAX_HALF: u32 = 2u * RELAX_PLACES + 1u;
 override RELAX_OUTPUTS: u32 = 2u * RELAX_HALF;
 var<workgroup> relax_outputs: array<u32, RELAX_OUTPUTS>;
@@ -44,8 +38,9 @@ var<workgroup> relax_changes: atomic<u32>;
 var<workgroup> relax_changed: u32;
 var<workgroup> relax_earliest: atomic<u32>;
 
-// A row: its bounds; what may arrive from other workgroups' rows; how it answers; what it sends to all but one; the places of RELAX_INSIDE senders, two
-// to a word; of which senders it is not the next one to get something; whether those inside are more than four, and whether there are any anywhere.
+// A row: its bounds (output, apart, input), the input from other workgroups, its answer and
+// delays_row, its senders' places, two to a word, and for each sender whether this row is not its
+// next destination. `many`: more than four senders inside; `hears`: has senders.
 struct Relaxed {
     output: u32,
     apart: u32,
@@ -80,7 +75,7 @@ fn relax(
     if workgroupUniformLoad(&relax_changed) == 0u { return; }
 
     let first = run.part.queue_first + id.x * RELAX_PLACES;
-    // Behind the last row of a part come those of the next one, which a dispatch of its own serves.
+    // Rows behind the last one of a part belong to the next part, which has its own dispatch.
     let end = min(run.rows, run.part.queue_first + run.part.queue_rows);
     let other = lane + GROUP_SIZE;
     var a = relax_open(first + lane, first, end, begins, half);
@@ -117,7 +112,9 @@ fn relax(
     if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 
-// Takes in a row of the workgroup's, from `first` to before `end`: from dry runs where relaxations begin, else from a half. What is past `end` is no row: it hears nothing, and sends nothing.
+// Reads a row of the workgroup's rows `first` .. `end`: from speculative results in the first
+// dispatch, else from a half. A row from `end` on does not exist: it has no senders, and sends
+// nothing.
 fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxed {
     let nobody = 2u * RELAX_PLACES * 0x10001u;
     var mine = Relaxed(
@@ -138,7 +135,7 @@ fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxe
     if links.x == RELAX_UNTOLD { return relax_senders(mine, row, first, end, false, half); }
     mine.hears = kept.y != BOUND_NEVER;
     mine.inside = vec4<u32>(links.xy, nobody, nobody);
-    // Both at once, and in place of one that is not there, itself: what comes together need not be waited for twice.
+    // Both reads are issued together; a missing sender is replaced by the row itself.
     let rows = select(links.zw >> vec2<u32>(1u), vec2<u32>(row), links.zw == vec2<u32>(RELAX_UNTOLD));
     let there = vec2<bool>(links.z != RELAX_UNTOLD, links.w != RELAX_UNTOLD);
     if any(there) {
@@ -151,7 +148,7 @@ fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxe
     return mine;
 }
 
-// The first time: from dry runs and answers. It leaves who may send to it (links).
+// The first dispatch: reads speculative results and answers, and writes the row's senders (links).
 fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     var mine = found;
     let delays = lps[delays_row(row)];
@@ -164,15 +161,17 @@ fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     return relax_senders(mine, row, first, end, true, 0u);
 }
 
-// Takes in who may send to a row, from the model.
+// Reads a row's senders from the model.
 fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxed {
     var mine = found;
     var inside = 0u;
     var outside = 0u;
     var elsewhere = vec2<u32>(RELAX_UNTOLD);
-    lp_row = row; // whose memory these may read
+    // sender_count and sender may read this row's memory.
+    lp_row = row;
     let senders = min(sender_count(name_of(row)), NO_ROW - 4u);
-    // Bound: the model's; the senders of an LP, by fours: what is asked for together comes together. (It ends whatever that is.)
+    // Bound: the senders of an LP, which the model gives, by fours, so that their reads are issued
+    // together. The loop ends whatever that number is.
     for (var i = 0u; i < senders; i += 4u) {
         var from_rows = vec4<u32>(
             relax_sender(row, i, senders), relax_sender(row, i + 1u, senders),
@@ -193,7 +192,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
         for (var k = 0u; k < 4u; k += 1u) {
             let from_row = from_rows.x;
             let is_other = (others & 1u) != 0u;
-            // Turned, because indexing by a variable sends a vector to memory on some GPUs.
+            // Rotated, because indexing by a variable moves a vector to memory on some GPUs.
             from_rows = from_rows.yzwx;
             others >>= 1u;
             if from_row == NO_ROW { continue; }
@@ -222,26 +221,26 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
     return mine;
 }
 
-// The row of a sender by its number, or NO_ROW where there is none. What an LP schedules for itself does not arrive.
+// The row of a sender by its number, or NO_ROW. What an LP schedules for itself does not arrive.
 fn relax_sender(row: u32, index: u32, senders: u32) -> u32 {
     if index >= senders { return NO_ROW; }
     let from_row = row_at(sender(name_of(row), index));
     return select(NO_ROW, from_row, (from_row < run.rows) & (from_row != row));
 }
 
-// A relaxation of the row in a place, which reads one half and writes the other.
+// Relaxes the row in a place; reads one half and writes the other.
 fn relax_step(mine: Relaxed, place: u32, from_half: u32, to_half: u32) -> Relaxed {
     var next = mine;
     next.input = min(mine.outside, relax_least(mine.inside.xy, from_half));
     if mine.many { next.input = min(next.input, relax_least(mine.inside.zw, from_half)); }
-    // Nothing is sent before it arrives.
+    // Nothing is sent before the arrival that causes it.
     next.output = min(mine.output, max(next.input, mine.since) + mine.delay);
     next.apart = relax_apart(next.output, min(mine.second, next.input), mine.gap);
     relax_put(next, to_half + place);
     return next;
 }
 
-// The earliest output to all but one, of a row that sends first, and has its second event, at these times.
+// The earliest output to all but one of a row whose first send and second event are at these times.
 fn relax_apart(output: u32, second: u32, gap: u32) -> u32 {
     return max(output, second) + gap;
 }
@@ -266,14 +265,14 @@ fn relax_least(places: vec2<u32>, half: u32) -> u32 {
     );
 }
 
-// Keeps what was found of a row.
+// Writes a row's bounds.
 fn relax_leave(row: u32, end: u32, turn: u32, found: Relaxed) {
     if row >= end { return; }
     let input = select(BOUND_NEVER, found.input, found.hears);
     lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.apart, found.others);
 }
 
-// The earliest output of a row before this dispatch, or that to all but one.
+// The earliest output of a row before this dispatch, or its output to all but one.
 fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
     if !begins {
         let kept = lps[bounds_row(half, row)];
@@ -285,5 +284,5 @@ fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
     return relax_apart(output, delays.z, delays.w);
 }
 
-// Nothing is scheduled here: what could is refused before it comes here.
+// Nothing is scheduled here: a model that could is refused earlier.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}

@@ -1,4 +1,5 @@
-// For a model that does not say to whom an LP sends next: to anybody (pdes/bounds/answers.wgsl).
+// For a model that does not declare the LP that an LP sends to next: it may be any
+// (pdes/bounds/answers.wgsl).
 //
 // Functions: next_to, next_gap.
 //

@@ -1,58 +1,55 @@
-// The calendar: pending events by the cell that they lie in (pdes/window/epochs.wgsl). A window is a cell, and what is executed in one schedules into
-// the next one or later; so mailbox and queue are one: whoever sends appends to the destination's bucket of that cell, and the window of
-// a cell sorts each LP's bucket and executes it.
+// The calendar: pending events by epoch (pdes/window/epochs.wgsl). A window is an epoch, and its
+// events schedule into later ones. So mailbox and queue are one: a sender appends to the
+// destination's bucket of an epoch; that epoch's window sorts each LP's bucket and executes it. One
+// thread serves one LP's bucket; any invocation appends.
 //
-// With B = CALENDAR_BUCKETS, an *epoch* is B / 2 cells, counted from time 0. The buckets are those of the present epoch and of the next one, by
-// turns in the lower and the upper half of them. Later events, and what finds its bucket full, go to a list of the destination's. There are two
-// lists, by turns: a window gives out the one (each LP its own) and opens the other, if it is the first of its epoch or if anything in a list
-// lies in its cell.
+// A span is CALENDAR_BUCKETS / 2 epochs, counted from time 0. The present and the next span have
+// the lower and the upper half of the buckets, alternately. Later events, and events whose bucket
+// is full, go to the destination's list. There are two lists: a window that is the first of its
+// span, or in whose epoch a listed event lies, distributes one (each LP its own) and opens the
+// other.
 //
-//   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
-//            lists. Those of all rows lie in one another: the first CALENDAR_CHUNK events of each row, then the next CALENDAR_CHUNK of each. LPs fill and empty theirs
-//            at about the same pace, so what is written and read at a time lies in few pages: 1.12 and 1.17 times as fast with 128 and 1,024 events per LP at rate 0.001 (H200). (run.mail_capacity is whole chunks;
-//            run.queue_capacity need not be, and takes as much room as if it were)
-//   words    from COUNTS + run.rows on: B x R, the events in each bucket; 2 x R, those in each list. A
-//            bucket whose execution has begun may have BUCKET_SORTED set: lps[row].x is then the first of the events that are left
-//
-// One thread serves one LP's bucket; anybody appends.
-//
-// Functions: where things lie.
+//   store    in each binding: CALENDAR_BUCKETS x store_rows() x run.mail_capacity slots of buckets;
+//            then two lists, 2 x store_rows() x run.queue_capacity (whole chunks). Chunks of rows
+//            are interleaved, because LPs advance together and then touch few pages
+//   words    from COUNTS + run.rows on: events in each bucket of each row, then in each list
 //
 // import: pdes/engine.wgsl
 // import: pdes/window/epochs.wgsl
 // needs: run, store_rows
 //
-// bounds: for the sort, the only trusted kernel that links it: rows are those of
+// bounds: for the sort, the only trusted kernel that links this file: rows are those of
 // calendar_sort.wgsl, buckets are below CALENDAR_BUCKETS by `%`, and places in a bucket below
 // run.mail_capacity.
 
 // A power of two from 2 to 32.
 override CALENDAR_BUCKETS: u32 = 8u;
 
-// Events of a row that lie together: a line of a cache of those of 16 bytes.
+// Adjacent events of a row: a cache line of events of 16 bytes.
 override CALENDAR_CHUNK: u32 = 8u;
 
+// The bucket is sorted: lps[row].x is its first remaining event.
 const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STALLED of queues).
 const BUCKET_STOOD = 0x40000000u;
 const BUCKET_EVENTS = 0x3fffffffu;
 
-// Of control: the last word of CONTROL_STATUS, and two more rows.
-//
-//   CONTROL_STATUS.w   the first bucket of the epoch, PHASE_LIST where the open list is number 1, PHASE_SERVED where the last window executed
-//   CONTROL_EPOCH      the beginning of the epoch (2); the earliest time in lists before the last window (2)
-//   CONTROL_CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in
-//                      before the last window, a bit for each; unused
+// CONTROL_STATUS.w: the first bucket of the span, PHASE_LIST if list 1 is open, PHASE_SERVED if the
+// last window executed.
 const PHASE_LIST = 0x100u;
 const PHASE_SERVED = 0x200u;
+// The start of the span (2); the earliest time in lists before the last window (2).
 const CONTROL_EPOCH = 2u;
+// The time up to which the last window executed everything, if it did (2); buckets with pending
+// events before the last window, a bit for each; unused.
 const CONTROL_CELLS = 3u;
 
-// Where windows are, from pdes/calendar/calendar_sync.wgsl.
-var<private> calendar_base: vec2<u32>; // the beginning of the epoch
-var<private> calendar_turn: u32;       // the bucket of its first cell: 0 or B / 2
+// Set by pdes/calendar/calendar_sync.wgsl for a window.
+var<private> calendar_base: vec2<u32>; // the start of the span
+var<private> calendar_turn: u32;       // bucket of its first epoch: 0 or half
 var<private> calendar_list: u32;       // the list that is open
-// What was put since pending_open or initial_order: a bit for each bucket, and the earliest time in a list.
+// Inserted since pending_open or initial_order: a bit for each bucket, and the earliest time in a
+// list.
 var<private> calendar_marks: u32;
 var<private> calendar_far: vec2<u32>;
 
@@ -64,7 +61,7 @@ fn list_count(list: u32, row: u32) -> u32 {
     return bucket_count(CALENDAR_BUCKETS + list, row);
 }
 
-// Where a bucket of a binding's row begins; place_in tells the rest.
+// The start of a bucket of a binding's row; place_in adds the index.
 fn bucket_place(bucket: u32, row: u32) -> u32 {
     return bucket * store_rows() * run.mail_capacity + row * CALENDAR_CHUNK;
 }
@@ -74,7 +71,7 @@ fn list_place(list: u32, row: u32) -> u32 {
     return (CALENDAR_BUCKETS * run.mail_capacity + list * chunks * CALENDAR_CHUNK) * store_rows() + row * CALENDAR_CHUNK;
 }
 
-// Where an event lies in the bucket or list that begins at a place.
+// The slot of an event in the bucket or list that begins at a place.
 fn place_in(begin: u32, index: u32) -> u32 {
     return begin + (index / CALENDAR_CHUNK) * (CALENDAR_CHUNK * store_rows()) + index % CALENDAR_CHUNK;
 }

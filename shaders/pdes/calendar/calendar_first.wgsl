@@ -1,13 +1,15 @@
-// The time of the first pending event of a calendar, for a run that has stopped: while it goes on, windows need the cell only.
+// The time of the first pending event of a calendar, for a run that has stopped. While a run
+// continues, windows need only its epoch.
 //
-// first_rows     each workgroup leaves the earliest of its rows in the partial reductions of half 1, which nobody needs between calls
-// first_of_all   one workgroup merges them, and puts the earliest into half 0 of control
+// first_rows     each workgroup writes the earliest time of its rows to the partials of half 1,
+// which are unused between calls
+// first_of_all   one workgroup merges them and writes the earliest to half 0 of control
 //
 // import: pdes/calendar/calendar_sync.wgsl
 // import: pdes/calendar/calendar_held.wgsl
 // needs: event_time, reduce_group, run
 
-// The earliest time of a row in the bucket that comes next and in the open list.
+// The earliest time of a row in the next bucket and in the open list.
 fn first_of_row(row: u32) -> vec2<u32> {
     var first = TIME_NEVER;
     let marks = lps[control_row(0u, CONTROL_CELLS)].z;

@@ -1,5 +1,5 @@
-// What an LP holds in a calendar, between calls, one event after the other: bucket by bucket, then the open list.
-// pdes/queues/queues_held.wgsl has the same functions.
+// Iterates over an LP's pending events in a calendar, between calls: bucket by bucket, then the
+// open list. pdes/queues/queues_held.wgsl has the same functions.
 //
 // Functions: held_open, held_more, held_next.
 //
@@ -18,7 +18,7 @@ fn held_open(row: u32) {
     held_turn_page();
 }
 
-// Goes to the beginning of the present bucket.
+// Moves to the start of the present bucket.
 fn held_turn_page() {
     if held_bucket < CALENDAR_BUCKETS {
         let counted = atomicLoad(&words[bucket_count(held_bucket, held_row)]);

@@ -1,9 +1,9 @@
-// The events of a short bucket in order, without sorting it: the keys of those that are left are in registers, and the least of them is
-// looked for each time. One invocation serves one bucket of up to PICK_MOST events.
+// The events of a short bucket in order without sorting: the keys of the remaining events are in
+// registers, and each step finds their minimum. One invocation serves one bucket of up to PICK_MOST
+// events.
 //
-// Registers have no numbers, so what looks like a loop to be written is written out. And they are few: where buckets have room for less, or a dispatch sorts
-// them all, keys that are never used take none. (H200, rate 0.1, against 32 always: 4 events per LP 1.07 times as fast, with 32,768 and 1,048,576 LPs; 128, which
-// are sorted, 1.02. 1,024 LPs with 128 events at rate 0.001: 0.96.)
+// Registers cannot be indexed, so loops over them are unrolled by hand. If buckets have room for
+// fewer events, or a dispatch sorts them all, a smaller PICK_MOST saves registers.
 //
 // Functions: pick_open, pick_least, pick_remove.
 //
@@ -14,11 +14,11 @@
 override PICK_MOST: u32 = 32u;
 const PICK_NONE = 0xffffffffu;
 
-// Where the bucket begins, a bit for each event that is left, and the keys (cell_key).
+// The start of the bucket, a bit for each remaining event, and the keys (cell_key).
 var<private> pick_binding: u32;
 var<private> pick_place: u32;
 var<private> pick_left: u32;
-var<private> pick_begin: vec2<u32>; // of the cell
+var<private> pick_begin: vec2<u32>; // of the epoch
 var<private> pick_0: vec4<u32>;
 var<private> pick_1: vec4<u32>;
 var<private> pick_2: vec4<u32>;
@@ -28,7 +28,7 @@ var<private> pick_5: vec4<u32>;
 var<private> pick_6: vec4<u32>;
 var<private> pick_7: vec4<u32>;
 
-// Opens a bucket of `events` events, 1 to PICK_MOST, of the cell that begins at `begin`.
+// Opens a bucket of `events` events, 1 to PICK_MOST, of the epoch that begins at `begin`.
 fn pick_open(binding: u32, place: u32, events: u32, begin: vec2<u32>) {
     pick_binding = binding;
     pick_place = place;
@@ -59,7 +59,8 @@ fn pick_key(index: u32) -> u32 {
     return cell_key(time_since(event_time(store_get(pick_binding, place_in(pick_place, index))), pick_begin));
 }
 
-// A bit for each event that may be the first in order: those that have the least key. One must be left.
+// A bit for each event with the least key: the first in order is among these. At least one event
+// must remain.
 fn pick_least() -> u32 {
     var least = min(pick_0, pick_1);
     let long = PICK_MOST > 8u && pick_left > 0xffu;

@@ -1,4 +1,4 @@
-// How events come to the buckets and lists of the calendar (pdes/calendar/calendar.wgsl), whosever they are.
+// Appends events to the buckets and lists of any LP in the calendar (pdes/calendar/calendar.wgsl).
 //
 // Functions: calendar_send, calendar_sent, calendar_list_put.
 //
@@ -6,15 +6,15 @@
 // provides: calendar_list_put, calendar_send, calendar_sent
 // needs: Item, event_time, run, store_put, store_split
 
-// The event whose place in a bucket was asked for last. It is put there when the next one asks, or at calendar_sent: the answer takes long, and the work
-// in between hides some of that. (2 to 6 % more events per second at rate 0.1, H200.)
+// The last sent event. Its slot is requested at once, but written at the next send or at
+// calendar_sent, because work in between hides the latency of the atomic.
 var<private> sent: bool;
 var<private> sent_row: u32;
 var<private> sent_bucket: u32;
 var<private> sent_index: u32;
 var<private> sent_event: Item;
 
-// Appends an event for a row to the bucket or the list that it belongs to, by the next calendar_sent.
+// Appends an event for a row to its bucket or list, completed by the next calendar_sent.
 fn calendar_send(row: u32, event: Item) {
     let cells = epoch_split(time_since(event_time(event), calendar_base)).cells;
     if (cells.y != 0u) | (cells.x >= CALENDAR_BUCKETS) {
@@ -38,7 +38,8 @@ fn calendar_sent() {
         calendar_marks |= 1u << sent_bucket;
         return;
     }
-    // It is counted no more, so that counts stay numbers. Nobody who got a place ever takes it back, so none is given out twice.
+    // The count is restored, so that it stays exact. No slot is assigned twice: only senders that
+    // found no slot take their count back.
     atomicSub(&words[bucket_count(sent_bucket, sent_row)], 1u);
     calendar_list_put(sent_row, sent_event);
 }

@@ -1,20 +1,17 @@
-// Sorts the buckets of a window's cell, in a dispatch of its own before the window, where they hold too many events for the thread that
-// executes them.
+// Sorts the buckets of a window's epoch in a dispatch before the window, if they hold too many
+// events for the thread that executes them.
 //
-// SORT_TEAM invocations serve one LP's bucket of up to SORT_HANDFUL x SORT_TEAM events, which they keep in registers: workgroup memory, of which drivers give out
-// little at a time, has a word of each. A workgroup has GROUP_SIZE / SORT_TEAM buckets. An event's place is its rank, the number of those that come before
-// it. How ranks are found is a file of its own.
-//
-// A bucket that is too large is left for its window, which sorts it alone.
+// SORT_TEAM invocations serve one LP's bucket of up to SORT_HANDFUL x SORT_TEAM events, in
+// registers; workgroup memory, which limits the number of resident workgroups, holds one word for
+// each event. A workgroup has GROUP_SIZE / SORT_TEAM buckets. An event's place is its rank, the
+// number of events before it. sort_bucket is that of calendar_sort_bins.wgsl; on CPU adapters, up
+// to 256 events, that of calendar_sort_all.wgsl. A larger bucket is left to its window.
 //
 // Functions: sort_bucket_of, sort_event, sort_put, sort_done, sort_key_of, sort_before.
 //
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/calendar/calendar_sync.wgsl
 // needs: Item, event_before, event_time, run, sort_bucket, store_get, store_put, store_split
-//
-// sort_bucket is that of calendar_sort_bins.wgsl; on CPU adapters, up to 256 events, that of
-// calendar_sort_all.wgsl.
 //
 // bounds: a row is below run.part.queue_first + run.part.queue_rows, and `count` at most
 // run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places in the store are of the row's bucket,
@@ -41,7 +38,7 @@ fn sort_buckets(
     if lane == 0u { atomicStore(&sort_marked, 0u); }
     workgroupBarrier();
     let buckets = GROUP_SIZE / SORT_TEAM;
-    // Bound: what the host makes of it, 64 at the most.
+    // Bound: set by the host's number of workgroups, at most 64.
     for (var first = id.x * buckets; first < run.part.queue_rows; first += groups.x * buckets) {
         var count = 0u;
         let row = run.part.queue_first + first + lane / SORT_TEAM;
@@ -50,7 +47,7 @@ fn sort_buckets(
             let events = min(counted & BUCKET_EVENTS, run.mail_capacity);
             if (counted & BUCKET_SORTED) == 0u && events <= SORT_HANDFUL * SORT_TEAM { count = events; }
         }
-        // Windows that take budget after budget of the same cell find all buckets sorted.
+        // Windows that use several budgets in one epoch find all buckets sorted.
         if count > 0u { atomicStore(&sort_marked, 1u); }
         workgroupBarrier();
         if lane == 0u { sort_some = atomicExchange(&sort_marked, 0u); }
@@ -66,7 +63,7 @@ struct SortBucket {
     binding: u32,
     place: u32,
     count: u32,
-    // Where what the team keeps of its events begins, among what the workgroup keeps.
+    // The start of the team's keys among those of the workgroup.
     first_key: u32,
 }
 
@@ -83,7 +80,7 @@ fn sort_put(bucket: SortBucket, rank: u32, event: Item) {
     store_put(bucket.binding, place_in(bucket.place, rank), event);
 }
 
-// Says that a bucket is sorted.
+// Marks a bucket as sorted.
 fn sort_done(bucket: SortBucket, number: u32) {
     atomicOr(&words[bucket_count(number, bucket.row)], BUCKET_SORTED);
     lps[bucket.row] = vec4<u32>(0u);
@@ -93,7 +90,8 @@ fn sort_key_of(event: Item, horizon: Horizon) -> u32 {
     return cell_key(time_since(event_time(event), horizon.now));
 }
 
-// Whether another event of the bucket comes before this one. Of two that are equal it is the one with the smaller number.
+// Whether another event of the bucket comes before this one. Of two equal events, the one with the
+// smaller number is first.
 fn sort_before(bucket: SortBucket, other: u32, number: u32, event: Item) -> bool {
     let rival = sort_event(bucket, other);
     return event_before(rival, event) | ((other < number) & !event_before(event, rival));

@@ -1,6 +1,6 @@
-// How the buckets of a cell are sorted (pdes/calendar/calendar_sort.wgsl), for processors and up to 256 events: each event is compared with all of its bucket. llvmpipe goes through atomics, and through
-// reads from places of each lane's own, lane by lane; comparisons take as many lanes at once as there are. (4,096 LPs with 128 events each at rate 0.1, two cores: 7.5 million
-// events per second, and 5.5 with pdes/calendar/calendar_sort_bins.wgsl.)
+// Sorts the buckets of an epoch (pdes/calendar/calendar_sort.wgsl) on software adapters, up to 256
+// events: each event is compared with all events of its bucket. llvmpipe executes atomics and
+// gathers lane by lane, but comparisons in all lanes of a vector at once.
 //
 // Functions: sort_bucket.
 //
@@ -12,11 +12,12 @@
 // written for all events before they are read. A rank is a count of the bucket's events. Loops end
 // with `count` and SORT_HANDFUL.
 
-// By team, then by event of the bucket: their keys (cell_key). Each member writes the four of its own as one: a store to one component
-// may touch the others.
+// By team, then by event of the bucket: their keys (cell_key). Each member writes its four as one
+// vector, because a store to one component may touch the others.
 var<workgroup> sort_keys: array<vec4<u32>, GROUP_SIZE>;
 
-// Sorts the buckets of a workgroup's teams, this one of so many events. To be called by all invocations.
+// Sorts the buckets of a workgroup's teams; this team's bucket has `count` events. Call it in all
+// invocations.
 fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     let team = lane / SORT_TEAM;
     let member = lane % SORT_TEAM;
@@ -31,7 +32,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     if some.y { event_1 = sort_event(bucket, index.y); }
     if some.z { event_2 = sort_event(bucket, index.z); }
     if some.w { event_3 = sort_event(bucket, index.w); }
-    // What fills up the last four comes before nothing.
+    // The fill of the last four comes before no event.
     let keys = select(vec4<u32>(0xffffffffu), vec4<u32>(
         sort_key_of(event_0, horizon), sort_key_of(event_1, horizon),
         sort_key_of(event_2, horizon), sort_key_of(event_3, horizon)
@@ -55,7 +56,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     if some.y && equal.y > 1u { ranks.y += sort_ties(bucket, index.y, keys.y, event_1); }
     if some.z && equal.z > 1u { ranks.z += sort_ties(bucket, index.z, keys.z, event_2); }
     if some.w && equal.w > 1u { ranks.w += sort_ties(bucket, index.w, keys.w, event_3); }
-    // All have read what is written now, and what the next buckets' keys are written over.
+    // All reads precede the writes below, and the next buckets' keys, which overwrite these.
     storageBarrier();
     workgroupBarrier();
     if some.x { sort_put(bucket, ranks.x, event_0); }
@@ -70,8 +71,8 @@ fn sort_count(which: vec4<bool>) -> u32 {
     return counted.x + counted.y + counted.z + counted.w;
 }
 
-// Keys that are equal, which is rare, leave gaps in the order: those of their events that come first take the first places. Returns how
-// many of them come before this one.
+// Equal keys, which are rare, leave gaps in the order; the first of their events take the first
+// places. Returns how many events with this key come before this one.
 fn sort_ties(bucket: SortBucket, index: u32, key: u32, event: Item) -> u32 {
     var before = 0u;
     for (var j = 0u; j < bucket.count; j += 1u) {

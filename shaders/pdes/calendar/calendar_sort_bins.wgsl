@@ -1,10 +1,8 @@
-// How the buckets of a cell are sorted (pdes/calendar/calendar_sort.wgsl): each event goes into one of SORT_BINS bins by its time (any map will do that does not turn times
-// round: in a cell they lie evenly, more or less), and is compared with those of its bin. Where all lie in one bin that takes the square of their number, and is as right. Where keys do not tell, which
-// is where their upper 22 bits are equal, an event is read again for each comparison.
-//
-// (32,768 LPs at rate 0.1, H200, against comparisons with all of a bucket up to 256 of them, and bins with a list of numbers beside the keys above: windows of LPs with 128 events
-// take 213 us in place of 283, with 256 204 in place of 332, with 512 267 in place of 302, with 1,024 329 in place of 370. What binds is how many workgroups are there at
-// once, and so workgroup memory: keys and numbers in a word took 8 us off the first. All of it with bins found in floating point.)
+// Sorts the buckets of an epoch (pdes/calendar/calendar_sort.wgsl): each event goes into one of
+// SORT_BINS bins by its time, and is compared with the events of its bin. Any monotonic map is
+// right; within an epoch times are about uniform. If all events share a bin, the cost is quadratic.
+// If the upper 22 bits of two keys are equal, the events are read again for the comparison. Key and
+// number share a word, because workgroup memory limits the number of resident workgroups.
 //
 // Functions: sort_bucket.
 //
@@ -13,8 +11,8 @@
 // needs: Item, mul_wide, run
 //
 // bounds: keys of a team are SORT_HANDFUL * SORT_TEAM words of GROUP_SIZE times SORT_HANDFUL,
-// written for all events before they are read. Bins are below SORT_BINS by `min`, and that many
-// times the team further. Where a bin begins, an event's turn in it and its rank are counts of the
+// written for all events before they are read. Bins are below SORT_BINS by `min`, offset by that
+// number times the team. The start of a bin, an event's turn in it and its rank are counts of the
 // bucket's events; an event's number was one of them when it was written, below a bin's end. Sums
 // and fans are by lane. Loops end with the events of a bin, the bins of all or of a member, or
 // SORT_FAN. Divisors are constants above 0, or 1 more than what they were.
@@ -22,29 +20,30 @@
 // A multiple of SORT_TEAM.
 override SORT_BINS: u32 = 8u;
 
-// An event's number in its bucket takes so many bits, and its key what is left of a word.
+// Bits of a word for an event's number in its bucket; its key has the remaining bits.
 const SORT_NUMBER_BITS = 10u;
 const SORT_NUMBERS = 1u << SORT_NUMBER_BITS;
 const SORT_KEY_BITS = 32u - SORT_NUMBER_BITS;
-// Members of a team whose sums one of them adds up alone.
+// Members of a team whose sums are added serially.
 const SORT_FAN = 16u;
 
 override SORT_EVENTS: u32 = SORT_HANDFUL * GROUP_SIZE;
 override SORT_ALL_BINS: u32 = SORT_BINS * GROUP_SIZE / SORT_TEAM;
 override SORT_FANS: u32 = (GROUP_SIZE + SORT_FAN - 1u) / SORT_FAN;
 
-// By team, then by place in the bins: the upper bits of an event's key (cell_key), and below them its number in the bucket.
+// By team, then by place in the bins: the upper bits of an event's key (cell_key), and below them
+// its number in the bucket.
 var<workgroup> sort_keys: array<u32, SORT_EVENTS>;
-// By team: the events in each bin; then where each bin begins, in the upper half of the word, and its events in the lower one.
+// By team: the events in each bin; later the start of each bin in the upper half of the word and
+// its events in the lower half.
 var<workgroup> sort_bins: array<atomic<u32>, SORT_ALL_BINS>;
-// The events in the bins of each invocation, and of so many together.
+// The events in the bins of each invocation, and of SORT_FAN invocations together.
 var<workgroup> sort_sums: array<u32, GROUP_SIZE>;
 var<workgroup> sort_fans: array<u32, SORT_FANS>;
 
-// Sorts the buckets of a workgroup's teams, this one of so many events. To be called by all invocations.
-//
-// What is done for each of a member's events is written out: what lies in an array that a loop goes through is in memory on some GPUs, and
-// registers have no numbers. (32,768 LPs at rate 0.1, H200: 1.03 times as fast with 128 events each, 1.05 with 1,024.)
+// Sorts the buckets of a workgroup's teams; this team's bucket has `count` events. Call it in all
+// invocations. A member's four events are written out, because an array that a loop indexes is in
+// memory, not in registers, on some GPUs.
 fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     let team = lane / SORT_TEAM;
     let member = lane % SORT_TEAM;
@@ -56,7 +55,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     var event_2: Item;
     var event_3: Item;
     var keys: vec4<u32>;
-    // Which bins of all teams.
+    // Indices among the bins of all teams.
     var bins: vec4<u32>;
     let scale = sort_scale();
     if some.x {
@@ -89,7 +88,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     workgroupBarrier();
     sort_begins(lane);
     workgroupBarrier();
-    // What the bins became.
+    // The bins with their starts.
     var kept: vec4<u32>;
     if some.x { kept.x = atomicLoad(&sort_bins[bins.x]); }
     if some.y { kept.y = atomicLoad(&sort_bins[bins.y]); }
@@ -97,7 +96,8 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     if some.w { kept.w = atomicLoad(&sort_bins[bins.w]); }
     var ranks = kept >> vec4<u32>(16u);
     let places = ranks + turns + bucket.first_key;
-    // Keys have as many bits as the last one in a cell: of those the lowest go that there is no room for.
+    // Keys have as many bits as the last one in an epoch; the lowest bits that do not fit are
+    // dropped.
     let lost = max(32u - countLeadingZeros(sort_last()), SORT_KEY_BITS) - SORT_KEY_BITS;
     keys = ((keys >> vec4<u32>(lost)) << vec4<u32>(SORT_NUMBER_BITS)) | index;
     if some.x { sort_keys[places.x] = keys.x; }
@@ -109,7 +109,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     if some.y { ranks.y += sort_rank(bucket, kept.y, keys.y, event_1); }
     if some.z { ranks.z += sort_rank(bucket, kept.z, keys.z, event_2); }
     if some.w { ranks.w += sort_rank(bucket, kept.w, keys.w, event_3); }
-    // All have read what is written now, and what the next buckets' keys are written over.
+    // All reads precede the writes below, and the next buckets' keys, which overwrite these.
     storageBarrier();
     workgroupBarrier();
     if some.x { sort_put(bucket, ranks.x, event_0); }
@@ -119,24 +119,24 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     if count > 0u && member == 0u { sort_done(bucket, horizon.bucket); }
 }
 
-// The largest key in a cell.
+// The largest key in an epoch.
 fn sort_last() -> u32 {
     return cell_key(wide_subtract(run.cell, vec2<u32>(1u, 0u)));
 }
 
-// By what sort_bin shifts keys, and by what it multiplies them then.
+// The shift of sort_bin's keys, and the factor after it.
 fn sort_scale() -> vec2<u32> {
     let last = max(sort_last(), 1u);
     let shift = countLeadingZeros(last);
     return vec2<u32>(shift, (SORT_BINS << 16u) / (((last << shift) >> 16u) + 1u));
 }
 
-// In whole numbers, because what is computed in floating point need not come out alike wherever it is written.
+// In integers, because floating-point results may differ between kernels.
 fn sort_bin(key: u32, scale: vec2<u32>) -> u32 {
     return min(mul_wide(key << scale.x, scale.y).y, SORT_BINS - 1u);
 }
 
-// Where the bins begin, from the events that they have. To be called by all invocations.
+// Computes the starts of bins from their counts. Call it in all invocations.
 fn sort_begins(lane: u32) {
     // Each member has some neighbouring bins.
     let span = SORT_BINS / SORT_TEAM;
@@ -145,7 +145,7 @@ fn sort_begins(lane: u32) {
     for (var bin = 0u; bin < span; bin += 1u) { own += atomicLoad(&sort_bins[first_bin + bin]); }
     sort_sums[lane] = own;
     workgroupBarrier();
-    // Those of the members before it: one by one of its fan's, and of whole fans.
+    // The sum of the members before this one: of its own fan one by one, and of whole fans.
     let fan = min(SORT_FAN, SORT_TEAM);
     let first = lane / fan * fan;
     var sum = 0u;
@@ -162,7 +162,7 @@ fn sort_begins(lane: u32) {
     }
 }
 
-// How many of its bin come before an event.
+// The number of events of its bin before an event.
 fn sort_rank(bucket: SortBucket, kept: u32, key: u32, event: Item) -> u32 {
     let events = kept & 0xffffu;
     if events == 1u { return 0u; }

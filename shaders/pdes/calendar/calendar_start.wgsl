@@ -1,4 +1,4 @@
-// How a calendar comes to its first events. pdes/queues/queues_start.wgsl has the same functions.
+// Inserts the first events into a calendar. pdes/queues/queues_start.wgsl has the same functions.
 //
 // Functions: initial_insert, initial_order.
 //
@@ -7,14 +7,15 @@
 // provides: initial_insert, initial_order
 // needs: Item, Reduced, event_time, run, store_get, store_split
 
-// Puts an event for a row. The epoch is the one of half 0 of control, its first bucket 0, and the open list 0.
+// Inserts an event for a row. The span is that of half 0 of control, its first bucket 0, and the
+// open list 0.
 fn initial_insert(row: u32, event: Item) {
     calendar_base = lps[control_row(0u, CONTROL_EPOCH)].xy;
     calendar_send(row, event);
     calendar_sent();
 }
 
-// Returns what a row leaves for the first window.
+// Returns a row's part of the first window's reduction.
 fn initial_order(row: u32) -> Reduced {
     calendar_marks = 0u;
     for (var bucket = 0u; bucket < CALENDAR_BUCKETS; bucket += 1u) {

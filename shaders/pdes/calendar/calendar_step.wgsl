@@ -1,5 +1,5 @@
-// What is done for each event of a window with the calendar (pdes/calendar/calendar_window.wgsl): the first one is found, and what the model schedules is sent, or put in its place
-// among those of this cell.
+// The work for each event of a calendar's window (pdes/calendar/calendar_window.wgsl): find the
+// first event; send what the model schedules, or insert it into this epoch.
 //
 // Functions: pending_first, schedule (the model's).
 //
@@ -8,12 +8,12 @@
 // provides: pending_first, schedule
 // needs: Item, Payload, event_before, event_item, run
 
-// The number of the first event of a short bucket in order. One must be left.
+// The number of the first event of a short bucket in order. At least one must remain.
 fn pick_first() -> u32 {
     var found = pick_least();
     var index = countTrailingZeros(found);
     found &= found - 1u;
-    // Bound: the events that are left. Keys that are equal are rare.
+    // Bound: the remaining events. Equal keys are rare.
     while found != 0u {
         let other = countTrailingZeros(found);
         found &= found - 1u;
@@ -22,7 +22,7 @@ fn pick_first() -> u32 {
     return index;
 }
 
-// The first of what is picked, or else of the sorted bucket, and of the list.
+// The first event of the picked or sorted bucket and of the list.
 fn pending_first() -> Item {
     var event: Item;
     var some = true;
@@ -62,7 +62,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     calendar_send(row, event);
 }
 
-// Puts an event for the LP itself among what is left of this cell.
+// Inserts an event for the LP itself among the remaining events of this epoch.
 fn keep(event: Item) {
     if batch_has_room(opened_batch) {
         opened_batch = batch_insert(opened_batch, event);
@@ -73,14 +73,15 @@ fn keep(event: Item) {
     }
 }
 
-// Puts an event in its place among those that are left; there must be room. Returns the batch with it.
+// Inserts an event in order among the remaining ones; there must be room. Returns the batch with
+// it.
 fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
     var added = batch;
     if batch.next > 0u {
-        // The executed ones leave room in front.
+        // Executed events leave room in front.
         added.next -= 1u;
         var hole = added.next;
-        // Bound: the events that are left.
+        // Bound: the remaining events.
         while hole + 1u < batch.end {
             let after = batch_get(batch, hole + 1u);
             if !event_before(after, event) { break; }
@@ -92,7 +93,7 @@ fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
     }
     var hole = batch.end;
     added.end += 1u;
-    // Bound: the events that are left.
+    // Bound: the remaining events.
     while hole > 0u {
         let before = batch_get(batch, hole - 1u);
         if !event_before(event, before) { break; }

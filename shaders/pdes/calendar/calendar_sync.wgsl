@@ -1,11 +1,12 @@
-// Synchronise: YAWNS on a calendar (pdes/calendar/calendar.wgsl). The next window is the first cell that something is pending in. Of buckets, a bit each
-// tells whether that is so; of lists, the earliest time in them.
+// Synchronise: YAWNS on a calendar (pdes/calendar/calendar.wgsl). The next window is the first
+// epoch with a pending event: a bit for each bucket, and the earliest time in lists.
 //
-// pdes/window/yawns.wgsl says what a file that synchronises brings, and what windows at the end of a run do. Here no mails are under way, so
-// none are settled.
+// pdes/window/yawns.wgsl describes the functions of a file that synchronises and windows at the end
+// of a run. Here no messages are in transit, so none are settled.
 //
-// What is exact is which events are executed. Whether the cell in which a run is to end holds any event before that end is not known until it was
-// tried: such a window may execute nothing, and is not counted then.
+// The set of executed events is exact. Whether the last epoch of a run holds an event before the
+// run's end is unknown until it is tried: such a window may execute nothing, and is then not
+// counted.
 //
 // import: pdes/engine.wgsl
 // import: pdes/window/epochs.wgsl
@@ -16,9 +17,9 @@
 // needs: run
 //
 // bounds: for the sort, the only trusted kernel that links it: partial results are below
-// run.part.partials_count, which the host gives with `lps`. Divisors are constants above 0.
+// run.part.partials_count, which the host sets for `lps`. Divisors are constants above 0.
 
-// Earliest time in the lists (2 words), events executed, a bit for each bucket that something is pending in.
+// Earliest time in the lists (2 words), events executed, a bit for each bucket with pending events.
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
@@ -32,7 +33,7 @@ fn did_something(left: Reduced) -> bool {
 }
 
 struct Horizon {
-    now: vec2<u32>,     // the beginning of the cell
+    now: vec2<u32>,     // the start of the epoch
     events: vec2<u32>,
     windows: vec2<u32>,
     failure: u32,
@@ -40,7 +41,7 @@ struct Horizon {
     serve: bool,
     until: vec2<u32>,
     bucket: u32,
-    // Whether the list that is not open is given out.
+    // Whether the list that is not open is distributed.
     drain: bool,
     base: vec2<u32>,
     turn: u32,
@@ -58,15 +59,15 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
 
 const NO_CELL = 0xffffffffu;
 
-// Cells from the beginning of the epoch to the first bucket with a mark, of which there must be one.
+// Epochs from the start of the span to the first marked bucket; at least one must be marked.
 fn cells_ahead(marks: u32, turn: u32) -> u32 {
     if turn == 0u { return countTrailingZeros(marks); }
     return countTrailingZeros((marks >> turn) | (marks << (CALENDAR_BUCKETS - turn)));
 }
 
-// To be called by all invocations of the workgroup.
+// Call it in all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
-    // All that is read is asked for before anything waits.
+    // All reads are issued before anything waits.
     let read = left_read(lane);
     let done = lps[control_row(run.part.parity, CONTROL_DONE)];
     let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
@@ -81,13 +82,13 @@ fn synchronise(lane: u32) -> Horizon {
     found.marks = cells.z | last.w;
     found.far = time_min(epoch.zw, last.xy);
     found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
-    // A window that executed nothing was none.
+    // A window that executed nothing does not count.
     let none = ((status.w & PHASE_SERVED) != 0u) & (last.z == 0u);
     found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
     found.failure = failure;
     found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
 
-    // The cell that comes next, counted from the beginning of the epoch.
+    // The next epoch, counted from the start of the span.
     let half = CALENDAR_BUCKETS / 2u;
     var ahead = NO_CELL;
     if found.marks != 0u { ahead = cells_ahead(found.marks, found.turn); }
@@ -107,7 +108,7 @@ fn synchronise(lane: u32) -> Horizon {
             next.drain = true;
         }
     } else if any(found.far != TIME_NEVER) {
-        // All buckets are empty: to the epoch of what comes first in a list.
+        // All buckets are empty: continue at the span of the earliest listed event.
         let place = epoch_split(found.far).cells.x % half;
         next.now = wide_subtract(found.far, far.rest);
         next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.cell));
@@ -117,7 +118,8 @@ fn synchronise(lane: u32) -> Horizon {
     }
     next.until = time_min(time_add(next.now, run.cell), run.until);
 
-    // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
+    // The second window of a pair does not continue if the first one stopped, even if the end was
+    // changed since.
     let second = run.part.parity == 1u;
     let ended = second & (status.z != 0u);
     let stopped = (found.failure != NO_FAILURE) | ended | all(next.now == TIME_NEVER) | !time_less(next.now, run.until)
@@ -138,7 +140,8 @@ fn synchronise(lane: u32) -> Horizon {
     return next;
 }
 
-// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
+// Writes what the next window reads, from one invocation of workgroup `group`; `left` is the
+// reduction of its LPs.
 fn leave(group: u32, found: Horizon, left: Reduced) {
     let next = 1u - run.part.parity;
     lps[2u * run.rows + next * run.groups + group] = left;
@@ -149,7 +152,7 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), phase);
     lps[control_row(next, CONTROL_EPOCH)] = vec4<u32>(found.base, found.far);
     lps[control_row(next, CONTROL_CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
-    // Not a store: invocations of this dispatch may be recording failures there.
+    // A minimum, not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
 }
 
@@ -157,7 +160,7 @@ fn horizon_enough(executed: u32) -> bool {
     return false;
 }
 
-// All that is sent is later than what was executed: the lookahead says so.
+// Every event is later than what was executed, because of the lookahead.
 fn clock_broken(time: vec2<u32>) -> bool {
     return false;
 }

@@ -1,8 +1,12 @@
-// What a window does with the calendar (pdes/calendar/calendar.wgsl): an LP gives out its list where that is due, sorts its bucket of the window's cell,
-// and executes it from the front. What of the list lies in this cell is sorted, too, where it is, and the two are executed as one. What the LP
-// schedules for itself in the same cell is put in its place among them.
+// A window of the calendar (pdes/calendar/calendar.wgsl): an LP distributes its list if that is
+// due, sorts its bucket of the window's epoch, and executes it from the front. Listed events of
+// this epoch are sorted in place, and the two are merged. What the LP schedules for itself in this
+// epoch is inserted in order.
 //
-// Functions: pending_* (pdes/window/execute.wgsl says which) but pending_first, deliver_open, deliver_own.
+// schedule and its helpers come from calendar_step.wgsl.
+//
+// Functions: pending_* (see pdes/window/execute.wgsl) except pending_first, deliver_open,
+// deliver_own.
 //
 // import: pdes/model.wgsl
 // import: pdes/calendar/calendar.wgsl
@@ -12,10 +16,9 @@
 // provides: pending_was_stalled
 // needs: Horizon, IDLE, Item, Reduced, Waits, calendar_list_put, calendar_send, calendar_sent
 // needs: event_before, event_time, pending_first, run, store_get, store_put, store_split
-//
-// schedule and what belongs to it come from calendar_step.wgsl.
 
-// Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
+// Sorted remaining events of an LP, from `next` to before `end`, in `room` slots from a place of
+// the store on.
 struct CalendarBatch {
     place: u32,
     room: u32,
@@ -23,14 +26,16 @@ struct CalendarBatch {
     end: u32,
 }
 
-// Which bucket counts is not known before the window knows how far it goes.
+// The bucket is unknown before the window knows how far it goes.
 alias Seen = u32;
 
 var<private> opened_binding: u32;
 var<private> opened_bucket: u32;
-var<private> opened_batch: CalendarBatch;       // the bucket, if it is sorted; of a short one (pdes/calendar/calendar_pick.wgsl) only its place
+// The bucket, if it is sorted; of a short one (pdes/calendar/calendar_pick.wgsl) only its place.
+var<private> opened_batch: CalendarBatch;
 var<private> opened_picked: u32;
-var<private> opened_listed: CalendarBatch;       // of the list
+// Of the list.
+var<private> opened_listed: CalendarBatch;
 var<private> opened_from_list: bool;
 var<private> opened_cell_end: vec2<u32>;
 var<private> opened_stood: bool;
@@ -53,7 +58,7 @@ fn pending_opening() -> Item {
     return pending_first();
 }
 
-// What a row has to do is known when its list is given out.
+// A row's work is known only when its list is distributed.
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     let there = vec4<u32>(rows < vec4<u32>(run.rows)) << vec4<u32>(0u, 1u, 2u, 3u);
     return Waits(there.x | there.y | there.z | there.w, IDLE);
@@ -68,7 +73,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     opened_cell_end = time_add(horizon.now, run.cell);
     let at = store_split(row);
     opened_binding = at.x;
-    // A list that is not open is empty, and then it has room for what finds the bucket full.
+    // A list that is not open is empty, so it has room for events that find the bucket full.
     opened_listed = CalendarBatch(list_place(1u - horizon.list, at.y), run.queue_capacity, 0u, 0u);
     if horizon.drain { opened_listed.end = calendar_give_out(row, 1u - horizon.list); }
     let counted = atomicLoad(&words[bucket_count(horizon.bucket, row)]);
@@ -91,7 +96,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     return true;
 }
 
-// Gives out a list; what of it lies in this cell comes to its beginning. Returns how many these are.
+// Distributes a list; moves its events of this epoch to the front. Returns their number.
 fn calendar_give_out(row: u32, list: u32) -> u32 {
     let count = list_count(list, row);
     let events = min(atomicLoad(&words[count]), run.queue_capacity);
@@ -111,7 +116,7 @@ fn calendar_give_out(row: u32, list: u32) -> u32 {
     return here;
 }
 
-// From so many events on, a batch is sorted by a heap.
+// From this number of events on, a batch is sorted by a heap.
 const BATCH_MANY = 64u;
 
 fn batch_sort(batch: CalendarBatch) {
@@ -140,7 +145,8 @@ fn batch_sort(batch: CalendarBatch) {
     }
 }
 
-// Puts an event in its place at `begin` or below, in a heap of so many events of which the root is the last in order.
+// Places an event at `begin` or below, in a heap of `events` events with the last in order at the
+// root.
 fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
     var hole = begin;
     // Bound: the number of levels, at most 32.
@@ -165,7 +171,7 @@ fn batch_has_room(batch: CalendarBatch) -> bool {
     return (batch.next > 0u) | (batch.end < batch.room);
 }
 
-// What a row leaves that has nothing in this cell.
+// The reduction of a row that has nothing in this epoch.
 fn pending_idle() -> Reduced {
     return vec4<u32>(calendar_far, 0u, calendar_marks);
 }
@@ -178,7 +184,7 @@ fn pending_any() -> bool {
     return (pick_left != 0u) | (opened_batch.next < opened_batch.end) | (opened_listed.next < opened_listed.end);
 }
 
-// Removes what pending_first has told of.
+// Removes the event that pending_first returned.
 fn pending_pop() {
     if opened_from_list {
         opened_listed.next += 1u;
@@ -197,7 +203,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
             counted = opened_batch.end | BUCKET_SORTED | stood;
             lps[row].x = opened_batch.next;
         } else {
-            // What was not picked moves to the beginning.
+            // Events that were not picked move to the start.
             var left = 0u;
             // Bound: PICK_MOST.
             while pick_left != 0u {

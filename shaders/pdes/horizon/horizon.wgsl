@@ -1,13 +1,15 @@
-// Synchronise: the event horizon (Steinman's breathing time buckets). The earliest time that any LP sends to another one bounds what can still
-// appear: no event for another LP can come before it, so all that is pending before it may be executed, and none is ever undone. No lookahead
-// is needed for that.
+// Synchronise by the event horizon (Steinman's breathing time buckets). No event for another LP can
+// come before the earliest time that any LP sends to another one. So all events before that time
+// may execute, without a lookahead, and none is ever undone.
 //
-// A window is two dispatches, and so is what YAWNS (pdes/window/yawns.wgsl) calls a pair: the first, of parity 0, takes in the mails and finds
-// the horizon (pdes/horizon/horizon_look.wgsl); the second, of parity 1 and linked with this file, executes. Between calls all is as YAWNS
-// leaves it, so that runs change from one to the other.
+// A window is two dispatches, as a pair of YAWNS (pdes/window/yawns.wgsl). The first, of parity 0,
+// drains the mailboxes and finds the horizon (pdes/horizon/horizon_look.wgsl). The second, of
+// parity 1, executes and is linked with this file. Between calls memory is as YAWNS leaves it, so
+// that runs can change from one to the other.
 //
-// Whatever the horizon, the cell of the first event may be executed: what YAWNS would do, or without a lookahead a round. That is done
-// where the horizon is no later, and where the run might come to its number of events: such a run ends with a cell.
+// The epoch of the first event may always execute (without a lookahead, a round), as in YAWNS. That
+// is the window if the horizon is no later, or if the run might reach its number of events:
+// event-limited runs end with an epoch.
 //
 // import: pdes/engine.wgsl
 // import: pdes/window/epochs.wgsl
@@ -19,12 +21,12 @@
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;
 
-// The first dispatch took them in.
+// The first dispatch has drained the mailboxes.
 fn message_count(row: u32) -> u32 {
     return 0u;
 }
 
-// To be called by all invocations of the workgroup.
+// Call it in all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
     let read = left_read(lane);
     let done = lps[control_row(1u, CONTROL_DONE)];
@@ -32,7 +34,7 @@ fn synchronise(lane: u32) -> Horizon {
     let span = lps[control_row(1u, CONTROL_REACH)].xy;
     let failure = atomicLoad(&words[FAILURE + 1u]);
     let last = left_by_all(lane, read);
-    // What all LPs send to others is no earlier.
+    // No LP sends anything to others earlier than this.
     let earliest = time_min(last.xy, run.earliest);
     var found: Horizon;
     found.now = status.xy;
@@ -46,7 +48,8 @@ fn synchronise(lane: u32) -> Horizon {
     var promised = TIME_ZERO;
     var horizon = earliest;
     if any(run.event_limit != TIME_NEVER) {
-        // A budget ends cells, too, and what it leaves must be the same.
+        // Event-limited runs end windows with epochs, because a budget does so too and both must
+        // leave the same.
         horizon = wide_subtract(horizon, epoch_split(horizon).rest);
         if !time_less(wide_add(found.events, vec2<u32>(last.z, 0u)), run.event_limit) { horizon = TIME_ZERO; }
     }
@@ -64,18 +67,19 @@ fn synchronise(lane: u32) -> Horizon {
     return found;
 }
 
-// The span of the next window, where this one's was `span`.
+// The span of the next window, if this one's was `span`.
 fn next_span(span: vec2<u32>, now: vec2<u32>, horizon: vec2<u32>) -> vec2<u32> {
     let twice = time_add(span, span);
     if !time_less(horizon, time_add(now, span)) { return select(twice, run.cell, wide_less(twice, run.cell)); }
-    // Windows differ: it becomes shorter by and by.
+    // Windows vary, so the span shrinks slowly: by an eighth.
     let shorter = wide_subtract(span, vec2<u32>((span.x >> 3u) | (span.y << 29u), span.y >> 3u));
     let length = time_since(horizon, now);
     let enough = time_add(length, length);
     return select(shorter, enough, wide_less(shorter, enough));
 }
 
-// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
+// Writes what the next window reads, from one invocation of workgroup `group`; `left` is the
+// reduction of its LPs.
 fn leave(group: u32, found: Horizon, left: Reduced) {
     var carried = IDLE;
     if group == 0u { carried = vec4<u32>(found.now, 0u, 0u); }
@@ -87,6 +91,6 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), found.rounds);
     lps[control_row(0u, CONTROL_REACH)] = vec4<u32>(horizon_span, 0u, 0u);
     lps[control_row(0u, CONTROL_WENT)] = lps[control_row(1u, CONTROL_WENT)];
-    // Not a store: invocations of this dispatch may be recording failures there.
+    // A minimum, not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE], found.failure);
 }

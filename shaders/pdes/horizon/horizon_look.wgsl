@@ -1,16 +1,17 @@
-// The first dispatch of a window with an event horizon (pdes/horizon/horizon.wgsl; Steinman's breathing time buckets): every LP takes in its mails and finds
-// the time of the first event that it will send to another one, by a dry run, if nothing else arrives.
+// The first dispatch of an event-horizon window (pdes/horizon/horizon.wgsl): every LP drains its
+// mailbox and executes speculatively to find the time of the first event that it sends to another
+// LP, if nothing else arrives.
 //
-// A dry run holds (DRY) until its LP executes an event or one arrives, or the units of bounds begin anew (pdes/bounds/bounds.wgsl). So most LPs have only to tell again what was found before. And it goes no
-// further than the *reach*, a guess of where the horizon will be, with something to spare: an LP whose first event is later need not be looked
-// at. If the horizon is not found within the reach, it is what is not known that bounds the window, and the next reach is longer.
+// A result is valid (SPECULATED) until its LP executes an event or one arrives, or units of bounds
+// begin anew (pdes/bounds/bounds.wgsl); most LPs only repeat theirs. Speculation stops at the
+// reach, a guess of the horizon with a margin: an LP whose first event is later is not served. If
+// no horizon is found within the reach, the reach bounds the window and the next reach is longer.
 //
-// It is a dispatch of parity 0: it reads what the second one of the window before left, in half 0, and leaves
-//
-//   control     as it was, with the time of the first event that is pending, and whether the run is at its end; in CONTROL_REACH, how far from
-//               that time the reach is (2); in CONTROL_WENT, how far windows go, and the units of bounds
-//   partials    the earliest time that anybody sends to another LP; a bound of the events before that
-//
+// The dispatch has parity 0: it reads half 0, which the window before wrote, and writes
+//   control     the same, with the time of the first pending event and whether the run is at its
+//               end; CONTROL_REACH: the reach from that time (2); CONTROL_WENT
+//   partials    the earliest time of a send to another LP; a bound of the number of events before
+//               it
 // One invocation serves TILES rows.
 //
 // import: pdes/engine.wgsl
@@ -21,7 +22,7 @@
 // needs: answers_check, answers_compute, answers_open, answers_store, event_time, queue_close
 // needs: queue_first, queue_size, reduce_group, run, speculate, states_get
 
-// Whether the reach has no end: for horizons of each (pdes/bounds/neighbours.wgsl).
+// Whether the reach is unlimited: for per-LP bounds (pdes/bounds/neighbours.wgsl).
 override LOOK_FAR: bool = false;
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -41,13 +42,13 @@ fn look_ahead(
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = (failure != NO_FAILURE) | all(now == TIME_NEVER) | !time_less(now, run.until)
         | !time_less(events, run.event_limit) | !time_less(events, run.pause);
-    // One window that did not go far says little about the next one.
+    // One short window says little about the next one: the remembered distance shrinks by a bit.
     let goes = max(last.w, select(max(went.x, 1u) - 1u, went.x, stopped));
     let before = select(status.xy, now, all(done.xy == vec2<u32>(0u)));
     let units = answers_open(now, before, vec4<u32>(goes, went.yzw), stopped);
     let anew = answers_compute();
     var reach = time_add(now, span);
-    // What bounds others is everybody's, however late.
+    // With per-LP bounds, each result bounds other rows, however late it is.
     if LOOK_FAR { reach = TIME_NEVER; }
     var mine = IDLE;
     var served = NO_ROW;
@@ -55,7 +56,7 @@ fn look_ahead(
     if !stopped {
         for (var tile = 0u; tile < TILES; tile += 4u) {
             let rows = rows_of_four(group, tile, lane);
-            // What is asked for together comes together: in windows that hold few events, 2 to 6 % of their time (H200).
+            // Reads of four rows are issued together.
             let there = rows_to_read(rows);
             let a = look_reported(there.x);
             let b = look_reported(there.y);
@@ -90,7 +91,7 @@ fn look_ahead(
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], UNCHANGED); }
             lps[control_row(1u, CONTROL_WENT)] = units;
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
-            // Not a store: invocations of this dispatch may be recording failures there.
+            // A minimum, not a store: invocations of this dispatch may be recording failures there.
             atomicMin(&words[FAILURE + 1u], failure);
         }
     }
@@ -108,20 +109,21 @@ fn look_reported(row: u32) -> Told {
     return Told(lps[speculation_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
 }
 
-// Whether it holds.
+// Whether a row's speculative result is valid.
 fn look_holds(told: Told, reach: vec2<u32>) -> bool {
     let known = told.known;
-    // What was not looked at because it was out of reach may not be so now.
+    // A result that was limited by the reach is not valid within a longer reach.
     let near = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
-    // A run that ends by a number of events takes no guess at it (pdes/horizon/speculate_earliest.wgsl), which another run may have left.
+    // Event-limited runs cannot use the estimate of pdes/horizon/speculate_earliest.wgsl, which
+    // another run may have left.
     let counted = (known.z < run.budget) | all(run.event_limit == TIME_NEVER);
     return ((told.words & SPECULATED) != 0u) & near & counted & (told.mails == 0u);
 }
 
-// Looks at a row anew; returns what it leaves.
+// Serves a row anew; returns its part of the reduction.
 fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let kept = lps[row];
-    // Asked for here, because nothing that comes below changes them, and it all takes its time.
+    // Read early: nothing below changes these, and their latency overlaps.
     let number = lps[run.rows + row].xy;
     let state = states_get(row);
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
@@ -130,7 +132,8 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     if (kept.z & STALLED) != 0u { answers_check(row, earliest); }
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
-    // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.
+    // Before `speculate` and for every row: `earliest` makes the draws of `answer` again, and
+    // compilers can reuse them in this order.
     let next = answers_store(row, number, state, first);
     let found = speculate(row, number, state, reach);
     let words_kept = queue_close();

@@ -1,4 +1,5 @@
-// One horizon for all rows: pdes/horizon/horizon.wgsl. pdes/bounds/neighbours.wgsl has the same functions for a horizon of each.
+// One horizon for all rows: pdes/horizon/horizon.wgsl. pdes/bounds/neighbours.wgsl has the same
+// functions for a horizon of each row.
 //
 // Functions: bounds_open, arrival_before_bound; those of pdes/window/same_for_all.wgsl.
 //
@@ -6,7 +7,7 @@
 // provides: arrival_before_bound, bounds_open
 // needs: Horizon, time_less
 
-// Nothing is sent for a time before.
+// No event is sent for an earlier time.
 var<private> horizon_promised: vec2<u32>;
 
 fn bounds_open(horizon: Horizon, promised: vec2<u32>) {

@@ -1,11 +1,12 @@
-// The dry run of an LP: its pending events in order, on a copy of its state, and of what they schedule only the earliest time of an event for
-// another LP. Nothing of it stays, and nothing fails: what would, ends the dry run before that event, so that the window finds it.
+// Speculative execution of an LP: its pending events in order, on a copy of its state. Of what they
+// schedule, only the earliest time for another LP is kept. Nothing is stored, and nothing fails: an
+// event that would fail ends speculation before it, so that the window finds the failure.
 //
-// What comes out is a time before which the LP sends nothing, unless something arrives, and how many events it executes before that time. A dry run
-// may end anywhere: then it is the time of the event at which it ended. It ends with the first event that is not before a time that
-// the caller gives, because it is of no use to know more than the horizon needs.
+// The result is a time before which the LP sends nothing, unless something arrives, and the number
+// of events that it executes before that time. Speculation may stop at any event; then its time is
+// the result. It stops at the caller's time, because nothing later matters to the horizon.
 //
-// One invocation serves one LP. The scan of a queue (queue_scan_*) leaves it as it is.
+// One invocation serves one LP. The queue is open; scanning it (queue_scan_*) does not change it.
 //
 // Functions: speculate, speculation_reset, schedule (the model's).
 //
@@ -14,30 +15,29 @@
 // provides: dry_ends, schedule, speculate, speculation_reset
 // needs: Item, Payload, State, event_before, event_item, event_time, handle, item_event
 // needs: queue_scan_more, queue_scan_next, queue_scan_open, queue_size, run
-//
-// The queue is open.
 
-// Events of an LP that are run dry at the most.
+// Events of an LP that are executed speculatively at most.
 override DRY_EVENTS: u32 = 16u;
-// Events that it has scheduled for itself, at a time.
+// Events scheduled for the LP itself that can be pending at once.
 const DRY_OWN = 8u;
 
-// The present event, or what it scheduled, could not be followed.
+// The present event, or one that it scheduled, cannot be followed.
 var<private> dry_ends: bool;
 // The earliest time that was scheduled for another LP.
 var<private> speculate_earliest: vec2<u32>;
-// What it scheduled for itself and has not executed: the earliest is the last.
+// Events scheduled for the LP itself and not executed yet, the earliest last.
 var<private> dry_own: array<Item, DRY_OWN>;
 var<private> dry_own_count: u32;
 
 struct DryRun {
     earliest: vec2<u32>,
     events: u32,
-    // Whether it ended with `reach`.
+    // Whether it stopped at `reach`.
     reached: bool,
 }
 
-// Runs the events of a row dry that are before a time: a row that has executed so many, and has this state.
+// Executes speculatively the events before `reach` of a row with this state that has executed this
+// number of events.
 fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
     let name = name_of(row);
     var number = executed;
@@ -50,7 +50,7 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
     queue_scan_open();
     var held: Item;
     var scanned = 0u;
-    // The first event that is held and not run dry, if any.
+    // The first held event that was not executed, if any.
     var some = queue_scan_more();
     if some {
         held = queue_scan_next();
@@ -58,11 +58,13 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
     }
     var before = TIME_ZERO;
     var events = 0u;
-    // No more than a window executes: in runs that end by a number of events, none may end within an LP's events before the horizon.
+    // No more than a window executes: event-limited runs must not end within an LP's events before
+    // the horizon.
     let most = min(DRY_EVENTS, run.budget);
     // Bound: DRY_EVENTS.
     while true {
-        // What is held and could not be told of is not before the last that was; it may be before everything else.
+        // The scan has ended early. Held events that it did not reach are not before the last one
+        // that it did; they may be before everything else.
         if !some && scanned < queue_size() { return DryRun(time_min(speculate_earliest, before), events, false); }
         let own = dry_own_count > 0u && (!some || event_before(dry_own[dry_own_count - 1u], held));
         if !own && !some { break; }
@@ -87,13 +89,13 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
         lp_now = time;
         stream_open(run.seed, name, number);
         handle(name, item_event(event), &state);
-        // Before what it has sent, and nothing of it counts.
+        // The result is the time of this event; nothing that it has sent counts.
         if dry_ends { return DryRun(time, events - 1u, false); }
     }
     return DryRun(speculate_earliest, events, false);
 }
 
-// What the dry run wrote in LP memory is read no more.
+// Discards the speculative writes to LP memory.
 fn speculation_reset() {
     speculation_memory_open();
 }
@@ -111,7 +113,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
 }
 
-// Takes in an event for the LP itself.
+// Stores an event for the LP itself.
 fn speculation_store(event: Item) {
     if (dry_own_count == DRY_OWN) | time_less(event_time(event), lp_now) {
         dry_ends = true;

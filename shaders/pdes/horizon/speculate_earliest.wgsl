@@ -1,4 +1,5 @@
-// What an LP sends first, for a model that says so itself (`earliest`): no dry run. pdes/horizon/speculate.wgsl has the same function.
+// The time of an LP's first send, for a model that declares it (`earliest`): no speculative
+// execution. pdes/horizon/speculate.wgsl has the same functions. The queue is open.
 //
 // Functions: speculate, speculation_reset, schedule (the model's).
 //
@@ -6,8 +7,6 @@
 // import: pdes/memory/lp_memory.wgsl
 // provides: schedule, speculate, speculation_reset
 // needs: Payload, State, earliest, event_time, item_event, queue_first, queue_size, run
-//
-// The queue is open.
 
 struct DryRun {
     earliest: vec2<u32>,
@@ -25,8 +24,8 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
     lp_now = time;
     stream_open(run.seed, name, wide_add(executed, vec2<u32>(1u, 0u)));
     var state = begun;
-    // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
-    // runs instead.
+    // Nothing is sent before the event happens. The number of events before that time is unknown,
+    // so event-limited runs use speculative execution instead.
     let told = earliest(name, item_event(event), &state);
     record_failure();
     return DryRun(time_add(time, time_since(told, time)), run.budget, false);
@@ -34,5 +33,5 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
 
 fn speculation_reset() {}
 
-// `earliest` schedules nothing: one that could is refused before it comes here.
+// `earliest` schedules nothing: one that could is refused earlier.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}

@@ -1,7 +1,8 @@
-// Pending events out of one memory and into another: what growth does, what changes a queue design, and how the host reads them.
+// Exports pending events: for growth, for a change of queue design, and for the host.
+// pdes/memory/import.wgsl imports them.
 //
-// count_held   by row of run.rows: how many events it holds, nothing, the time of the earliest
-// lift         those rows that `lifting` says put what they hold into `exported`, each from its place on
+// count_held      for each row of `transfer`: the number of its events, 0, the time of the earliest
+// export_events   the rows of `transfer` write their events to `exported`, each from its place on
 //
 // import: pdes/engine.wgsl
 // import: pdes/memory/transfer.wgsl
@@ -17,7 +18,7 @@ fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
     var count = 0u;
     var first = TIME_NEVER;
     held_open(row);
-    // Bound: what the row holds.
+    // Bound: the events of the row.
     while held_more() {
         first = time_min(first, event_time(held_next()));
         count += 1u;
@@ -26,7 +27,7 @@ fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
-// held[row].y is where those of the row begin in `exported`.
+// held[row].y is the start of the row's events in `exported`.
 @compute @workgroup_size(GROUP_SIZE)
 fn export_events(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= transfer.rows { return; }

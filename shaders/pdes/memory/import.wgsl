@@ -1,4 +1,5 @@
-// The other way round (pdes/memory/export.wgsl): the rows that `lifting` says take what lies in `exported`. Then comes settle_lps (pdes/window/start.wgsl).
+// Imports pending events (pdes/memory/export.wgsl exports them): the rows of `transfer` insert
+// their events of `exported`. settle_lps follows (pdes/window/settle.wgsl).
 //
 // import: pdes/engine.wgsl
 // import: pdes/memory/transfer.wgsl

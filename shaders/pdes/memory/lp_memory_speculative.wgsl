@@ -1,8 +1,11 @@
-// LP memory in a dry run: the model reads what it wrote in it, and none of it stays, unless it is kept. pdes/memory/lp_memory.wgsl has the same functions.
+// LP memory in speculative execution: the model reads its own writes, and none persists unless it
+// is stored explicitly. pdes/memory/lp_memory.wgsl has the same functions.
 //
-// What was written is in a list of a few rows. Where a model writes more, or what ends a run, the dry run ends before this event.
+// Writes are in a list of a few rows. If a model writes more, or does what would end a run,
+// speculation ends before this event.
 //
-// Functions: memory_get, memory_set, memory_full; speculation_memory_open, speculation_memory_store.
+// Functions: memory_get, memory_set, memory_full; speculation_memory_open,
+// speculation_memory_store.
 //
 // import: pdes/model.wgsl
 // provides: memory_full, memory_get, memory_set
@@ -14,12 +17,12 @@ var<private> dry_written: u32;
 var<private> dry_indices: array<u32, DRY_ROWS>;
 var<private> dry_rows: array<vec4<u32>, DRY_ROWS>;
 
-// Before the first event of an LP.
+// Call it before the first event of an LP.
 fn speculation_memory_open() {
     dry_written = 0u;
 }
 
-// Lets what was written stay: the run was none that is dry.
+// Stores the writes: the execution was not speculative after all.
 fn speculation_memory_store() {
     for (var i = 0u; i < dry_written; i += 1u) {
         memory[memory_place(dry_indices[i])] = dry_rows[i];

@@ -1,6 +1,6 @@
-// The memory that events are sent to, cut over several bindings, because one does not hold it.
+// The memory that events are sent to, cut over several bindings, because it exceeds one.
 //
-//   store_0 ..   those that are not needed are bound to anything
+//   store_0 ..   bindings that are not needed are bound to any buffer
 //
 // Functions: store_rows, store_split, store_put, store_get.
 //
@@ -8,12 +8,12 @@
 // provides: store_get, store_put, store_rows, store_split
 // needs: Item
 //
-// bounds: callers give rows and places of their own bucket, for which the host made the store; a
-// row lies in binding row / STORE_ROWS, and STORE_ROWS is at least 1.
+// bounds: callers pass rows and places of their own bucket, for which the host made the store; a
+// row is in binding row / STORE_ROWS, and STORE_ROWS is at least 1.
 
-// The rows of a binding. A constant, so that the division by it costs no more than a multiplication.
+// The rows of a binding. A constant, so that a division by it compiles to a multiplication.
 override STORE_ROWS: u32 = 1u;
-// How many bindings there are. A constant, so that the others cost nothing.
+// The number of bindings. A constant, so that the others cost nothing.
 override STORE_BINDINGS: u32 = 2u;
 
 @group(0) @binding(8) var<storage, read_write> store_0: array<Item>;
@@ -46,7 +46,7 @@ fn store_rows() -> u32 {
     return STORE_ROWS;
 }
 
-// The binding of a row, and which of the binding's rows it is.
+// The binding of a row, and the row's number in that binding.
 fn store_split(row: u32) -> vec2<u32> {
     return vec2<u32>(row / STORE_ROWS, row % STORE_ROWS);
 }

@@ -1,8 +1,10 @@
-// What LPs of other parts have sent (pdes/parts/outbox.wgsl) goes into the mailboxes that the next window finds.
+// Puts events from LPs of other parts (pdes/parts/outbox.wgsl) into the mailboxes that the next
+// window reads.
 //
-//   arrivals   how many there are, then for each an LP and the words of an event
+//   arrivals   their number, then an LP and the words of an event for each
 //
-// A dispatch of the parity of the window before: it fills the same mailboxes as that one did. An invocation for each, or for several.
+// The dispatch has the parity of the window before and fills the same mailboxes. An invocation
+// serves one arrival or several.
 //
 // import: pdes/engine.wgsl
 // needs: EVENT_WORDS, mail_slot, run, store_put, store_split, words_event
@@ -16,12 +18,12 @@ fn arrive(
 ) {
     let count = arrivals[0];
     let stride = groups.x * GROUP_SIZE;
-    // Bound: the host launches an invocation for each, or for each few.
+    // Bound: the host launches an invocation for each arrival, or for each few.
     for (var i = id.x; i < count; i += stride) {
         let first = 1u + i * (1u + EVENT_WORDS);
         let row = row_at(arrivals[first]);
         if row >= run.rows {
-            // It was sent by what is not this engine.
+            // No part of this run sent it.
             fail(0u, DESTINATION);
             continue;
         }

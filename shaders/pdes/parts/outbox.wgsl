@@ -1,8 +1,12 @@
-// A part of a run that is cut over devices: what its LPs send to those of other parts. Parts are ranges of LPs, as even as can be, the longer ones
-// first. The host takes what lies here to where it belongs, between this dispatch and the next (src/hybrid/devices.rs); pdes/parts/arrive.wgsl puts it into mailboxes there.
+// A part of a run that is cut over devices: events for LPs of other parts. Parts are ranges of LPs
+// of about equal length, the longer ones first. Between this dispatch and the next, the host moves
+// the events (src/hybrid/devices.rs), and pdes/parts/arrive.wgsl puts them into mailboxes.
 //
-//   words    behind the counts of mails: for each of the other parts, in their order, how many events there are for it; then for each of them OUTBOX_ROOM entries of
-//            an LP and the words of an event. Counts go on where there is no room; then it is a failure
+//   words    after the message counts: the number of events for each other part, in order; then for
+//            each of these OUTBOX_ROOM entries of an LP and the words of an event. Counts continue
+//            beyond the room, which is a failure
+//
+// All rows have the same bound here.
 //
 // Functions: sent_away.
 //
@@ -10,10 +14,8 @@
 // import: pdes/model.wgsl
 // provides: sent_away
 // needs: EVENT_WORDS, Payload, arrival_before_bound, event_item, event_word, run
-//
-// In parts the promise is the same for all rows.
 
-// How many parts there are, which of them this one is, and how many events there is room for to each of the others.
+// The number of parts, the number of this part, and the room for events to each other part.
 override OUTBOX_PARTS: u32 = 2u;
 override OUTBOX_OWN: u32 = 0u;
 override OUTBOX_ROOM: u32 = 1u;
@@ -21,7 +23,7 @@ override OUTBOX_ROOM: u32 = 1u;
 // The words of an entry.
 const OUTBOX_ENTRY = 1u + EVENT_WORDS;
 
-// The part that an LP lies in.
+// The part of an LP.
 fn part_of(lp: u32) -> u32 {
     let least = run.total / OUTBOX_PARTS;
     let longer = run.total % OUTBOX_PARTS;
@@ -30,7 +32,7 @@ fn part_of(lp: u32) -> u32 {
     return longer + (lp - in_longer) / max(least, 1u);
 }
 
-// Whether an event for an LP, which would lie in that row, has left for another part.
+// Whether an event for an LP, whose row would be `row`, was sent to another part.
 fn sent_away(row: u32, lp: u32, time: vec2<u32>, payload: Payload) -> bool {
     if row < run.rows { return false; }
     if arrival_before_bound(time) {
@@ -42,7 +44,7 @@ fn sent_away(row: u32, lp: u32, time: vec2<u32>, payload: Payload) -> bool {
     let counts = COUNTS + 3u * run.rows;
     let place = atomicAdd(&words[counts + other], 1u);
     if place >= OUTBOX_ROOM {
-        // At the part's first LP, because it is by chance who finds no room.
+        // Reported for the part's first LP, because which LP finds no room depends on scheduling.
         fail_room(0u, OUTBOX_FULL, OUTBOX_NEEDED, place + 1u);
         return true;
     }

@@ -1,13 +1,14 @@
-// What windows are told of and leave for each other where pending events are in queues: pdes/window/yawns.wgsl, pdes/horizon/horizon.wgsl and
-// pdes/horizon/horizon_look.wgsl. (pdes/calendar/calendar_sync.wgsl has its own.)
+// What windows read and leave for each other if pending events are in queues:
+// pdes/window/yawns.wgsl, pdes/horizon/horizon.wgsl and pdes/horizon/horizon_look.wgsl.
+// pdes/calendar/calendar_sync.wgsl has its own.
 //
 // Functions: merge, did_something.
 //
 // import: time/ticks.wgsl
 // provides: Horizon, IDLE, Reduced, did_something, merge
 
-// A time of which the earliest counts (2 words); a number of events of which the sum does; a mark of which the greatest does: 0 of an LP that had
-// nothing to do, and else what clock_store says.
+// A time (2 words), of which the earliest counts; a number of events, which are added; a mark, of
+// which the greatest counts: 0 of an idle LP, else the result of clock_store.
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
@@ -27,8 +28,9 @@ struct Horizon {
     windows: vec2<u32>,
     failure: u32,
     stopped: bool,
+    // Windows that began at `now`, with this one.
     rounds: u32,
-    // Whether LPs are to be served: all before `until` are executed.
+    // Whether LPs are served: all events before `until` are executed.
     serve: bool,
     until: vec2<u32>,
 }

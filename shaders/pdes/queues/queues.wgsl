@@ -1,11 +1,13 @@
-// Pending events in a queue of each LP, and a mailbox of each for those on their way.
+// Pending events in a queue for each LP, with a mailbox for events in transit.
 //
 //   queue_events   run.queue_stride slots for each row from run.part.queue_first on
-//   inbox          run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
-//   lps[row]       time of the first pending event (2), meta words of the queue (2), of which the first may have STALLED or DRY set
+//   inbox          run.mail_capacity events for each row from run.part.inbox_first on: sent in the
+//                  last window
+//   lps[row]       time of the first pending event (2), queue meta words (2), with the flags
+//                  STALLED and SPECULATED in the first
 //
-// The mailboxes that this window fills are in the store (pdes/window/deliver_mail.wgsl). What windows do with a queue is here; what others do,
-// in pdes/queues/queues_held.wgsl and pdes/queues/queues_start.wgsl.
+// The mailboxes that this window fills are in the store (pdes/window/deliver_mail.wgsl). Windows
+// use this file; others use queues_held.wgsl and queues_start.wgsl.
 //
 // import: pdes/engine.wgsl
 // import: pdes/queues/mails.wgsl
@@ -16,14 +18,15 @@
 // needs: clock_stalled, clock_store, deliver_close, merge, message_count, queue_close, queue_first
 // needs: queue_glance, queue_pop, queue_size, run
 
-// What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
-// said at left_read (H200).
+// Read before a window knows how far it goes, together with its other first reads: one wait instead
+// of two.
 struct Seen {
     kept: vec4<u32>,
     mails: u32,
 }
 
-// The first event of the row's queue, if it was looked at before the queue was opened, and nothing else has come since.
+// The first event of the row's queue, if it was read before the queue was opened and nothing was
+// pushed since.
 var<private> pending_glance: Item;
 var<private> pending_glanced: bool;
 
@@ -43,7 +46,7 @@ fn pending_look(row: u32) {
 }
 
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
-    // What is asked for together comes together: a million LPs at rate 0.001 take 41 us a window in place of 45, so asked for by fours (H200).
+    // Reads of four rows are issued together.
     let there = rows_to_read(rows);
     let a = lps[there.x].xy;
     let b = lps[there.y].xy;
@@ -62,7 +65,7 @@ fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     return pending_wait(found, rows.w, d, mails.w, 3u, bound_of_word(asked.w, horizon));
 }
 
-// With a row whose first event, mails and window are known, as this bit.
+// Adds a row whose first event, messages and horizon are known; `bit` is its bit.
 fn pending_wait(
     found: Waits,
     row: u32,
@@ -78,14 +81,14 @@ fn pending_wait(
     return Waits(found.rows, merge(found.idle, vec4<u32>(first, 0u, 0u)));
 }
 
-// Opens the queue of a row, and takes in its mails.
+// Opens the queue of a row and pushes its messages.
 fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     if !pending_begin(row, horizon, seen) { return false; }
     mails_push(row, pending_mails);
     return true;
 }
 
-// Opens the queue of a row, and says how many mails it is to take in: pending_mails.
+// Opens the queue of a row; the caller pushes pending_mails messages.
 fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
     let kept = seen.kept;
     let mails = min(seen.mails, run.mail_capacity);

@@ -1,4 +1,5 @@
-// What an LP holds, between calls, one event after the other: its queue, then its mailbox. pdes/calendar/calendar_held.wgsl has the same functions.
+// Iterates over an LP's pending events between calls: its queue, then its mailbox.
+// pdes/calendar/calendar_held.wgsl has the same functions.
 //
 // Functions: held_open, held_more, held_next.
 //

@@ -1,5 +1,6 @@
-// How queues come to their first events: these are put unordered into the destination's queue, because no mailbox could hold a whole
-// population, and counted as its mails; then the queue is put in order. pdes/calendar/calendar_start.wgsl has the same functions.
+// Inserts the first events into queues: unordered, counted as the destination's messages, because
+// no mailbox could hold a whole population. Then the queue is ordered.
+// pdes/calendar/calendar_start.wgsl has the same functions.
 //
 // Functions: initial_insert, initial_order.
 //
@@ -8,7 +9,7 @@
 // needs: Item, event_time, queue_close, queue_first, queue_open, queue_place, queue_size
 // needs: queue_take, run
 
-// Puts an event for a row, if its queue is one of those that are bound.
+// Inserts an event for a row, if its queue is in the bound range.
 fn initial_insert(row: u32, event: Item) {
     let queue = row - run.part.queue_first;
     if queue >= run.part.queue_rows { return; }
@@ -20,7 +21,7 @@ fn initial_insert(row: u32, event: Item) {
     queue_events[queue_place(queue, index)] = event;
 }
 
-// Puts the queue of a row in order; returns what the row leaves for the first window.
+// Orders the queue of a row; returns the row's part of the first window's reduction.
 fn initial_order(row: u32) -> vec4<u32> {
     let count = mail_count(0u, row);
     queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));

@@ -1,4 +1,5 @@
-// Replicas whose LPs hold their events themselves: pdes/replicas/thread_held.wgsl has the same function for others.
+// Replicas whose LPs have queues of their own: pdes/replicas/thread_held.wgsl has the same function
+// for others.
 //
 // Functions: held_apart.
 //

@@ -1,5 +1,6 @@
-// Where mails lie in a run that has no dispatches between its windows: both halves in the store. pdes/queues/mailboxes.wgsl has the same functions, for
-// other runs, and pdes/memory/store_one.wgsl.
+// Positions of messages in a run without dispatches between its windows: both halves are in the
+// store. pdes/queues/mailboxes.wgsl and pdes/memory/store_one.wgsl have the same functions for
+// other runs.
 //
 //   store    2 x R x run.mail_capacity events: the mailboxes of either parity
 //
@@ -11,17 +12,17 @@
 
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
 
-// The half that the next window finds.
+// The half that the next window reads.
 fn mails_half() -> u32 {
     return run.part.parity;
 }
 
-// Of the mails of a row, the one with this index.
+// The message of a row with this index.
 fn mail_at(row: u32, index: u32) -> Item {
     return store[mail_slot(row, run.part.parity * run.rows + row, index)];
 }
 
-// Where in the store the mail with this index lies, of a row that is row `own` of both halves.
+// The slot in the store of the message with this index of a row that is row `own` of both halves.
 fn mail_slot(row: u32, own: u32, index: u32) -> u32 {
     return own * run.mail_capacity + index;
 }

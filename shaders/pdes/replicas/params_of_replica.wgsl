@@ -1,5 +1,5 @@
-// The parameters of a model's replicas: `params` is the row of the one that is open. It takes the place of the model's own declaration, by which a run
-// alone has them in a uniform buffer.
+// The parameters of a model's replicas: `params` is the row of the open replica. It replaces the
+// model's own declaration, a uniform buffer in a single run.
 //
 // Functions: params_open.
 //

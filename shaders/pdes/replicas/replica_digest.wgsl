@@ -1,4 +1,4 @@
-// The fingerprints of replicas: a workgroup for each, whatever maps it to invocations while it runs.
+// The fingerprints of replicas: a workgroup for each, whatever the mapping of its run.
 //
 //   digests   by place, a 64-bit sum
 //
@@ -7,7 +7,7 @@
 
 @group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
 
-// Of a row of LP memory; one that is zero counts nothing.
+// The digest of a row of LP memory; a zero row adds nothing.
 fn digest_memory_row(name: u32, index: u32, held: vec4<u32>) -> vec2<u32> {
     if all(held == vec4<u32>(0u)) { return vec2<u32>(0u); }
     var lanes = mix_word(digest_begin(DIGEST_MEMORY, name), index);
@@ -24,7 +24,7 @@ fn digest_replica(
     replica_open(place);
     let first = place * shared_run.total;
     var mine = held_apart(place, lane);
-    // Bounds: so many LPs, and rows of LP memory, for each invocation.
+    // Bounds: the LPs, and rows of LP memory, of each invocation.
     for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
         mine = wide_add(mine, digest_lp(first + lp));
     }

@@ -1,12 +1,13 @@
-// The rules of `schedule`, where it puts events into the memory of one replica: for itself from now on, for others after the lookahead.
-//
-// They are those of deliver_to (pdes/engine.wgsl), but without a branch: what is wrong is noted, and told when the model's function has returned (record_failure in pdes/model.wgsl). The event goes somewhere
-// meanwhile, because the run that it belongs to ends.
+// The rules of `schedule` within one replica: for the LP itself from now on, for others after the
+// lookahead. They are those of deliver_to (pdes/engine.wgsl) without a branch: a failure is
+// recorded in lp_wrong and reported after the model's function (record_failure in pdes/model.wgsl).
+// The event is stored all the same; its run ends.
 //
 // import: pdes/model.wgsl
 // needs: run, shared_run
 
-// The LP that an event at a time goes to, which the LP `from_lp` schedules that executes; where there is none, to that LP itself.
+// The LP that receives an event which `from_lp` schedules at `time` for `lp`; if `lp` does not
+// exist, `from_lp`.
 fn scheduled_lp(from_lp: u32, lp: u32, time: vec2<u32>) -> u32 {
     let own = lp == from_lp;
     let unknown = lp >= shared_run.total;

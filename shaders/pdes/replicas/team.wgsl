@@ -1,11 +1,13 @@
-// Replicas by teams: a workgroup serves a run, an invocation some of its LPs, and a dispatch makes windows one after the other, with barriers where a
-// run alone (pdes/window/window.wgsl) has dispatches (after Kunz et al., doi 10.1109/PADS.2012.30). Windows are those of YAWNS (pdes/window/yawns.wgsl).
+// Replicas by teams: a workgroup serves a run, and each invocation some of its LPs. A dispatch
+// executes windows one after the other, with barriers where a single run (pdes/window/window.wgsl)
+// has dispatches (after Kunz et al., doi 10.1109/PADS.2012.30). Windows are YAWNS windows
+// (pdes/window/yawns.wgsl).
 //
-//   lps      as ever, without partials; of a replica what pdes/replicas/run_of_replica.wgsl says
+//   lps      as usual, without partials; rows of a replica: pdes/replicas/run_of_replica.wgsl
 //   store    the mailboxes of either parity (pdes/replicas/mailboxes_of_replica.wgsl)
 //
-// A dispatch ends for a replica when it has stopped, or after windows and events that make run.part.slice steps: a window is one step, and one more for
-// every 32 events, which may all be of one LP.
+// For a replica, a dispatch ends when it has stopped, or after run.part.slice steps: a window is
+// one step, and one more for every 32 events, which may all be of one LP.
 //
 // import: pdes/window/execute.wgsl
 // import: pdes/window/epochs.wgsl
@@ -16,7 +18,7 @@
 // needs: REPLICA_STATUS, STOP_FAILED, STOP_NOT, pending_see, replica_leave, replica_row
 // needs: replica_stop, run, shared_run
 
-// Earliest time that is pending (2), events executed, whether an LP had something to do (1) or failed (FAILED).
+// Earliest pending time (2), events executed, whether an LP had work (1) or failed (FAILED).
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
@@ -54,12 +56,12 @@ fn team(
         if stop != STOP_NOT { break; }
         rounds = select(0u, rounds, all(left.xy == now)) + 1u;
         now = left.xy;
-        // A run that ends by a number of events ends with a cell; others have no need of cells.
+        // An event-limited run ends with an epoch; other windows are a lookahead long.
         var end = time_add(now, run.cell);
         if any(shared_run.event_limit != TIME_NEVER) { end = epoch_end(now); }
         let horizon = Horizon(time_min(end, shared_run.until), rounds);
         var mine = IDLE;
-        // Bound: so many rows of a replica for each invocation.
+        // Bound: the rows of a replica for each invocation.
         for (var lp = lane; lp < shared_run.total; lp += GROUP_SIZE) {
             mine = merge(mine, execute(first + lp, horizon, pending_see(first + lp)));
         }

@@ -1,5 +1,6 @@
-// Replicas by near teams: as pdes/replicas/team.wgsl, but with an invocation for every LP, which keeps its state in registers while a slice lasts, and with all pending events
-// in workgroup memory (pdes/replicas/team_local_pool.wgsl). So windows need no barrier but that of the workgroup, and nothing outside of it. For small runs.
+// Replicas by local teams, for small runs: as pdes/replicas/team.wgsl, but with an invocation for
+// every LP, its state in registers during a slice, and all pending events in workgroup memory
+// (pdes/replicas/team_local_pool.wgsl). So a window needs only a workgroup barrier.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -11,8 +12,9 @@
 // needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle, item_event
 // needs: replica_stop, run, shared_run
 
-// The time of the first pending event as a word, of which the smallest counts, in one step for all invocations: barriers are what windows mostly cost.
-// 1 + ticks since the last window began, or one of these. Time that is far is then found exactly, in more steps.
+// The time of the first pending event as a word, so that one atomic minimum finds it: barriers are
+// most of a window's cost. 1 + ticks since the last window began, or one of these constants. A far
+// time is then found exactly, in further steps.
 const KEY_FAILED = 0u;
 const KEY_FAR = 0xfffffffeu;
 const KEY_NEVER = 0xffffffffu;
@@ -23,21 +25,26 @@ fn local_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
     return select(select(since.x + 1u, KEY_FAR, far), KEY_NEVER, all(time == TIME_NEVER));
 }
 
-// By team, and by the number of the window modulo three: one is read while the next is written and the one after is made ready.
+// By team, and by window number modulo three: one is read, the next is written, and the one after
+// is reset.
 var<workgroup> near_keys: array<atomic<u32>, 3u * TEAMS>;
-// By the number of the window: whether any team has another one.
+// By window number modulo three: whether any team continues.
 var<workgroup> near_going: array<atomic<u32>, 3>;
 
-var<private> own_lp: u32;           // the LP of this invocation
-var<private> own_until: vec2<u32>;  // when this window ends
-var<private> own_sent: vec2<u32>;   // the earliest time that was sent in this window
+// The LP of this invocation.
+var<private> own_lp: u32;
+// When this window ends.
+var<private> own_until: vec2<u32>;
+// The earliest time sent in this window.
+var<private> own_sent: vec2<u32>;
 
-// What an LP schedules for itself after this window is sent like what it schedules for others, because an invocation that does something else than its neighbours makes all of them wait.
+// Events for the LP itself after this window are sent like those for others: otherwise invocations
+// diverge, and all wait.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let to = scheduled_lp(own_lp, lp, time);
     let slot = pool_take();
     if slot == NONE {
-        // (Not of an event that may not be.)
+        // Only if the event itself is valid.
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u); }
         return;
     }
@@ -83,19 +90,20 @@ fn near(
     // Bound: run.part.slice.
     for (var step = 0u; step < shared_run.part.slice; step += 1u) {
         let next_turn = select(turn + 1u, 0u, turn == 2u);
-        // Small teams spare themselves the branch: all of one write the same, or for the list of slots one or the other, of which either will do.
+        // Small teams need no branch: all members write the same values. Of the list of free slots,
+        // either choice is right.
         if (member == 0u) | (LISTS <= 32u) {
             atomicStore(&near_going[next_turn], 0u);
             atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
-            // (A team that has no run would do it for the first one.)
+            // A team without a run would do it for the first team.
             if (TEAMS == 1u) | here.entered { pool_choose(1u - half); }
         }
-        // (Later times than the end's are in no window, and how it stopped is found after the last one.)
+        // No window begins at or after the end; how the run stopped is found after the last window.
         let runs = (stop == STOP_NOT) & (far == FAR_NOT) & time_less(now, shared_run.until);
         if runs {
             rounds = select(0u, rounds, all(began == now)) + 1u;
             began = now;
-            // No cells: no run ends by a number of events.
+            // No epochs: this mapping has no event-limited runs.
             own_until = time_min(time_add(now, run.cell), shared_run.until);
             pool_window(half);
             if here.serves {
@@ -103,11 +111,11 @@ fn near(
                 own_sent = TIME_NEVER;
                 var executed = 0u;
                 let begin = own_time();
-                // (Such rounds are as good as never, so that all but one of these conditions cost nothing.)
+                // This many rounds are rare; the outer condition makes the inner ones free.
                 if rounds > ROUNDS {
                     if all(run.lookahead == TIME_ZERO) & time_less(begin, own_until) { fail(row, CYCLE); }
                 }
-                // Bound: run.budget. An LP that fails does nothing more.
+                // Bound: run.budget. An LP that fails stops.
                 while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), own_until) & !failed {
                     let event = own_event;
                     own_remove();
@@ -130,7 +138,7 @@ fn near(
                 executed_here += executed;
                 first = time_min(first, own_sent);
                 let key = select(local_key(first, now), KEY_FAILED, failed);
-                // There is another step: a window, or one to find a time that is far, or that which finds the end.
+                // There is another step: a window, or one that finds a far time or the end.
                 if key != KEY_NEVER {
                     atomicMin(&near_keys[3u * team + turn], key);
                     atomicStore(&near_going[turn], 1u);
@@ -148,7 +156,7 @@ fn near(
             let next = atomicLoad(&near_keys[3u * team + turn]);
             stop = select(stop, STOP_FAILED, next == KEY_FAILED);
             far = select(FAR_NOT, FAR_HIGH, next == KEY_FAR);
-            // Where a window was begun and something is pending that is not far, so many ticks further on.
+            // If a window began and the first pending event is not far, advance by these ticks.
             let since = select(next - 1u, 0u, (next == KEY_FAILED) | (next == KEY_FAR));
             now = select(wide_add(now, vec2<u32>(since, 0u)), TIME_NEVER, next == KEY_NEVER);
         } else if far == FAR_LOW {
@@ -161,7 +169,7 @@ fn near(
         turn = next_turn;
         if going == 0u { break; }
     }
-    // A time that is far, where the slice ended before it was found.
+    // Finds a far time if the slice ended before.
     for (var step = FAR_HIGH; step <= FAR_LOW; step += 1u) {
         if (far != FAR_NOT) & here.serves { far_step(step, team, search, member, first); }
         workgroupBarrier();

@@ -1,4 +1,5 @@
-// What the LPs of a replica by a near team hold, between slices: the list of each, then its inbox.
+// Iterates over the pending events of an LP of a local team between slices: its list, then its
+// inbox.
 //
 // Functions: held_open, held_more, held_next.
 //

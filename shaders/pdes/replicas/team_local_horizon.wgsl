@@ -1,16 +1,18 @@
-// Replicas by near teams whose windows go to the event horizon (Steinman's breathing time buckets; pdes/horizon/horizon.wgsl): as pdes/replicas/team_local.wgsl, which is read first, for models with a lookahead whose
-// windows of YAWNS are nearly empty. Such a window takes as long as a full one.
+// Replicas by local teams with event-horizon windows (Steinman's breathing time buckets). Read
+// pdes/replicas/team_local.wgsl first. For models with a lookahead whose YAWNS windows are nearly
+// empty, because an empty window takes as long as a full one.
 //
-// In a window each LP executes its first event on a copy of its state, and what it schedules waits. The *promise* of an LP is a time before which it sends nothing to others: the
-// earliest that this event sends, or the lookahead after the next event that the LP holds. The earliest promise of all is the horizon. No event can arrive before it, so those before it were the right ones, and their states
-// and what they scheduled stay. The others leave nothing behind, and are executed again.
-//
-//   near_keys   until the first barrier of a window, the earliest promise; then it is known how far the window goes
-//   base        a time that nothing pending is before. Words tell times after it, and are rounded down: which never says that a time is before another one where it is not. As `base` comes
-//               nearer to what is pending, they become exact
-//
-// An event *cannot be followed* that breaks a rule, schedules more than AHEAD_SENDS events, writes more of LP memory than pdes/memory/lp_memory_speculative.wgsl keeps, or is one of very many at one time. It is not executed here. Where
-// it is certain that it comes next, the run's slice ends, and says so: one of pdes/replicas/team_local.wgsl is to follow, which finds what is wrong, if anything is. So only want of room can fail here.
+// In a window each LP executes its first event on a copy of its state, and its sends wait. It sends
+// nothing to others before its bound: the earliest send of this event, or the lookahead after its
+// next event. The earliest bound is the horizon (near_keys, up to the first barrier). No event
+// arrives before it, so events before it were right: their states and sends are stored. The others
+// are discarded and executed again.
+// `base` is a time that no pending event is before. Words are times after `base`, rounded down, so
+// an order that they show is true; they become exact as `base` advances.
+// An event cannot be followed if it breaks a rule, schedules more than AHEAD_SENDS events, writes
+// more LP memory than speculation can store, or is one of very many at one time. If it is certainly
+// next, the slice ends with HALTED, and one of team_local.wgsl follows. So only missing room fails
+// here.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory_speculative.wgsl
@@ -22,7 +24,8 @@
 // needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle
 // needs: item_event, replica_stop, run, shared_run
 
-// A time as a word, by how long it is after another one: its 26 highest binary places, and how many there are below them. Earlier times have no greater words.
+// A length of time as a word: its 26 highest binary places, and the number of places below them. An
+// earlier time never has a greater word.
 const KEY_FAILED = 0u;
 const KEY_HALTED = 1u;
 const KEY_FIRST = 2u;
@@ -33,13 +36,13 @@ const KEY_BITS = 26u;
 fn ahead_key(since: vec2<u32>) -> u32 {
     let bits = select(64u - countLeadingZeros(since.y), 32u - countLeadingZeros(since.x), since.y == 0u);
     let below = max(bits, KEY_BITS) - KEY_BITS;
-    // (In two steps, because no word can be shifted by 32.)
+    // In two steps, because a word cannot be shifted by 32.
     let low = (since.x >> below) | ((since.y << 1u) << (31u - below));
     let places = select(low, since.y >> (below & 31u), below >= 32u);
     return KEY_FIRST + (below << KEY_BITS) + places;
 }
 
-// The shortest time that has such a word.
+// The shortest time with this word.
 fn key_time(key: u32) -> vec2<u32> {
     let below = (key - KEY_FIRST) >> KEY_BITS;
     let places = (key - KEY_FIRST) & ((1u << KEY_BITS) - 1u);
@@ -47,12 +50,12 @@ fn key_time(key: u32) -> vec2<u32> {
     return vec2<u32>(places << below, (places >> 1u) >> (31u - below));
 }
 
-// By team, and by the parity of the window: one counts while the next is made ready.
+// By team, and by the parity of the window: one is in use while the next is reset.
 var<workgroup> near_keys: array<atomic<u32>, 2u * TEAMS>;
-// By the parity of some windows: whether any team goes on.
+// By the parity of groups of AT_ONCE windows: whether any team continues.
 var<workgroup> near_going: array<atomic<u32>, 2>;
 
-// So many windows are made before it is asked again whether any team goes on.
+// Windows between two checks whether any team continues.
 const AT_ONCE = 4u;
 
 // Events that one event may schedule.
@@ -63,17 +66,20 @@ struct AheadSend {
     event: Item,
 }
 
-// What the present event has scheduled. The first is apart from the others, and in most models alone.
+// Events that the present event has scheduled. The first is separate: in most models it is the only
+// one.
 var<private> ahead_first: AheadSend;
 var<private> ahead_others: array<AheadSend, AHEAD_SENDS - 1u>;
 var<private> ahead_count: u32;
-// Before it nothing is sent to others.
+// Nothing is sent to others before this time.
 var<private> ahead_promise: vec2<u32>;
-// Of LP memory, more was written than is kept.
+// More LP memory was written than speculation can store.
 var<private> dry_ends: bool;
 
-var<private> own_lp: u32;         // the LP of this invocation
-var<private> own_sent: vec2<u32>; // the earliest time that was sent in this window
+// The LP of this invocation.
+var<private> own_lp: u32;
+// The earliest time sent in this window.
+var<private> own_sent: vec2<u32>;
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let to = scheduled_lp(own_lp, lp, time);
@@ -84,11 +90,11 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         ahead_others[min(ahead_count - 1u, AHEAD_SENDS - 2u)] = send;
     }
     ahead_count += 1u;
-    // What it schedules for itself may send after the lookahead.
+    // An event for the LP itself may send after the lookahead.
     ahead_promise = time_min(ahead_promise, select(time, time_add(time, run.lookahead), to == own_lp));
 }
 
-// Puts an event where its LP finds it in the next window.
+// Puts an event into the destination's inbox for the next window.
 fn ahead_send(send: AheadSend) {
     let slot = pool_take();
     if slot == NONE {
@@ -127,7 +133,8 @@ fn local_horizon(
     var stop = here.status.z;
     var windows = 0u;
     var executed_here = 0u;
-    // The time of the last event that was executed in this slice, and how many since then were at the same time.
+    // The time of the last event executed in this slice, and the number of later events at the same
+    // time.
     var last = TIME_NEVER;
     var still = 0u;
     var turn = 0u;
@@ -135,7 +142,7 @@ fn local_horizon(
     // Bound: run.part.slice.
     for (var step = 0u; step < shared_run.part.slice; step += AT_ONCE) {
         for (var each = 0u; each < AT_ONCE; each += 1u) {
-            // As in pdes/replicas/team_local.wgsl, without a branch where teams are small.
+            // Without a branch in small teams, as in pdes/replicas/team_local.wgsl.
             if (member == 0u) | (LISTS <= 32u) { atomicStore(&near_keys[2u * team + 1u - turn], KEY_NEVER); }
             let runs = here.serves & !halted;
             var next = state;
@@ -146,7 +153,7 @@ fn local_horizon(
             var after = NONE;
             var behind: Item;
             if runs {
-                // (Nobody takes or gives slots before the barrier.)
+                // No invocation takes or gives slots before the barrier.
                 pool_given = u32(atomicLoad(&pool_lean[team]) > 0);
                 own_collect(member);
                 first = own_time();
@@ -167,7 +174,7 @@ fn local_horizon(
                 lp_wrong = 0u;
                 let promise = select(time_add(first, run.lookahead), ahead_promise, follows);
                 var told = select(ahead_key(wide_subtract(promise, base)), KEY_LAST, all(promise == TIME_NEVER));
-                // What comes before the lookahead after `base` comes next.
+                // An event before `base` + lookahead is certainly next.
                 if !follows & time_less(wide_subtract(first, base), run.lookahead) { told = KEY_HALTED; }
                 atomicMin(&near_keys[2u * team + turn], told);
             }
@@ -196,7 +203,7 @@ fn local_horizon(
                 }
                 if failed { atomicMin(&near_keys[2u * team + 1u - turn], KEY_FAILED); }
             }
-            // Nothing is left before the end, or something ends the slice.
+            // Nothing is left before the end, or the slice must end.
             if !halted & ((horizon < KEY_FIRST) | (horizon == KEY_NEVER)) {
                 halted = true;
                 if horizon == KEY_FAILED { stop = STOP_FAILED; }
@@ -205,11 +212,12 @@ fn local_horizon(
             if !halted {
                 run.part.parity = 1u - run.part.parity;
                 windows += 1u;
-                // Whatever is pending now is after the horizon, or the next event of an LP, which is no more than the lookahead before it.
+                // Every pending event is after the horizon, or the next event of an LP, at most the
+                // lookahead before it.
                 if horizon != KEY_LAST {
                     base = wide_add(base, time_since(key_time(horizon), run.lookahead));
                 } else {
-                    // No promise ends before TIME_NEVER.
+                    // No bound is before TIME_NEVER.
                     let reached = time_since(TIME_NEVER, run.lookahead);
                     base = select(base, reached, time_less(base, reached));
                 }
@@ -223,7 +231,7 @@ fn local_horizon(
         if lane == 0u { atomicStore(&near_going[asked], 0u); }
         if going == 0u { break; }
     }
-    // What is pending is with its LP, or was sent in the last window.
+    // A pending event is in its LP's list, or was sent in the last window.
     let pending = time_min(own_time(), own_sent);
     for (var step = FAR_HIGH; step <= FAR_LOW; step += 1u) {
         if here.serves { far_step(step, team, 0u, member, pending); }

@@ -1,4 +1,6 @@
-// What slices of near teams begin and end with, however far their windows go (pdes/replicas/team_local.wgsl, pdes/replicas/team_local_horizon.wgsl), so that slices of either may follow each other.
+// Start and end of slices of local teams, for either kind of windows
+// (pdes/replicas/team_local.wgsl, pdes/replicas/team_local_horizon.wgsl), so that slices of either
+// may follow each other.
 //
 // Functions: local_open, local_enter, local_fetch, local_store; far_ready, far_step, far_time.
 //
@@ -8,26 +10,28 @@
 // needs: REPLICA_DONE, REPLICA_SAVED, REPLICA_STATUS, STOP_EMPTY, STOP_FAILED, STOP_NOT, State
 // needs: WINDOWS, replica_failed, replica_leave, replica_open, replica_row, shared_run
 
-// By team, and of every other search: the high and the low word of the smallest time, where it is far.
+// By team, and by parity of the search: the high and the low word of the smallest time, if it is
+// far.
 var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> near_low: array<atomic<u32>, 2u * TEAMS>;
 // By team: events executed in this slice.
 var<workgroup> near_executed: array<atomic<u32>, TEAMS>;
-// Whether any team has a run that goes on.
+// Whether any team has a run that continues.
 var<workgroup> near_entered: atomic<u32>;
 
-// Time that is far is found in two steps, before each of which invocations wait for each other: its high word, and then the low one.
+// A far time is found in two steps with a barrier between them: its high word, then its low word.
 const FAR_NOT = 0u;
 const FAR_HIGH = 1u;
 const FAR_LOW = 2u;
 
-// Makes the words of a search ready.
+// Resets the words of a search.
 fn far_ready(team: u32, search: u32) {
     atomicStore(&near_high[2u * team + search], 0xffffffffu);
     atomicStore(&near_low[2u * team + search], 0xffffffffu);
 }
 
-// One of these steps, for an invocation that serves an LP whose first event is at a time. The words of the next search are made ready meanwhile: nobody has read them since the last one.
+// A step, for an invocation whose LP's first event is at `first`. It also resets the words of the
+// next search, which no invocation has read since the last one.
 fn far_step(step: u32, team: u32, search: u32, member: u32, first: vec2<u32>) {
     let words = 2u * team + search;
     if step == FAR_HIGH {
@@ -42,7 +46,8 @@ fn far_time(team: u32, search: u32) -> vec2<u32> {
     return vec2<u32>(atomicLoad(&near_low[2u * team + search]), atomicLoad(&near_high[2u * team + search]));
 }
 
-// What an invocation serves: the LP `member` of the run in a place, which is a team's of its workgroup.
+// An invocation's work: LP `member` of the run at a place, which is that of a team of its
+// workgroup.
 struct NearSlice {
     team: u32,
     member: u32,
@@ -51,24 +56,28 @@ struct NearSlice {
     // Windows done (2) and events executed (2), and REPLICA_STATUS.
     done: vec4<u32>,
     status: vec4<u32>,
-    // Whether the run goes on, and whether there is such an LP in it.
+    // Whether the run continues, and whether it has such an LP.
     entered: bool,
     serves: bool,
     failed_before: bool,
 }
 
-// What an LP keeps from one slice to the next besides its state and events.
+// What an LP stores between slices besides its state and events.
 struct NearLp {
-    number: vec2<u32>,  // of events that it has executed
-    digest: vec2<u32>,  // of them
-    stands: u32,        // windows in a row in which it stood
+    // Number of executed events.
+    number: vec2<u32>,
+    // Their fingerprint.
+    digest: vec2<u32>,
+    // Windows in a row in which it was stalled.
+    stands: u32,
 }
 
-// To be called by all invocations, before local_enter. Makes what belongs to a team ready, but for the words that say when windows begin, which are to be made ready before local_enter, too.
+// Call it in all invocations, before local_enter. Resets a team's words; the caller also resets its
+// own window words before local_enter.
 fn local_open(group: u32, lane: u32) -> NearSlice {
     var here: NearSlice;
     here.team = lane / LISTS;
-    // Not a remainder: where LISTS is 1, SwiftShader's is not 0.
+    // Not a remainder: SwiftShader's is wrong for LISTS = 1 (it is not 0).
     here.member = lane - here.team * LISTS;
     here.place = group * TEAMS + here.team;
     here.status = vec4<u32>(TIME_NEVER, STOP_EMPTY, 0u);
@@ -90,7 +99,8 @@ fn local_open(group: u32, lane: u32) -> NearSlice {
     return here;
 }
 
-// To be called by all invocations, which wait for each other; says whether any team of the workgroup has a run that goes on.
+// Call it in all invocations; it is a barrier. Returns whether any team of the workgroup has a run
+// that continues.
 fn local_enter(here: NearSlice) -> bool {
     workgroupBarrier();
     // All members have read it.
@@ -99,7 +109,7 @@ fn local_enter(here: NearSlice) -> bool {
     return workgroupUniformLoad(&near_entered) != 0u;
 }
 
-// Before another barrier and the first window.
+// Call it before another barrier and the first window.
 fn local_fetch(here: NearSlice) -> NearLp {
     var lp: NearLp;
     lp_row = here.row;
@@ -118,8 +128,9 @@ fn local_fetch(here: NearSlice) -> NearLp {
     return lp;
 }
 
-// To be called by all invocations of a team that has a run, after the last window and a barrier since events executed were added up. `windows` of this slice were made, the first event is at `now`, and `rounds` windows began
-// there.
+// Call it in all invocations of a team with a run, after a barrier that follows the sum of executed
+// events. `windows` is the number of this slice's windows, `now` the time of the first event,
+// `rounds` the number of windows that began then.
 fn local_store(here: NearSlice, lp: NearLp, state: State, windows: u32, now: vec2<u32>, stop: u32, rounds: u32) {
     let saved = pool_keep(here.place, here.member);
     if here.serves {

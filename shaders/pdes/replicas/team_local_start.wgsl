@@ -1,9 +1,11 @@
-// The start of replicas by near teams.
+// The start of replicas by local teams.
 //
-// initial_insert     (for pdes/window/start.wgsl) puts an event anywhere into the pool of its replica, in front of those of its LP
-// settle_local   a workgroup puts the lists of a run in order, and finds the first event
+// initial_insert   puts an event of pdes/window/start.wgsl into its replica's pool, in front of its
+// LP's list
+// settle_local     a workgroup orders the lists of a run and finds the first event
 //
-//   words   until then, from run.failures + REPLICA_WORDS of all replicas on, for each row of given.rows: the first slot of its LP, and one more, or 0
+//   words   until then, after the failures and REPLICA_WORDS of all replicas, for each row of
+//           shared_run.rows: 1 + the first slot of its LP, or 0
 //
 // import: pdes/replicas/team_local_pool.wgsl
 // import: gpu/reduce.wgsl
@@ -17,7 +19,7 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
     return time_min(a, b);
 }
 
-// Where the list of a row begins until it is in order.
+// The head of a row's list until it is ordered.
 fn begin_list(row: u32) -> u32 {
     return shared_run.failures + shared_run.groups * REPLICA_WORDS + row;
 }
@@ -49,7 +51,7 @@ fn settle_local(
         let row = place * shared_run.total + lp;
         var slot = atomicLoad(&words[begin_list(row)]);
         var head = NONE;
-        // Bound: events of the LP, each put where it belongs among those before it.
+        // Bound: events of the LP, each inserted among those before it.
         while slot != 0u {
             let own = slot - 1u;
             slot = links[next + own];
@@ -69,7 +71,7 @@ fn settle_local(
         lps[shared_run.rows + row] = vec4<u32>(0u);
         least = time_min(least, first);
     }
-    // The slots that are free, every other one in either list.
+    // The free slots alternate between the two lists.
     let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), shared_run.queue_capacity);
     for (var i = count + lane; i < shared_run.queue_capacity; i += GROUP_SIZE) {
         links[next + i] = select(NONE, i + 2u, i + 2u < shared_run.queue_capacity);

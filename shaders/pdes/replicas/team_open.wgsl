@@ -1,14 +1,15 @@
-// How the dispatch of a team begins, where a workgroup serves a replica.
+// The start of a team's dispatch, if a workgroup serves a replica.
 //
 // needs: REPLICA_DONE, REPLICA_STATUS, STOP_FAILED, STOP_NOT, lps, replica_failed, replica_open
 // needs: replica_row
 
 // Windows done (2) and events executed (2).
 var<workgroup> team_done: vec4<u32>;
-// As the replica's REPLICA_STATUS, in which a failure is looked at.
+// The replica's REPLICA_STATUS, with a failure of an earlier dispatch.
 var<workgroup> team_status: vec4<u32>;
 
-// To be called by all invocations before anything of the replica in a place; then team_done and team_status are read with workgroupUniformLoad.
+// Call it in all invocations before anything of the replica at a place; then read team_done and
+// team_status with workgroupUniformLoad.
 fn team_open(place: u32, lane: u32) {
     replica_open(place);
     if lane == 0u {

@@ -1,4 +1,5 @@
-// The start of replicas by teams, after `init`: a workgroup puts the queues of a run in order, and finds its first event.
+// The start of replicas by teams, after `init`: a workgroup orders the queues of a run and finds
+// its first event.
 //
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl

@@ -1,15 +1,18 @@
-// Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/sequential/engine.rs). No window, no mailbox:
-// all pending events are in one queue (pdes/replicas/thread_queue.wgsl).
+// Replicas by threads: an invocation serves a run event by event, as the sequential engine
+// (src/pdes/sequential/engine.rs) does. All pending events are in one queue
+// (pdes/replicas/thread_queue.wgsl), without windows or mailboxes.
+// With a lookahead, the queue's order suffices, and a "window" is the run up to its end. Without
+// one, windows are the rounds of a time: events sent for the present time are held back until the
+// round is over, and so are an LP's events of that time beyond its budget. Mostly a round is one
+// event that sends one for the next round, which executes at once and never enters the queue.
 //
-// The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
-// there is up to the end. Where there is no lookahead, windows are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
-// Mostly a round is one event, which sends one for the next: that one is then executed at once, and is never in the queue.
+//   lps   as usual, without partials. Without a lookahead, a row begins with the last round that
+//         its LP recorded (2), its events in that round (at most budget + 1) and rounds in a row
+//         above the budget. The LP of a round's first event records nothing while that is the only
+//         event and no LP was put off in the round before
 //
-//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the last round that its LP took note of (2), events of it, or one more than a
-//            budget where it had more, and the rounds in a row in which that was so. No note is needed of the LP that executes the first event of a round, as long as there is no other
-//            event, where nobody was put off in the round before. Of a replica what pdes/replicas/run_of_replica.wgsl says
-//
-// A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events that it executes or puts off.
+// A dispatch ends when a replica has stopped, or after run.part.slice steps: events executed or put
+// off.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -22,13 +25,14 @@
 // needs: keys_get, keys_keep, keys_set, replica_failed, replica_leave, replica_open, replica_row
 // needs: replica_stop, run, shared_run
 
-// The first event that the present one scheduled, which takes its place in the queue.
+// The first event that the present one scheduled; it replaces the present one in the queue.
 var<private> next_any: bool;
 var<private> next_lp: u32;
 var<private> next_event: Item;
-// Whether a slot is at hand for another one, because the present event has none that the first one could take (it was never in the queue).
+// Whether a slot is free for another event, because the present event was never in the queue and
+// has no slot for the first one.
 var<private> next_spare: bool;
-// The first one that it scheduled for another LP and the present time: it counts among those that are held back.
+// The first event scheduled for another LP at the present time; it counts as held back.
 var<private> soon_any: bool;
 var<private> soon_lp: u32;
 var<private> soon_event: Item;
@@ -44,12 +48,13 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         next_event = event;
         return;
     }
-    // What has room by itself in the queue has it here, too, so that it makes no difference where slices end.
+    // An event that fits into the queue on its own fits here, too, so that the end of a slice makes
+    // no difference.
     let spare = next_spare & !later;
     next_spare = next_spare & later;
     let needed = keys_needed(later | soon_any) + u32(soon_any) + u32(next_spare);
     if !spare & (needed > run.queue_capacity) {
-        // (Not of an event that may not be.)
+        // Only if the event itself is valid.
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
         return;
     }
@@ -64,7 +69,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
 }
 
-// Who executed the first event of the present round, where no note was taken of it; NO_ROW: nobody.
+// The row of the round's first event while it is unrecorded, or NO_ROW.
 var<private> noted: u32;
 
 fn round_note(windows: vec2<u32>) {
@@ -72,8 +77,8 @@ fn round_note(windows: vec2<u32>) {
     noted = NO_ROW;
 }
 
-// Whether an LP may execute another event in the present round, of which it takes note. One that may not in so many rounds in a row does not
-// advance in time.
+// Whether an LP may execute another event in the present round, which it records. An LP that may
+// not in too many rounds in a row does not advance in time.
 fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     round_note(windows);
     let kept = lps[row];
@@ -93,8 +98,9 @@ fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     return false;
 }
 
-// The first event, and what its LP has: asked for as soon as it is known which it is, because the answers take long.
-var<private> first_row: u32;   // of the first LP of the replica
+// The first event, and its LP's data: read as soon as it is known, because of the latency.
+// The first LP of the replica.
+var<private> first_row: u32;
 var<private> first_key: vec4<u32>;
 var<private> first_event: Item;
 var<private> first_counts: vec4<u32>;
@@ -102,14 +108,16 @@ var<private> first_state: State;
 
 fn keys_found(key: vec4<u32>) {
     first_key = key;
-    // Of a key that is free, what was in the slot, and some row or none at all: nothing is made of them, and to ask takes less time than not to. (See keys_sink.)
+    // A free key has arbitrary data, which is not used; reading it costs less than a branch. (See
+    // keys_sink.)
     let row = first_row + key.z;
     first_event = store[keys_pool + key.w];
     first_counts = lps[run.rows + row];
     first_state = states_get(row);
 }
 
-// Executes the first event; what it schedules first is in next_any, next_lp and next_event, and in soon_any, soon_lp and soon_event.
+// Executes the first event; its sends are in next_any, next_lp and next_event, and in soon_any,
+// soon_lp and soon_event.
 fn execute_first() {
     let key = first_key;
     let row = first_row + key.z;
@@ -120,7 +128,7 @@ fn execute_first() {
     lp_now = key.xy;
     stream_open(run.seed, key.z, number);
     handle(key.z, item_event(first_event), &state);
-    // Before the next event is asked for, which may be the same LP's.
+    // Before the next event is read, which may be of the same LP.
     states_set(row, state);
     lps[run.rows + row] = vec4<u32>(number, digest);
 }
@@ -131,7 +139,7 @@ fn thread(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // As many runs to a workgroup as it takes for all of them: GROUP_SIZE at the most.
+    // Runs for each workgroup: as few as serve all runs, at most GROUP_SIZE.
     let together = (shared_run.groups + groups.x - 1u) / groups.x;
     let place = id.x * together + lane;
     if lane >= together || place >= shared_run.groups { return; }
@@ -148,17 +156,19 @@ fn thread(
     var windows = done.xy;
     var events = done.zw;
     var rounds = status.w;
-    // The LP and the time of the last event, and how many of them came one after the other.
+    // The LP and the time of the last event, and the number of such events in a row.
     var last = vec3<u32>(status.xy, point.w);
     var same = point.z;
     var executed = 0u;
     var stop = STOP_NOT;
     failed = replica_failed();
     let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
-    // How many rounds are to begin until it is sure that nobody was put off in the round before. (What was in the last slice is not known.)
+    // Rounds to begin until it is sure that no LP was put off in the round before. (That is unknown
+    // of the last slice.)
     var put_off = 2u;
     noted = NO_ROW;
-    // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
+    // The key to sink from the root: at first the root's own, or a free one without events. Kept
+    // for the next iteration, so that the kernel contains the sinking once.
     var sinks = keys_get(0u);
     // Bound: run.part.slice.
     for (var step = 0u; true; step += 1u) {
@@ -166,12 +176,12 @@ fn thread(
         // One branch for both.
         if (WITH_ROUNDS & (keys_held > 0u)) | (step >= shared_run.part.slice) {
             if step >= shared_run.part.slice { break; }
-            // Where nothing is left of this round, what was held back is the next one.
+            // If nothing is left of this round, the events held back are the next one.
             again = !time_less(keys_earliest(sinks).xy, until);
             if again { sinks = keys_release(sinks); }
         }
         keys_sink(sinks);
-        // Whether this is the first event of a round, and no LP needs to know more.
+        // Whether this is the first event of a round, and no LP needs a record.
         var alone = false;
         if !time_less(first_key.xy, until) | again {
             // A window is over.
@@ -193,7 +203,7 @@ fn thread(
                 noted = row;
             } else if !round_allows(row, windows) {
                 put_off = 2u;
-                // The margin that a way down reads.
+                // The margin that sinking reads.
                 let needed = keys_length + keys_held + 3u;
                 if needed > run.queue_capacity {
                     fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
@@ -205,7 +215,7 @@ fn thread(
                 continue;
             }
         }
-        // The first event, and then what it sent for the next round, as long as that is all of it.
+        // The first event, and then its send for the next round, as long as that is the only event.
         next_any = false;
         var from_root = true;
         var empty = false;
@@ -220,11 +230,11 @@ fn thread(
                 sinks = keys_get(0u);
             }
             let at_one_time = select(0u, same, all(first_key.xyz == last)) + 1u;
-            // Of all that is rare, one branch.
+            // One branch for all rare cases.
             if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
                 record_failure();
                 if at_one_time > PATIENCE { fail(first_row + first_key.z, STUCK); }
-                // It is made again for its fault to be told (src/pdes/run/replicas/driver.rs).
+                // The replica is rerun to report its failure (src/pdes/run/replicas/driver.rs).
                 until = TIME_ZERO;
             }
             executed += 1u;
@@ -236,16 +246,17 @@ fn thread(
                 keys_hold(soon_lp, soon_event);
                 break;
             }
-            // The next round. It ends with the present one's tick (a cell is a tick long), and no run is over within a tick (threads have no ends by events).
+            // The next round. It ends with the present tick (an epoch is a tick long), and no run
+            // ends within a tick (threads have no event limits).
             step += 1u;
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds += 1u;
             put_off = max(put_off, 1u) - 1u;
             let row = first_row + soon_lp;
             if rounds > ROUNDS { fail(row, CYCLE); }
-            // Nobody was put off: he would be held back.
+            // No LP was put off: its event would be held back.
             noted = row;
-            // It has no key whose place another could take.
+            // It has no key that another could replace.
             next_any = true;
             from_root = false;
             empty = keys_length == 0u;
@@ -262,13 +273,13 @@ fn thread(
     }
     var first = first_key.xyz;
     if stop == STOP_NOT {
-        // It goes down in the next slice.
+        // It sinks in the next slice.
         keys_set(0u, sinks);
         first = keys_earliest(sinks).xyz;
     }
     keys_keep();
     if any(first != last) { same = 0u; }
-    // Where nothing is first, there is no LP.
+    // Without a first event, there is no LP.
     let first_lp = select(first.z, 0u, all(first.xy == TIME_NEVER));
     lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first_lp);
     replica_leave(

@@ -1,4 +1,4 @@
-// What the LPs of a replica by a thread hold: all of it in one queue, none by LP.
+// The pending events of a replica by a thread: all in one queue, none by LP.
 //
 // Functions: held_open, held_more, held_next; held_apart.
 //
@@ -20,12 +20,13 @@ fn held_next() -> Item {
     return store[0];
 }
 
-// The digest of what an invocation takes of the replica in a place: every event once, by all invocations of a workgroup together.
+// The digest of an invocation's share of the replica's events: all invocations of a workgroup
+// together count each event once.
 fn held_apart(place: u32, lane: u32) -> vec2<u32> {
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     keys_open(place, saved.x, saved.y);
     var sum = vec2<u32>(0u);
-    // Bound: so many events for each invocation.
+    // Bound: the events of each invocation.
     for (var i = lane; i < keys_length + keys_held; i += GROUP_SIZE) {
         let behind = select(0u, run.queue_capacity - keys_held - keys_length, i >= keys_length);
         let key = keys_get(behind + i);

@@ -1,4 +1,5 @@
-// Where the keys of a run by a thread are: in their buffer. pdes/replicas/thread_keys_near.wgsl has the same functions for a place that is nearer.
+// Keys of a run by a thread in their buffer. pdes/replicas/thread_keys_near.wgsl has the same
+// functions for workgroup memory.
 //
 // Functions: keys_get, keys_set; keys_four_local, keys_set_local; keys_fetch, keys_keep.
 //
@@ -13,7 +14,7 @@ fn keys_set(node: u32, key: vec4<u32>) {
     keys_set_far(node, key);
 }
 
-// Four siblings, of which this is the first, and one key, of the first three levels of the heap.
+// Four siblings from `first` on, in the first three levels of the heap.
 fn keys_four_local(first: u32) -> FourKeys {
     return keys_four_far(first);
 }
@@ -22,7 +23,7 @@ fn keys_set_local(node: u32, key: vec4<u32>) {
     keys_set_far(node, key);
 }
 
-// To be called at the beginning of a slice, once it is known whose keys they are, and at its end.
+// Call keys_fetch at the start of a slice, after keys_open, and keys_keep at its end.
 fn keys_fetch(lane: u32) {}
 
 fn keys_keep() {}

@@ -1,9 +1,11 @@
-// Where the keys of a run by a thread are while a slice lasts: the first KEYS_NEAR, of which every way down passes some, in workgroup memory, and the others in
-// their buffer, as all are between slices.
+// Keys of a run by a thread during a slice: the first KEYS_NEAR, which every sinking passes, in
+// workgroup memory; the others in their buffer, as all are between slices.
 //
-//   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours read what is side by side
+//   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours
+//               read adjacent keys
 //
-// Functions: keys_get, keys_set; keys_four_local, keys_set_local; keys_fetch, keys_keep, as in pdes/replicas/thread_keys.wgsl.
+// Functions: keys_get, keys_set; keys_four_local, keys_set_local; keys_fetch, keys_keep, as in
+// pdes/replicas/thread_keys.wgsl.
 //
 // import: pdes/replicas/thread_queue.wgsl
 // provides: keys_fetch, keys_four_local, keys_get, keys_keep, keys_set, keys_set_local
@@ -42,7 +44,7 @@ fn keys_set_local(node: u32, key: vec4<u32>) {
 
 fn keys_fetch(lane: u32) {
     keys_lane = lane;
-    // Bound: KEYS_NEAR. A queue has three places more than run.queue_capacity, which lie free.
+    // Bound: KEYS_NEAR. A queue has three more places than run.queue_capacity, which stay free.
     for (var node = 0u; node < min(KEYS_NEAR, run.queue_capacity + 3u); node += 1u) {
         keys_near[node * GROUP_SIZE + lane] = keys[keys_base + node];
     }

@@ -1,4 +1,5 @@
-// Runs by threads that all have a lookahead: compilers leave out what rounds need, which is in the way of everything else. (Figures: docs/replicas.md.)
+// Runs by threads that all have a lookahead: compilers remove the code for rounds, which slows the
+// rest.
 //
 // provides: WITH_ROUNDS
 

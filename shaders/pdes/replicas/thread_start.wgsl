@@ -1,7 +1,7 @@
 // The start of replicas by threads.
 //
-// initial_insert       (for pdes/window/start.wgsl) puts an event anywhere into the queue of its replica, and counts it
-// settle_thread   a workgroup puts the queue of a run in order
+// initial_insert   puts an event of pdes/window/start.wgsl into its replica's queue, and counts it
+// settle_thread    a workgroup orders the queue of a run
 //
 // import: pdes/replicas/thread_queue.wgsl
 // import: pdes/replicas/thread_keys.wgsl
@@ -32,7 +32,7 @@ fn settle_thread(
     replica_open(place);
     let length = min(atomicLoad(&words[run.failures + REPLICA_PUT]), run.queue_capacity);
     keys_open(place, length, 0u);
-    // Slots that are free. Bound: so many of them for each invocation.
+    // Free slots. Bound: the slots of each invocation.
     for (var i = length + lane; i < run.queue_capacity + 3u; i += GROUP_SIZE) {
         keys_set(i, keys_free(i));
     }

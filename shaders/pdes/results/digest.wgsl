@@ -1,7 +1,8 @@
-// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events; that of LP
-// memory is pdes/results/digest_memory.wgsl. Runs between calls, when it is half 0 that counts.
+// The fingerprint of final states and pending events, added to that of the executed events (one
+// invocation per LP). pdes/results/digest_memory.wgsl covers LP memory. Runs between calls, when
+// half 0 is valid.
 //
-//   state_rows   the states as words, run.state_words per LP, whatever struct the model made of them
+//   state_rows   the states as run.state_words words per LP, whatever struct the model declares
 //   digests      one 64-bit sum per workgroup, over its LPs
 //
 // import: pdes/engine.wgsl
@@ -23,7 +24,7 @@ fn digest_lp(row: u32) -> vec2<u32> {
     let name = name_of(row);
     var sum = lps[run.rows + row].zw;
     var state = mix_word(mix_start(DIGEST_STATE), name);
-    // Bounds: the words of a state, then what the LP holds.
+    // Bounds: the words of a state, then the LP's pending events.
     for (var i = 0u; i < run.state_words; i += 1u) {
         state = mix_word(state, state_rows[row * run.state_words + i]);
     }

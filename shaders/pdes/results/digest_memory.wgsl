@@ -1,7 +1,8 @@
-// The fingerprint of LP memory: each invocation takes some of the rows of a part. Rows that are zero count nothing, so that how many there
-// are does not show.
+// The fingerprint of LP memory: each invocation reads some of the rows of a part. Zero rows add
+// nothing, so the result is independent of the number of rows.
 //
-//   memory    run.memory_rows rows of 4 words for each of the run.part.queue_rows LPs from row run.part.memory_first on
+//   memory    run.memory_rows rows of 4 words for each of the run.part.queue_rows LPs from row
+//             run.part.memory_first on
 //   digests   from run.part.first_group on: one 64-bit sum per workgroup
 //
 // import: pdes/engine.wgsl
@@ -10,7 +11,7 @@
 // provides: Reduced, merge
 // needs: run
 
-// Rows of memory that an invocation takes at the most.
+// Rows of memory that an invocation reads at most.
 const SPAN = 64u;
 
 @group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;

@@ -1,7 +1,9 @@
-// The fingerprint: 64 bits, a sum over things that have no order among themselves (executed events, final states, rows of
-// LP memory, pending events), so that neither invocations nor devices nor the layout of queues can show in it.
+// The fingerprint: a 64-bit sum over unordered items (executed events, final states, rows of LP
+// memory, pending events). It is therefore independent of invocations, devices and the layout of
+// queues.
 //
-// Each thing is a row of words, of which random/mix.wgsl makes 64 bits. The Rust twin is src/pdes/contract/fingerprint.rs.
+// random/mix.wgsl hashes the words of each item to 64 bits. The reference implementation is
+// src/pdes/contract/fingerprint.rs.
 //
 // import: gpu/wide.wgsl
 // import: random/mix.wgsl
@@ -12,7 +14,7 @@ const DIGEST_STATE = 2u;
 const DIGEST_PENDING = 3u;
 const DIGEST_MEMORY = 4u;
 
-// What the digests of an LP's events of a kind begin with.
+// The start of the digest of an LP's items of a kind.
 fn digest_begin(kind: u32, lp: u32) -> vec2<u32> {
     return mix_word(mix_start(kind), lp);
 }

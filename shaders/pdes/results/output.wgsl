@@ -1,8 +1,8 @@
-// Results: what the model's `output` makes of each LP's state and memory (one invocation per LP). It changes nothing of the run; what it
-// fails in is recorded in a control block of its own, which is bound as `words`.
+// Results: the model's `output` of each LP's state and memory (one invocation per LP). It does not
+// change the run; failures go to a control block of its own, bound as `words`.
 //
-//   run      as ever, but: run.until is the time for which results are asked, and the dispatch serves the rows from
-//            run.part.first_group * GROUP_SIZE on, one to an invocation
+//   run      as usual, but run.until is the time of the results, and the dispatch serves the rows
+//            from run.part.first_group * GROUP_SIZE on, one for each invocation
 //   outputs  an Output for each of these rows
 //
 // import: pdes/model.wgsl
@@ -12,7 +12,8 @@
 
 @group(0) @binding(8) var<storage, read_write> outputs: array<Output>;
 
-// `init` and `handle` call it. Here neither runs, and an `output` that could reach it is refused before it comes here.
+// For `init` and `handle`, which do not run here. An `output` that could call it is refused
+// earlier.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}
 
 @compute @workgroup_size(GROUP_SIZE)

@@ -1,23 +1,23 @@
-// Totals of results: the sum, the smallest and the largest value of a column over some rows, in integers, so that neither the order nor
-// the size of workgroups can show. One workgroup serves one *task*: a column and a chunk of rows, all of one class. The host adds up
-// what the tasks leave.
+// Totals of results: sum, minimum and maximum of a column over rows, in integers, so that order and
+// size of workgroups do not matter. A workgroup serves a task: a column and a chunk of rows of one
+// class. The host adds up the tasks.
 //
-//   work      what a dispatch serves: tasks work.first .. work.first + work.tasks - 1, of which task t is column t % work.columns
-//             and chunk t / work.columns
+//   work      a dispatch serves tasks work.first .. work.first + work.tasks - 1; task t is column t
+//             % work.columns and chunk t / work.columns
 //   results   work.words words for each row: a struct Output each
-//   columns   by column: its first word in a row, its kind (below), and its guard: a row counts only if the `guarded` words from word
-//             `guard` on are not all zero; 0 words are no guard
-//   chunks    by chunk: its first place, and how many rows it has
-//   order     by place: the row. Where work.ordered is 0, places are rows
+//   columns   by column: first word in a row, kind (below), guard: a row counts only if the
+//             `guarded` words from word `guard` on are not all zero; 0 words are no guard
+//   chunks    by chunk: its first place, and its number of rows
+//   order     by place: the row. If work.ordered is 0, places are rows
 //   partials  by task of the dispatch
-//   classes   by row: word work.class_word of it (written by `classify`)
+//   classes   by row: its word work.class_word (written by `classify`)
 //
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
 // provides: GROUP_SIZE, Reduced, merge
 
 struct Work {
-    // Read by no kernel, and always zero: see `struct Run` in pdes/engine.wgsl.
+    // Unused, always zero: see `struct Run` in pdes/engine.wgsl.
     unread: u32,
     first: u32,
     tasks: u32,
@@ -35,16 +35,15 @@ struct Selected {
     guarded: u32,
 }
 
-// What a task found. Values are compared and summed as numbers of 128 bits without a sign (`key`), the sum in 160 bits, which it
-// always fits: there are fewer than 2^32 rows.
+// The result of a task. Values are compared and summed as unsigned 128-bit numbers (`key`). The sum
+// has 160 bits and does not overflow, because there are fewer than 2^32 rows.
 struct Partial {
     sum: vec4<u32>,
     minimum: vec4<u32>,
     maximum: vec4<u32>,
     // The highest word of the sum.
     carry: u32,
-    // Rows that were looked at, which the host compares with the chunk, and how many of them
-    // counted.
+    // Rows that were read, which the host compares with the chunk, and the number that counted.
     seen: u32,
     counted: u32,
     unused: u32,
@@ -93,8 +92,8 @@ fn less_128(a: vec4<u32>, b: vec4<u32>) -> bool {
     return wide_less(a.zw, b.zw) | (all(a.zw == b.zw) & wide_less(a.xy, b.xy));
 }
 
-// The value that begins at a word as a number without a sign, in the same order. Signed ones are 2^31 larger. Those of f32 keep the
-// order of `f32::total_cmp`, and their sum means nothing.
+// The value at a word as an unsigned number of the same order. Signed values are offset by 2^31.
+// f32 keep the order of `f32::total_cmp`; their sum means nothing.
 fn key(at: u32, kind: u32) -> vec4<u32> {
     let word = results[at];
     switch kind {
@@ -113,7 +112,7 @@ fn totals(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let number = id.y * count.x + id.x;
-    // The grid may have a few workgroups more than there are tasks: they do the last one again, and leave nothing.
+    // The grid may have more workgroups than tasks: these repeat the last task and write nothing.
     let task = work.first + min(number, work.tasks - 1u);
     let column = columns[task % work.columns];
     let chunk = chunks[task / work.columns];
@@ -141,7 +140,7 @@ fn totals(
     }
 }
 
-// The classes alone, for the host to put the rows in their order.
+// Writes the classes only; the host orders the rows by them.
 @compute @workgroup_size(GROUP_SIZE)
 fn classify(
     @builtin(workgroup_id) id: vec3<u32>,

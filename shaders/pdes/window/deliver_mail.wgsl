@@ -1,5 +1,6 @@
-// Deliver: what `schedule` does in a window. An event for another LP goes to that one's mailbox, which the next window empties. One
-// for the LP itself goes to its own queue, and happens in this window if it is early enough.
+// Deliver: `schedule` in a window. An event for another LP goes to the mailbox of that LP, which
+// the next window drains. An event for the LP itself goes to its own queue, and executes in this
+// window if it is early enough.
 //
 // Functions: schedule (the model's); deliver_open, deliver_own, deliver_close (the engine's).
 //
@@ -8,30 +9,32 @@
 // needs: Item, Payload, arrival_before_bound, arrival_bound_read, event_item, event_time, mail_slot
 // needs: queue_size, queue_spare, queue_take, run, sent_away, store_put, store_split
 
-var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
-var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare
+// The earliest time scheduled for another LP in this window.
+var<private> deliver_earliest: vec2<u32>;
+// Number of events that the present event scheduled for the LP itself, at queue_spare.
+var<private> deliver_own_count: u32;
 
-// The event whose place in a mailbox was asked for last. It is put there when the next one asks, or at the end:
-// the answer takes long, and the work in between hides that.
+// The last sent event. Its mailbox slot is requested at once, but written at the next send or at
+// the end, because work in between hides the latency of the atomic.
 var<private> posted: bool;
 var<private> posted_row: u32;
 var<private> posted_index: u32;
 var<private> posted_event: Item;
 
-// Before the first event of an LP.
+// Call it before the first event of an LP.
 fn deliver_open() {
     deliver_earliest = TIME_NEVER;
 }
 
-// After each event: its LP's queue, which is open, takes what it scheduled for itself.
+// Call it after each event: the LP's open queue takes the events scheduled for the LP itself.
 fn deliver_own() {
     if deliver_own_count == 0u { return; }
-    // Those that there was room for.
+    // Only those that fit.
     queue_take(min(deliver_own_count, run.queue_capacity - queue_size()));
     deliver_own_count = 0u;
 }
 
-// After the last event. Returns the earliest time that was scheduled for another LP.
+// Call it after the last event. Returns the earliest time that was scheduled for another LP.
 fn deliver_close() -> vec2<u32> {
     post();
     return deliver_earliest;
@@ -40,7 +43,8 @@ fn deliver_close() -> vec2<u32> {
 fn post() {
     if !posted { return; }
     posted = false;
-    // Its place was taken, so room is asked for all the same: whose mail is the one too many must not show.
+    // Room is checked even if this fails, because the slot was taken: the result must not depend on
+    // which message is one too many.
     if arrival_before_bound(event_time(posted_event)) { fail(lp_row, PROMISE); }
     if posted_index >= run.mail_capacity {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);
@@ -71,7 +75,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     posted_event = event_item(time, payload);
 }
 
-// Puts an event for the LP itself behind those that its queue holds, for deliver_own to put in order.
+// Puts an event for the LP itself behind the events in its queue; deliver_own orders it.
 fn keep(time: vec2<u32>, payload: Payload) {
     if time_less(time, lp_now) {
         fail(lp_row, PAST);

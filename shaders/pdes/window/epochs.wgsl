@@ -1,8 +1,10 @@
-// Time is cut into cells as long as the lookahead, or of one tick where there is none. With L their length, cell i is [i L, (i + 1) L).
-// A window of YAWNS lies in one cell.
+// Time is cut into epochs of length L, the lookahead, or one tick without a lookahead. Epoch i is
+// [i L, (i + 1) L). A YAWNS window lies in one epoch.
 //
 // It does not reach a lookahead beyond its first event: calendars and teams would report other
 // faults, fixed mailboxes would need more room, and a stopped run would not resume to the same end.
+// Event-limited runs end with an epoch in every synchronisation, as in the sequential engine
+// (src/pdes/sequential/engine.rs).
 //
 // Functions: epoch_split, epoch_end, cell_key.
 //
@@ -14,7 +16,7 @@
 // bounds: no array and no loop; shifts and divisors are constants above 0, or 1 more than what they
 // were.
 
-// floor(span / L), and what is left of the span.
+// floor(span / L), and the remainder.
 struct CellSplit {
     cells: vec2<u32>,
     rest: vec2<u32>,
@@ -37,12 +39,13 @@ fn wide_multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return wide_add(mul_wide(a.x, b.x), vec2<u32>(0u, a.x * b.y + a.y * b.x));
 }
 
-// The end of the cell that a time lies in.
+// The end of the epoch of a time.
 fn epoch_end(time: vec2<u32>) -> vec2<u32> {
     return time_add(wide_subtract(time, epoch_split(time).rest), run.cell);
 }
 
-// A time within a cell as a number of 31 bits: exact where cells are not longer than that; otherwise later times may have the same.
+// A time within an epoch as a number of 31 bits: exact if epochs are no longer than that; otherwise
+// later times may have the same number.
 fn cell_key(since: vec2<u32>) -> u32 {
     if (run.cell.y == 0u) & (run.cell.x <= 0x80000000u) { return since.x; }
     let shift = 33u - countLeadingZeros(run.cell.y);

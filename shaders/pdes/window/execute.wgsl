@@ -1,4 +1,16 @@
-// Execute: an LP runs its pending events before a time in order, up to a budget of them. One invocation serves one LP.
+// Execute: an LP runs its pending events before a time in order, at most run.budget of them. One
+// invocation serves one LP. Files with pending events provide:
+//   pending_see(row) -> Seen        reads of an LP before the window's end is known
+//   pending_look(row)               more such reads, if the row is the only one of its invocation
+//   pending_open(row, ..)           whether the LP may have work; else pending_idle() is its result
+//   pending_waits(rows, Horizon)    the same for four rows before they are opened
+//   pending_any(), pending_first(), pending_pop()
+//   pending_opening()               pending_first(), if nothing was executed since pending_open
+//   pending_was_stalled()           whether STALLED was set at pending_open
+//   pending_close(row, first, ..)   `first` is the time of the first remaining event
+//
+// deliver_open and deliver_own come from pdes/window/deliver_mail.wgsl or a calendar; Horizon,
+// Reduced, horizon_enough and clock_broken from the file that synchronises.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -7,27 +19,16 @@
 // needs: Horizon, Item, Reduced, Seen, clock_broken, deliver_open, deliver_own, event_time, handle
 // needs: horizon_enough, item_event, pending_any, pending_close, pending_first, pending_idle
 // needs: pending_open, pending_opening, pending_pop, pending_was_stalled, run
-//
-// Of the files where events are pending:
-//
-//   pending_see(row) -> Seen              what there is of an LP before anybody knows how far the window goes
-//   pending_look(row)                     looks at more of it then, where the row is the only one of its invocation
-//   pending_open(row, Horizon, Seen) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
-//   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
-//   pending_any(), pending_first(), pending_pop()
-//   pending_opening()                     pending_first(), where nothing was executed since pending_open
-//   pending_was_stalled() -> bool               whether STALLED was set when it was opened
-//   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
-//
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough, clock_broken (the file that synchronises)
 
-// Which of four rows may have something to do, a bit for each, and what the others leave. Rows from run.rows on are none.
+// Which of four rows may have work, a bit for each, and the reduction of the others. Rows from
+// run.rows on do not exist.
 struct Waits {
     rows: u32,
     idle: Reduced,
 }
 
-// Executes the events of a row before the horizon's end, or enough of them; returns what the row leaves for the next window.
+// Executes the events of a row before the horizon, or enough of them; returns the row's part of the
+// reduction.
 fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
     if !pending_open(row, horizon, seen) { return pending_idle(); }
     var first = TIME_NEVER;
@@ -48,12 +49,13 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         let begin = first;
         lp_row = row;
         deliver_open();
-        // An LP that fails does nothing more: what else it were blamed for might follow from that. (What it sends is judged when it is put, while the
-        // next event is executed.) This invocation serves others, too.
+        // An LP that fails stops, because later failures might follow from the first. (Its sends
+        // are checked when they are posted, during the next event.) This invocation serves other
+        // LPs, too.
         let others_failed = failed;
         failed = false;
-        // Bound: run.budget. Asked at the end, because the first event is executed in any case (may_run), and llvmpipe goes through the body of a loop once
-        // more where that is asked at its beginning.
+        // Bound: run.budget. Checked at the end, because the first event executes in any case
+        // (may_run), and llvmpipe runs a loop body once more if the condition is at its start.
         loop {
             pending_pop();
             executed += 1u;
@@ -70,10 +72,10 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
                 first = event_time(event);
             }
             if (executed >= run.budget) | !time_less(first, horizon.until) | failed { break; }
-            // Not within a time: what of it is left, only budgets leave.
+            // Not within a time: only a budget may leave events of a time unexecuted.
             if horizon_enough(executed) & time_less(lp_now, first) { break; }
         }
-        // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
+        // Before the stores: the other order is slower.
         stands = stall_count(row, executed, all(first == begin));
         failed = failed | others_failed;
         states_set(row, state);
@@ -84,7 +86,8 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
     return pending_close(row, first, executed, stands);
 }
 
-// Whether an LP whose first event is at a time executes it; a failure, where that has no end, or a promise was broken.
+// Whether an LP whose first event is at this time executes it. Fails if a bound was broken, or if
+// rounds at one time do not end.
 fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     if !time_less(first, horizon.until) { return false; }
     if clock_broken(first) {
@@ -96,7 +99,7 @@ fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     return false;
 }
 
-// STALLED where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
+// STALLED if an LP used up its budget and its time did not advance; counts such windows in a row.
 fn stall_count(row: u32, executed: u32, still: bool) -> u32 {
     if (executed != run.budget) | !still { return 0u; }
     let place = COUNTS + row;

@@ -1,8 +1,10 @@
-// Execute, where a team of CB_LANES invocations serves an LP (queue/cb_par.wgsl): the same as pdes/window/execute.wgsl, but that it always goes on to the horizon.
+// Execute, if a team of CB_LANES invocations serves an LP (queue/cb_par.wgsl): as
+// pdes/window/execute.wgsl, but it always continues to the horizon.
 //
-// The leader of a team alone runs the model, draws and schedules. The team takes the LP's mails in, and then, in *rounds*, what
-// events scheduled for the LP itself: the leader goes on until an event does that, or to the end. In a round teams have nothing to
-// insert whose LPs are done, or that lie beyond the last one: they only keep the others company at the barriers.
+// Only the leader of a team runs the model, draws and schedules. The team inserts the LP's messages
+// and then, in rounds, the events scheduled for the LP itself: the leader continues until an event
+// schedules some, or to the end. Teams that are done, or lie beyond the last LP, insert nothing and
+// only take part in the barriers.
 //
 // import: pdes/window/execute.wgsl
 // import: pdes/queues/queues.wgsl
@@ -10,17 +12,17 @@
 // import: queue/cb_par.wgsl
 // needs: Horizon, IDLE, Item, Reduced, State, event_time, handle, item_event, mail_at, run
 
-// An event that the team is to insert: a mail in the first round, then one behind those held.
+// An event for the team to insert: a message in the first round, then an event behind those held.
 fn pending_incoming(round: u32, row: u32, mail: u32, behind: u32) -> Item {
     if round == 0u { return mail_at(row, mail); }
     return queue_events[queue_spare(behind)];
 }
 
-// Executes the events of a row before the horizon's end; returns, to the leader, what the row leaves for the next window. To be called by all
-// invocations of the workgroup.
+// Executes the events of a row before the horizon; returns the row's part of the reduction to the
+// leader. Call it in all invocations of the workgroup.
 fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     let owner = row - run.part.queue_first;
-    // From here on to the rounds, and in them where it is said, what the leader knows.
+    // Down to the rounds, and in them except for the insertion, only the leader's values are valid.
     var left = IDLE;
     var opened = false;
     var inserts = 0u;
@@ -43,7 +45,8 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     for (var round = 0u; round < run.budget + 3u; round += 1u) {
         let met = cb_team_meet(owner, opened, inserts);
         if !met.any_open || (round > 0u && met.most_count == 0u) { break; }
-        // All lanes: mails first, then what lies behind the events held. Each is read before the one before it is put in its place.
+        // All lanes: messages first, then events behind those held. Each is read before the one
+        // before it is inserted.
         var coming: Item;
         if cb_count > 0u { coming = pending_incoming(round, row, 0u, 0u); }
         for (var i = 0u; i < met.most_count; i += 1u) {
@@ -81,10 +84,10 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
                 stream_open(run.seed, name, number);
                 handle(name, item_event(event), &state);
                 record_failure();
-                // Those that there was room for.
+                // Only those that fit.
                 inserts = min(deliver_own_count, run.queue_capacity - queue_size());
                 deliver_own_count = 0u;
-                // Then the team knows what is first.
+                // The team inserts them before the leader reads the first event.
                 if inserts > 0u { break; }
                 if pending_any() {
                     event = pending_first();

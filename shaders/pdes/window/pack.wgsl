@@ -1,19 +1,20 @@
-// The rows of a workgroup that have something to do, as one list: its invocations serve them in turn, so that those that neighbour each other are
-// all busy, however few of the rows these are. One invocation looks at TILES rows before, of which it chooses.
+// The rows of a workgroup that have work, as one list. Consecutive invocations serve consecutive
+// entries, so neighbours are busy even if few rows have work. Before, each invocation chooses among
+// its own TILES rows.
 //
 // Functions: pack, pack_steps, pack_row.
 //
 // import: pdes/engine.wgsl
 
-// The list is no longer; where more rows have something to do, it gains nothing.
+// The longest list; if more rows have work, a list gains nothing.
 const PACK_MOST = 2048u;
 
 var<workgroup> pack_rows: array<u32, PACK_MOST>;
 var<workgroup> pack_count: atomic<u32>;
 var<workgroup> pack_total: u32;
 
-// How many rows the invocations chose, each of its tiles a bit; they are in pack_rows if they are no more than PACK_MOST. To be called once, by all
-// invocations of the workgroup.
+// The number of rows that the invocations chose, a bit for each tile. They are in pack_rows if they
+// are at most PACK_MOST. Call it once, in all invocations of the workgroup.
 fn pack(group: u32, lane: u32, chosen: u32) -> u32 {
     var place = 0u;
     if chosen != 0u { place = atomicAdd(&pack_count, countOneBits(chosen)); }
@@ -33,7 +34,8 @@ fn pack(group: u32, lane: u32, chosen: u32) -> u32 {
     return total;
 }
 
-// In how many steps the invocations serve what they chose, and the row of one of them in a step, or NO_ROW.
+// The number of steps in which the invocations serve the chosen rows. pack_row is an invocation's
+// row in a step, or NO_ROW.
 fn pack_steps(total: u32) -> u32 {
     return select(TILES, (total + GROUP_SIZE - 1u) / GROUP_SIZE, total <= PACK_MOST);
 }

@@ -1,4 +1,5 @@
-// The start of a run, after pdes/window/start.wgsl: what was put is put in order, and the reduction for the first window is prepared (one invocation per LP).
+// The start of a run, after pdes/window/start.wgsl: orders the inserted events and prepares the
+// reduction for the first window (one invocation per LP).
 //
 // import: pdes/engine.wgsl
 // needs: IDLE, initial_order, merge, reduce_group, run

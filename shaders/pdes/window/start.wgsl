@@ -1,9 +1,11 @@
-// The start of a run: initial states and first events, by every LP's `init` (one invocation per LP). What was put is then put in order
-// (pdes/window/settle.wgsl).
+// The start of a run: initial states and first events, by every LP's `init` (one invocation per
+// LP). pdes/window/settle.wgsl then orders the events. The lookahead does not apply before the
+// first window.
 //
-// There is no lookahead to keep before the first window. Where the queues take several bindings, `init` runs once for each of them, each time on zeroed LP
-// memory, and what it schedules is kept where it goes there. In the same way a part of a run runs `init` of the LPs of all others first, in place of its own
-// (run.part.others_first), for what they schedule for its own: no outbox could hold a whole population.
+// If the queues take several bindings, `init` runs once for each, each time on zeroed LP memory,
+// and only events for that binding are inserted. Likewise, a part of a run first runs `init` of the
+// LPs of all other parts (run.part.others_first) for the events that they schedule here: no outbox
+// could hold a whole population.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -13,7 +15,7 @@
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
-    // Another part's, which runs this `init`, too.
+    // The row is in another part, which runs this `init`, too.
     if row >= run.rows { return; }
     initial_insert(row, event_item(time, payload));
 }

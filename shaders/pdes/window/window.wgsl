@@ -1,19 +1,20 @@
-// One window of simulation: the horizon is found, every LP executes its events before it in order (up to a budget of them; the rest
-// runs in the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window
-// empties. Read this file first; its parts are files of their own, of which src/pdes/device/recipes.rs chooses:
+// One window of simulation: the horizon is found, and every LP executes its events before it in
+// order, up to a budget (the rest runs in the next window). What they schedule goes to the LP's own
+// queue, or to mailboxes of others that the next window drains. Read this file first.
+// src/pdes/device/recipes.rs chooses its parts:
 //
-//   synchronise  how far the window may go          window/yawns.wgsl, calendar/calendar_sync.wgsl
-//                                                   or horizon/horizon.wgsl
+//   synchronise  how far the window may go          window/yawns.wgsl (which describes its
+//                functions), calendar/calendar_sync.wgsl or horizon/horizon.wgsl
 //   execute      an LP's events, states, streams    window/execute.wgsl
-//   pending      where events wait until then       queues/queues.wgsl or calendar/calendar_window.wgsl
-//   deliver      what `schedule` does               window/deliver_mail.wgsl or calendar/calendar_window.wgsl
+//   pending      pending events until then          queues/queues.wgsl or
+//                calendar/calendar_window.wgsl
+//   deliver      `schedule`                         window/deliver_mail.wgsl or
+//                calendar/calendar_window.wgsl
 //
 // import: pdes/window/execute.wgsl
 // import: pdes/window/pack.wgsl
 // needs: Horizon, IDLE, Seen, did_something, horizon_of, leave, merge, pending_look, pending_see
 // needs: pending_waits, reduce_group, run, synchronise
-//
-// pdes/window/yawns.wgsl describes synchronise, leave and what belongs to them.
 
 // One row for each invocation.
 @compute @workgroup_size(GROUP_SIZE)
@@ -37,14 +38,14 @@ fn window(
     if lane == 0u && group < run.groups {
         leave(group, horizon, left);
     }
-    // A loop that the driver cut may be that of any LP that had something to do.
+    // The cut loop may belong to any LP with work.
     if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
-// What a window knows at its beginning and needs at its end: while rows are served it would take registers of each invocation.
+// The horizon, stored while rows are served: otherwise it takes registers of each invocation.
 var<workgroup> window_found: Horizon;
 
-// The same with TILES rows for each, of which those that have something to do are served.
+// The same with TILES rows for each invocation; rows that have work are served.
 @compute @workgroup_size(GROUP_SIZE)
 fn window_tiles(
     @builtin(workgroup_id) id: vec3<u32>,

@@ -1,9 +1,9 @@
-// One window of simulation where teams of invocations serve LPs (queue/cb_par.wgsl): the same as pdes/window/window.wgsl, which is read first.
+// One window of simulation if teams of invocations serve LPs (queue/cb_par.wgsl): as
+// pdes/window/window.wgsl, which is read first. pdes/window/yawns.wgsl describes synchronise, leave
+// and their types.
 //
 // import: pdes/window/execute_team.wgsl
 // needs: IDLE, did_something, horizon_of, leave, merge, reduce_group, run, synchronise
-//
-// pdes/window/yawns.wgsl describes synchronise, leave and what belongs to them.
 
 // TILES rows for each team, one after the other.
 @compute @workgroup_size(GROUP_SIZE)
@@ -16,7 +16,7 @@ fn window_team(
     cb_team_begin(lane);
     var mine = IDLE;
     var served = NO_ROW;
-    // All know it, and now it is uniform.
+    // All invocations know it; this makes it uniform.
     if cb_team_most(vec2<u32>(u32(horizon.serve), 0u)).x != 0u {
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = (group * TILES + tile) * CB_TEAMS + cb_team;

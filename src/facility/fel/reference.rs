@@ -1,4 +1,4 @@
-//! Park and Fishwick's method on the processor, by a binary heap of departures.
+//! Park and Fishwick's method on the CPU, with a binary heap of departures.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -7,15 +7,15 @@ use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word,
 use crate::random::mix;
 use crate::time::Ticks;
 
-/// What [`FelSimulation`](crate::facility::FelSimulation) means: the same network on the processor,
-/// by a binary heap of departures.
+/// Reference implementation of [`FelSimulation`](crate::facility::FelSimulation): the same network
+/// on the CPU, with a binary heap of departures.
 #[derive(Debug)]
 pub struct FelReference<'a> {
     network: &'a FelNetwork,
     seed: u64,
     interval: u32,
     until: Ticks,
-    /// The time of the last iteration, and how many came one after the other at that time.
+    /// The time of the last iteration, and the number of consecutive iterations at that time.
     last: (u64, u32),
     rows: Vec<Row>,
     departures: BinaryHeap<Reverse<(u64, u32)>>,
@@ -24,7 +24,7 @@ pub struct FelReference<'a> {
 /// A facility.
 #[derive(Debug, Clone, Default)]
 struct Row {
-    /// Tokens that wait, and since when.
+    /// Waiting tokens with the times of their arrivals.
     queue: VecDeque<(u32, u64)>,
     service: Option<Service>,
     began: u64,
@@ -37,7 +37,7 @@ struct Row {
 struct Service {
     token: u32,
     target: u32,
-    /// When it ends, as drawn, and in whole intervals.
+    /// The end of the service, as drawn, and in whole intervals.
     original: u64,
     departs: u64,
 }
@@ -70,7 +70,7 @@ impl<'a> FelReference<'a> {
         Ok(twin)
     }
 
-    /// Executes all events before `until`. Returns up to when it has come.
+    /// Executes all events before `until`. Returns the time it reached.
     ///
     /// # Errors
     /// [`FelError::Stuck`].
@@ -91,7 +91,7 @@ impl<'a> FelReference<'a> {
         Ok(self.until)
     }
 
-    /// Executes the events of a time.
+    /// Executes the events of one time.
     fn iterate(&mut self, now: u64) {
         let mut departed = Vec::new();
         while let Some(&Reverse((time, facility))) = self.departures.peek()
@@ -100,7 +100,7 @@ impl<'a> FelReference<'a> {
             self.departures.pop();
             departed.push(facility);
         }
-        // By facility, who arrives: in order of original time, hash, source.
+        // By facility, its arrivals in order of original time, hash, source.
         let mut arrivals: BTreeMap<u32, Vec<(u64, u64, u32, u32)>> = BTreeMap::new();
         for &source in &departed {
             let Service { token, target, original, .. } =
@@ -123,7 +123,7 @@ impl<'a> FelReference<'a> {
         }
     }
 
-    /// Serves the first of those that wait, if there is one.
+    /// Serves the first waiting token, if there is one.
     fn serve_next(&mut self, facility: u32, now: u64) {
         let row = &mut self.rows[facility as usize];
         let Some((token, arrived)) = row.queue.pop_front() else { return };
@@ -136,7 +136,7 @@ impl<'a> FelReference<'a> {
         self.departures.push(Reverse((departs, facility)));
     }
 
-    /// What the run gave, up to the end of the last one.
+    /// The results up to the end of the last run.
     pub fn results(&self) -> FelResults {
         let facility = |row: &Row| {
             let departs = row.service.map(|service| Ticks::new(service.departs));
@@ -148,11 +148,11 @@ impl<'a> FelReference<'a> {
 }
 shared! {
     "facility/fel_depart.wgsl":
-    /// Iterations at one time after which a run is taken for one that stands still.
+    /// Iterations at one time after which a run counts as stuck.
     const PATIENCE: u32;
 }
 shared! {
     "facility/fel_arrive.wgsl":
-    /// What tells the order of tokens that arrive at one time from other hashes: "felt".
+    /// Separates the hash that orders simultaneous arrivals from other hashes: "felt".
     const KIND_TIE: u32;
 }

@@ -1,4 +1,4 @@
-//! Park and Fishwick's method on a device. `shaders/facility/event_list.wgsl` says how it works.
+//! Park and Fishwick's method on a device. `shaders/facility/event_list.wgsl` describes it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -33,15 +33,14 @@ shared! {
     const STOP_STUCK: u32;
 }
 
-/// A closed network on the GPU by a global future event list: Park and Fishwick's method.
-/// `shaders/facility/event_list.wgsl` says how it works.
+/// A closed network on the GPU with a global future event list: Park and Fishwick's method.
+/// `shaders/facility/event_list.wgsl` describes it.
 ///
 /// An iteration executes all events of the earliest time. With an interval, departures are rounded
-/// to whole intervals, so that an iteration has many events, and tokens that arrive together are
-/// taken by their original times (section 5.2.1); tokens of the same original time in a random
-/// order that depends on the seed. Results are then not those of the network: how far they are off
-/// grows with the interval (Figure 20). Without an interval they are exact, and an iteration has
-/// few events.
+/// to whole intervals, so an iteration has many events. Tokens that arrive together are ordered by
+/// their original times (section 5.2.1); ties have a random order that depends on the seed. Results
+/// then deviate from those of the network, and the deviation grows with the interval (Figure 20).
+/// Without an interval they are exact, and an iteration has few events.
 ///
 /// ```
 /// use eventhorizon::facility::{FelNetwork, FelSimulation, FelReference};
@@ -58,10 +57,10 @@ shared! {
 /// let results = simulation.results()?;
 /// assert!((0.3..0.6).contains(&results.utilisation()));
 ///
-/// // The same on the processor, one event after the other.
-/// let mut twin = FelReference::new(&network, seed, interval)?;
-/// twin.run(end)?;
-/// assert_eq!(results, twin.results());
+/// // The same on the CPU, one event after the other.
+/// let mut reference = FelReference::new(&network, seed, interval)?;
+/// reference.run(end)?;
+/// assert_eq!(results, reference.results());
 /// # Ok(())
 /// # }
 /// ```
@@ -75,13 +74,12 @@ pub struct FelSimulation {
     rows: Buffer<[u32; 4]>,
     pair: Plan,
     pace: Pace,
-    /// Up to when it has come.
+    /// The time that the run has reached.
     time: Ticks,
 }
 
-/// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service,
-/// 10⁶ events per second with 1, 2, 4 and 8: 256² facilities 87, 84, 77, 65; 512² 213, 274, 253,
-/// 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
+/// Facilities per invocation: more for larger networks, at most 8, so that iterations have fewer
+/// workgroups; 1 on software adapters.
 fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
     match gpu.is_software() {
         true => 1,
@@ -90,17 +88,17 @@ fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
 }
 
 impl FelSimulation {
-    /// A network at time zero, on a device. `interval` is in ticks, and zero for none.
+    /// A network at time zero, on a device. `interval` is in ticks; zero means no rounding.
     ///
     /// # Errors
-    /// [`FelError::Setting`] for an interval beyond 2^31 ticks, and where the device fails.
+    /// [`FelError::Setting`] for an interval beyond 2^31 ticks, and errors of the device.
     pub fn new(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: Ticks) -> Result<Self, FelError> {
         let interval = interval_word(interval)?;
         let count = network.len();
         let facilities = u32::try_from(count).expect("at most 2^28");
         let width = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).max().unwrap_or(0);
         let (sources, targets) = (width(&network.sources), width(&network.targets));
-        // Numbers in the graph are words, and it is one binding.
+        // Indices into the graph are words, and it is one binding.
         let words = (sources + targets + 2) as u64 * u64::from(facilities);
         if 4 * words > gpu.max_buffer_bytes() || words > u64::from(u32::MAX) {
             return Err(GpuError::TooLarge {
@@ -125,7 +123,7 @@ impl FelSimulation {
             graph[last] = u32::try_from(network.targets[facility].len()).expect("checked");
             graph[last + count] = network.means[facility];
         }
-        // Tokens in queues, facility by facility.
+        // The tokens in queues, facility by facility.
         let (mut rows, mut tokens) = (Vec::with_capacity(2 * count), Vec::new());
         for &held in &network.tokens {
             let first = u32::try_from(tokens.len()).expect("at most 2^28");
@@ -184,10 +182,10 @@ impl FelSimulation {
         Ok(Self { gpu: gpu.clone(), params, uniforms, control, times, rows, pair, pace, time })
     }
 
-    /// Executes all events before `until`. Returns up to when it has come.
+    /// Executes all events before `until`. Returns the time it reached.
     ///
     /// # Errors
-    /// [`FelError::Stuck`], and where the device fails.
+    /// [`FelError::Stuck`], and errors of the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.until(until).run()
@@ -209,7 +207,7 @@ impl FelSimulation {
         for (parity, uniform) in (0..).zip(&self.uniforms) {
             uniform.write(gpu, 0, &[Params { parity, ..self.params }])?;
         }
-        // Two submissions at a time: the device works on one while the host records the other.
+        // Two submissions in flight: the device executes one while the host records the other.
         // Iterations beyond the end do nothing.
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None);
@@ -236,7 +234,7 @@ impl FelSimulation {
                 (STOP_NOT, None) => {}
                 _ => (ended, stuck) = (true, stop == STOP_STUCK),
             }
-            // A run whose watcher ends it has come to the events of this time.
+            // A run that its watcher ends has reached the events of this time.
             self.time = if [STOP_NOT, STOP_STUCK].contains(&stop) { now } else { self.params.until };
             ended |= watch(now).is_break();
             (last, before) = (Instant::now(), Some(done));
@@ -247,24 +245,24 @@ impl FelSimulation {
         Ok(self.time)
     }
 
-    /// What the run gave, up to the end of the last one.
+    /// The results up to the end of the last run.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// Errors of the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn results(&self) -> Result<FelResults, FelError> {
         pollster::block_on(self.results_async())
     }
 
-    /// The same where nothing may block.
+    /// The same as [`FelSimulation::results`], without blocking.
     ///
     /// # Errors
-    /// Where the device fails.
+    /// Errors of the device.
     pub async fn results_async(&self) -> Result<FelResults, FelError> {
         let count = u64::from(self.params.facilities);
         let rows = self.rows.read_range(&self.gpu, 0, 2 * count).await?;
         let times = self.times.read_range(&self.gpu, 0, count).await?;
-        // A run that was dropped while it waited has come further than it could tell.
+        // A run that was dropped while it waited has advanced further than `self.time`.
         let [[low, high, ..], ..] = self.control.read_async(&self.gpu).await?[..] else {
             unreachable!("it has four rows")
         };
@@ -356,7 +354,7 @@ fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: as `// bounds:` of shaders/facility/event_list.wgsl and of the files beside it says.
+    // SAFETY: see `// bounds:` of shaders/facility/event_list.wgsl and of the files it imports.
     unsafe { recipe.trusted(gpu) }
 }
 

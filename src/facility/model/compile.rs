@@ -1,4 +1,4 @@
-//! A network becomes a model.
+//! Compiles a network into a model.
 
 use bytemuck::Zeroable as _;
 
@@ -15,7 +15,7 @@ use crate::facility::scale::TimeScale;
 use crate::facility::{Discipline, Distribution, Facility, FacilityError, Network};
 
 impl Network {
-    /// Checks the network and makes a model of it.
+    /// Checks the network and compiles it into a model.
     ///
     /// # Errors
     /// [`FacilityError`], with the node.
@@ -23,10 +23,10 @@ impl Network {
         Facility::new(self, false)
     }
 
-    /// The same, and a network may be unstable.
+    /// The same for networks that may be unstable.
     ///
     /// # Errors
-    /// As [`Network::compile`], but for [`FacilityError::Unstable`] and
+    /// As [`Network::compile`], except [`FacilityError::Unstable`] and
     /// [`FacilityError::Unchecked`].
     pub fn compile_unstable(&self) -> Result<Facility, FacilityError> {
         Facility::new(self, true)
@@ -65,8 +65,8 @@ impl Facility {
         Ok(made.with_room(room))
     }
 
-    /// Whether it takes the interpreter of all that there is: `shaders/facility/network_plain.wgsl`
-    /// says for what it does not.
+    /// Whether it needs the full interpreter; `shaders/facility/network_plain.wgsl` lists what it
+    /// lacks.
     pub(super) fn special(&self) -> bool {
         let of = |node: &Node| {
             let interrupts = matches!(discipline(node), PREEMPTIVE | SHARING);
@@ -79,7 +79,8 @@ impl Facility {
         self.params.details != 0 || self.params.trace != 0 || self.nodes.iter().any(has)
     }
 
-    /// Whether the one of `shaders/facility/network_simple.wgsl` will do, where it takes no other.
+    /// Whether `shaders/facility/network_simple.wgsl` suffices, if the full interpreter is not
+    /// needed.
     pub(super) fn simple(&self) -> bool {
         let is_simple =
             |law: &Distribution| matches!(law, Distribution::Exponential(_) | Distribution::Constant(_));
@@ -97,7 +98,7 @@ impl Facility {
         self.params.slot_rows == 1 && self.nodes.iter().all(of)
     }
 
-    /// With rows for what distributions are told of, or without.
+    /// Lays out rows, with or without details for distributions.
     pub(in crate::facility) fn laid_out(mut self, details: bool) -> Self {
         let most = |of: &dyn Fn(&Node) -> u32| self.nodes.iter().map(of).max().unwrap_or(0);
         let known = most(&|node| if node.choice == Choice::Shortest { word(node.most_ways()) } else { 0 });
@@ -116,14 +117,14 @@ impl Facility {
         self
     }
 
-    /// Slots for that many.
+    /// Slots for the current room.
     pub(super) fn slots(&self) -> u32 {
         let room = self.params.room;
         let has_ring = self.nodes.iter().any(|node| discipline(node) == RING);
         if has_ring && room > 0 { room.next_power_of_two().max(RING_SIZE) } else { room }
     }
 
-    /// More than that can never wait at any station.
+    /// Upper bound of the customers that can wait at any station.
     pub(in crate::facility) fn most_waiting(&self) -> u32 {
         let open = self.nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
         let population = population(&self.nodes);
@@ -131,7 +132,7 @@ impl Facility {
             Kind::Station { servers: Some(_), .. } if node.blocks && open => MOST_ROOM,
             Kind::Station { servers: Some(_), .. } if node.blocks => population,
             Kind::Station { discipline: Discipline::Sharing, capacity: Some(capacity), .. } => capacity,
-            // (With a calendar there may be fewer servers.)
+            // A schedule may leave fewer servers.
             Kind::Station { servers: Some(_), capacity: Some(capacity), .. } if !node.plain() => capacity,
             Kind::Station { servers: Some(servers), capacity: Some(capacity), .. } => capacity - servers,
             Kind::Station { servers: Some(_), .. } if open => MOST_ROOM,

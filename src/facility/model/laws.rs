@@ -1,5 +1,5 @@
-//! The reference implementation of `shaders/facility/network/distributions.wgsl`, and the part of it that
-//! the table of distributions makes.
+//! The reference implementation of `shaders/facility/network/distributions.wgsl`, and the part of
+//! it that is generated from the table of distributions.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -9,27 +9,27 @@ use crate::gpu::Source;
 use crate::random::Stream;
 use crate::time::Ticks;
 
-/// A time by a law's words.
+/// A time drawn from a distribution's words.
 pub(super) fn variate(stream: &mut Stream, law: &[u32]) -> Ticks {
     let (kind, law) = Law::of(law);
     (KINDS[kind].time)(stream, &law)
 }
 
-/// A network's file with the functions that `laws.wgsl` needs of it.
+/// A network's file with the functions that `distributions.wgsl` imports from it.
 pub(super) fn with_laws(file: &Source) -> Source {
     static LAWS: LazyLock<String> = LazyLock::new(|| laws(KINDS));
     Source::new(file.name().to_owned(), format!("{}\n{}", file.text(), *LAWS))
 }
 
-/// Bits of a number of draws, and kinds of which one word has the numbers.
+/// Bits of a number of draws, and the kinds that fit in one word.
 const DRAWS_BITS: usize = 2;
 const MOST_KINDS: usize = 16;
 const _: () = assert!(KINDS.len() <= MOST_KINDS, "one word has no room for the draws of more kinds");
 
-/// The functions of kinds: how many words each draws, and the time that they stand for.
+/// Generates the functions of kinds: how many words each draws, and its time.
 fn laws(kinds: &[Kind]) -> String {
     let mut draws = 0;
-    // Of rows with the same text, one case: compilers put a copy of each function at each call.
+    // One case for rows with the same text: compilers copy each function to each call.
     let mut cases: Vec<(&str, String)> = Vec::new();
     for (place, kind) in kinds.iter().enumerate() {
         draws |= kind.draws << (DRAWS_BITS * place);
@@ -59,9 +59,9 @@ mod tests {
     use crate::gpu::Program;
     use crate::shaders;
 
-    /// The half of a time, to see what a distribution takes: a row and a function.
+    /// Half of a time: shows that a new distribution needs only a row and a function.
     const HALF: Kind = Kind {
-        number: 9, // of which there is none
+        number: 9, // an unused number
         draws: 1,
         wgsl: "half_of(words.x, a)",
         time: |stream, law| Ticks::new(law.a.get() / 2 + u64::from(stream.draw() & 1)),

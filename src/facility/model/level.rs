@@ -1,12 +1,12 @@
-//! What is kept of numbers and of times: sums, of which the host makes the rest.
+//! Sums over numbers and times, from which the host computes statistics.
 
 shared! {
     "facility/network/records.wgsl":
-    /// A number that changes, with what the area under it is made of: the WGSL `struct Level`.
+    /// A number that changes, with the area under it: the WGSL `struct Level`.
     ///
-    /// All that is added up is each change times its *age*, the ticks from the end of the warm-up
-    /// until then, because each row that an event changes costs time. The area is the level times
-    /// the age of the end, less that sum.
+    /// It sums only each change times its *age*, the ticks from the end of the warm-up until the
+    /// change, because each row that an event changes costs time. The area is the level times the
+    /// age at the end, less that sum.
     #[derive(PartialEq, Eq, Default)]
     pub struct Level {
         /// Modulo 2^96, low word first.
@@ -16,11 +16,11 @@ shared! {
     }
 }
 
-/// The highest number of 96 bits.
+/// The largest number of 96 bits.
 const MOST: u128 = (1 << 96) - 1;
 
 impl Level {
-    /// The number now.
+    /// The current number.
     pub fn level(&self) -> u32 {
         self.level
     }
@@ -31,13 +31,13 @@ impl Level {
         (u128::from(self.level) * u128::from(age)).wrapping_sub(self.changes()) & MOST
     }
 
-    /// The number of both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self::of(self.changes() + other.changes(), self.level.wrapping_add(other.level))
     }
 
-    /// It goes up or down at an age.
+    /// Changes the number at an age.
     pub(super) fn change(&mut self, change: i32, age: u64) {
         let product = u128::from(change.unsigned_abs()) * u128::from(age);
         let product = if change < 0 { product.wrapping_neg() } else { product };
@@ -55,11 +55,11 @@ impl Level {
 
 shared! {
     "facility/network/records.wgsl":
-    /// Times that were observed, in ticks: the WGSL `struct TimeSums`.
+    /// Sums of observed times, in ticks: the WGSL `struct TimeSums`.
     #[derive(PartialEq, Eq, Default)]
     pub struct TimeSums {
         sum: [u32; 4],
-        /// All ones where it does not fit.
+        /// All ones if it does not fit.
         squares: [u32; 4],
         count: u64,
         unused: u64,
@@ -71,7 +71,7 @@ impl TimeSums {
         Self { sum: row(sum), squares, count, unused: 0 }
     }
 
-    /// How many there are.
+    /// The number of times.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -81,7 +81,7 @@ impl TimeSums {
         number(self.sum)
     }
 
-    /// The sum of their squares; None where it does not fit 128 bits.
+    /// The sum of their squares; `None` if it does not fit 128 bits.
     pub fn squares(&self) -> Option<u128> {
         Some(number(self.squares)).filter(|&squares| squares < u128::MAX)
     }
@@ -103,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The sums of changes give the area that one gets by adding up level times duration.
+        /// The sums of changes give the same area as the sum of level times duration.
         #[test]
         fn areas_are_those_of_levels_that_last(
             changes in prop::collection::vec((0..1_u64 << 40, -3..4_i32), 0..20),
@@ -119,7 +119,7 @@ mod tests {
                 for (age, change) in changes {
                     area += u128::from(held) * u128::from(age - at);
                     at = age;
-                    // Not below nobody.
+                    // The number stays non-negative.
                     let change = change.max(-held.cast_signed());
                     level.change(change, age);
                     held = held.strict_add_signed(change);
@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// More may leave a node along ways that take time than come to it: of all nodes, the number is
-    /// right.
+    /// A node may send more customers along timed routes than it receives; the sum over all nodes
+    /// is right.
     #[test]
     fn numbers_below_zero_are_made_up_for_by_others() {
         let (mut here, mut there) = (Level::default(), Level::default());

@@ -1,4 +1,5 @@
-//! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
+//! The reference implementation of `shaders/facility/network/lines.wgsl`: waiting lines, and
+//! servers with rows.
 
 use super::records::block_of;
 use super::streams::Draw;
@@ -52,8 +53,8 @@ impl Facility {
         state.waiting += u32::from(line != GUESTS);
         let (mut next, mut previous) = (0, 0);
         if list {
-            // How far from the slot after it the next free one is: not at all, where it was never
-            // written.
+            // A free slot stores the distance from its successor to the next free slot: 0 if it was
+            // never written.
             state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
             let [first, last, services, departures] = context.memory_get(line);
             let ends = if in_front {
@@ -77,15 +78,15 @@ impl Facility {
         slot
     }
 
-    /// The slot of a ring for one more.
+    /// The slot of a ring for one more customer.
     fn ring_end(&self, state: &mut FacilityState, context: &mut NetworkContext<'_>) -> u32 {
         let size = RING_SIZE << state.polled;
         let first = state.free;
         if state.waiting < size {
             return (first + state.waiting) % size;
         }
-        // Twice as many: who is in those before the first comes behind the others, or the others
-        // before him, if they are fewer.
+        // Doubles the ring: moves the customers in slots before the first behind the others, or the
+        // others to the end, whichever are fewer.
         let before = first <= size / 2;
         for slot in if before { 0..first } else { first..size } {
             self.move_slot(slot, size + slot, context);
@@ -110,7 +111,7 @@ impl Facility {
         }
     }
 
-    /// Takes a customer out of a line.
+    /// Removes a customer from a line.
     pub(super) fn drop_out(
         &self,
         slot: u32,
@@ -135,8 +136,8 @@ impl Facility {
         state.free = slot;
     }
 
-    /// Takes the customer who is served next out of his line, or the first of the guests. There is
-    /// one.
+    /// Removes the customer that is served next from its line, or the first blocked customer. The
+    /// line must not be empty.
     pub(super) fn take(
         &self,
         lp: u32,
@@ -154,7 +155,7 @@ impl Facility {
             context.stream().named(self.node_name(lp, Draw::Pick), picked);
             context.stream().below(state.waiting)
         } else {
-            // Where classes are polled, from the one on that was served last.
+            // Polling starts with the class that was served last.
             let first = if discipline == POLLING { state.polled } else { 0 };
             let classes = self.params.classes;
             let mut lines = (0..classes).map(|line| block_of((first + line) % classes));
@@ -168,7 +169,7 @@ impl Facility {
             RING => {
                 state.waiting -= 1;
                 state.free = (slot + 1) % (RING_SIZE << state.polled);
-                // From the first slot again where nobody is left.
+                // An empty line starts from the first slot again.
                 if state.waiting == 0 {
                     state.free = 0;
                 }
@@ -182,7 +183,7 @@ impl Facility {
         who
     }
 
-    /// Who is in a slot.
+    /// The customer in a slot.
     pub(super) fn customer_of(&self, slot: u32, context: &mut NetworkContext<'_>) -> Customer {
         let [entered, arrived] = halves(self.slot_row(slot, 0, context));
         let class = if self.params.slot_rows > 1 { self.slot_row(slot, 1, context)[0] } else { 0 };
@@ -193,8 +194,8 @@ impl Facility {
         Customer { class, entered, arrived, left }
     }
 
-    /// Who waits with a server for room elsewhere, in the memory of all LPs: the node that he is
-    /// at, and the one that has no room.
+    /// The customers that hold a server and wait for room elsewhere, in the memory of all LPs:
+    /// their node, and the full node.
     pub(in crate::facility) fn waits_for(&self, memory: &[[u32; 4]]) -> Vec<(usize, usize)> {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let mut waits = Vec::new();
@@ -206,13 +207,12 @@ impl Facility {
         waits
     }
 
-    /// Of each node, whether anybody waits in a line there who will leave it when his patience
-    /// ends.
+    /// By node, whether any customer in a line there has limited patience.
     pub(in crate::facility) fn impatient(&self, memory: &[[u32; 4]]) -> Vec<bool> {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let nodes = self.nodes.iter().zip(memory.chunks(rows));
         let here = |(node, memory): (&crate::facility::nodes::Node, &[[u32; 4]])| {
-            // (A line in random order is no list, and nobody in it is impatient.)
+            // A line in random order is not a list, and its customers have no patience.
             node.pairs.iter().any(|pair| pair.patience.is_some())
                 && (0..self.params.classes)
                     .flat_map(|line| self.slots_of(memory, block_of(line)))
@@ -221,10 +221,10 @@ impl Facility {
         nodes.map(here).collect()
     }
 
-    /// The first rows of the slots in a line of an LP, in their order.
+    /// The first rows of the slots in a line of an LP, in order.
     fn slots_of(&self, memory: &[[u32; 4]], line: u32) -> Vec<usize> {
         let (mut slots, mut next) = (Vec::new(), memory[line as usize][0]);
-        // Each slot once.
+        // Visits each slot once.
         while next > 0 {
             let slot = (self.params.slots + (next - 1) * self.params.slot_rows) as usize;
             slots.push(slot);

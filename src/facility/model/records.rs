@@ -1,4 +1,4 @@
-//! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
+//! The reference implementation of `shaders/facility/network/records.wgsl`: counters in LP memory.
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
@@ -10,7 +10,7 @@ use crate::time::Ticks;
 
 shared! {
     "facility/network/records.wgsl":
-    // Rows of a class's block, and of its others: the WGSL says what they hold.
+    // Rows of a class's block, and its further rows; the WGSL describes their contents.
     const PRESENT: u32;
     const AGES: u32;
     const BUSY: u32;
@@ -26,28 +26,28 @@ shared! {
     pub(in crate::facility) const BINS: u32;
     const BIN_ROWS: u32;
 }
-/// What is longer is here, too.
+/// Also counts all longer times.
 pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
 
-/// Rows of details for so many classes.
+/// Rows of details for `classes` classes.
 pub(super) fn detail_rows(classes: u32) -> u32 {
     super::word(LENGTHS) / 2 + classes * 2 * BIN_ROWS
 }
 
-/// The customers of a class who are there, in an LP's memory: of a run whose statistics begin at
-/// time zero.
+/// The customers of a class at a node, in an LP's memory: of a run whose statistics begin at time
+/// zero.
 pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> Level {
     bytemuck::cast(memory[(block_of(super::word(class)) + PRESENT) as usize])
 }
 
-/// The customers of a class in each bin of their sojourn times, in an LP's memory with details that
-/// begin at a row.
+/// The histogram of sojourn times of a class, in an LP's memory whose details begin at row
+/// `details`.
 pub(in crate::facility) fn sojourns_of(memory: &[[u32; 4]], details: u32, class: usize) -> &[u32] {
     let first = details + super::word(LENGTHS) / 2 + 2 * super::word(class) * BIN_ROWS;
     memory[first as usize..][..BIN_ROWS as usize].as_flattened()
 }
 
-/// The times that a bin holds: from the first to before the second, in ticks.
+/// The range of a bin, in ticks: lower edge (included) and upper edge (excluded).
 pub(in crate::facility) fn bin_edges(bin: u32, shift: u32) -> [f64; 2] {
     let edge = |bin: u32| match bin {
         0..16 => f64::from(bin),
@@ -70,11 +70,11 @@ pub(super) struct NodeRecord {
     pub(super) busy: i32,
     /// Whether the service of `next` begins.
     pub(super) fresh: bool,
-    /// Servers that `next` took, if he is not who came.
+    /// Servers that `next` took, if it is not the arriving customer.
     pub(super) taken: i32,
-    /// The class of who had to give his server.
+    /// The class of the preempted customer.
     pub(super) interrupted: Option<u32>,
-    /// Of the row SERVERS.
+    /// Change of the level in row SERVERS.
     pub(super) kept: i32,
     /// Whether customers spend time at the node.
     pub(super) visited: bool,
@@ -82,7 +82,7 @@ pub(super) struct NodeRecord {
 
 shared! {
     "facility/network/records.wgsl":
-    // What is noted of a customer who is followed.
+    // Kinds of notes on followed customers.
     const CAME: u32;
     pub(in crate::facility) const BEGAN: u32;
     pub(in crate::facility) const LEFT: u32;
@@ -102,14 +102,14 @@ pub(super) fn node_record_of(deed: NodeRecord) -> u32 {
     }
 }
 
-/// The first row of the block of a class, which is the line of that number. (Those of one station
-/// are in the order of their numbers.)
+/// The first row of the block of a class, which is also the line of that number. Lines of one
+/// station are in the order of their numbers.
 pub(super) fn block_of(number: u32) -> u32 {
     BLOCK * (1 + number)
 }
 
 impl Facility {
-    /// What happened to a customer, and to `next`, whose service begins or goes on.
+    /// Records what happened to a customer, and to `next`, whose service begins or continues.
     pub(super) fn record(
         &self,
         who: Customer,
@@ -187,8 +187,8 @@ impl Facility {
         }
     }
 
-    /// Changes the levels of servers that are down, and of customers that they interrupted: numbers
-    /// until now, and from now on.
+    /// Changes the levels of servers that are down and of interrupted customers: numbers before and
+    /// after.
     pub(super) fn change_down(&self, before: [u32; 2], after: [u32; 2], context: &mut NetworkContext<'_>) {
         let age = since(context.now(), self.params.warm_up);
         for (row, (before, after)) in [SERVERS, INTERRUPTED].into_iter().zip(before.into_iter().zip(after)) {
@@ -200,12 +200,12 @@ impl Facility {
         }
     }
 
-    /// The first row of the others of a class.
+    /// The first further row of a class.
     pub(super) fn others_of(&self, class: u32) -> u32 {
         BLOCK * (1 + self.params.classes) + OTHERS * class
     }
 
-    /// Adds a time to the sojourns (0) or waits (1) of a class, and so many to their count.
+    /// Adds a time to the sojourns (0) or waits (1) of a class, and `count` to their count.
     fn observed(&self, class: u32, which: u32, time: Ticks, count: u32, context: &mut NetworkContext<'_>) {
         let at = block_of(class) + [SOJOURN, WAIT][which as usize];
         let [a, b, c, counted] = context.memory_get(at);
@@ -231,19 +231,20 @@ impl Facility {
         context.memory_set(place, row);
     }
 
-    /// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
+    /// The tag of customer `number` (from 0) of a sequence whose first tag is `first`; 0 if not
+    /// followed.
     pub(super) fn tag_at(&self, first: u32, number: u32) -> u32 {
         let place = number / self.params.every;
         if number.is_multiple_of(self.params.every) && place < self.params.most { first + place } else { 0 }
     }
 
-    /// The tag in the place of the time when somebody entered the network.
+    /// The tag stored in the time of entry into the network; 0 without tracing.
     pub(super) fn tag_of(&self, entered: Ticks) -> u32 {
         let [low, _] = entered.to_words();
         if self.params.trace == 0 { 0 } else { low & 0xffff }
     }
 
-    /// And the time.
+    /// The time of entry without the tag.
     pub(super) fn time_of(&self, entered: Ticks) -> Ticks {
         if self.params.trace == 0 { entered } else { Ticks::new(entered.get() >> 16) }
     }
@@ -272,8 +273,8 @@ impl Facility {
         self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
     }
 
-    /// The rows of an LP's memory that hold its histograms, the first and how many: by class those
-    /// of sojourns, and then those of waits.
+    /// The rows of histograms in an LP's memory, as first row and count: by class sojourns, then
+    /// waits.
     pub(in crate::facility) fn histogram_rows(&self) -> [u32; 2] {
         match self.params.details {
             0 => [0, 0],
@@ -296,7 +297,7 @@ impl Facility {
         since(context.now(), self.later(last)).get()
     }
 
-    /// There were so many customers until now.
+    /// Adds the time since the last change to the time with this number of customers.
     pub(super) fn were_here(&self, customers: u32, context: &mut NetworkContext<'_>) {
         if self.params.details == 0 {
             return;

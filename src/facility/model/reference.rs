@@ -1,5 +1,5 @@
-//! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies
-//! where.
+//! Events at a node: the reference implementation of `shaders/facility/network.wgsl`, whose head
+//! describes the memory layout.
 
 use super::lines::next_serial;
 use super::records::NodeRecord;
@@ -30,7 +30,7 @@ fn nobody(class: u32) -> Customer {
     Customer { class, entered: Ticks::ZERO, arrived: Ticks::ZERO, left: Ticks::NEVER }
 }
 
-/// Whether anybody waits elsewhere for room at a node with these flags.
+/// Whether customers wait elsewhere for room at a node with these flags.
 fn blocked_customers_wait(flags: u32, context: &mut NetworkContext<'_>) -> bool {
     flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
 }
@@ -77,19 +77,19 @@ impl CpuModel for Facility {
             arrived: Ticks::from_words([words[5], words[4]]),
             left: Ticks::NEVER,
         };
-        let mut came = Ticks::ZERO; // of who arrives: where he keeps a server
+        let mut came = Ticks::ZERO; // arrival at the node where an arriving customer still holds a server
         let mut deed = NodeRecord::default();
         let (mut moves, mut law, mut span) = (0, 0, Ticks::NEVER);
         let (mut own, mut slot, mut serial) = (None, 0, 0);
         let (mut begins, mut shares, mut holds) = (false, false, false);
         let (mut next, mut server, mut interrupted) = (who, None, None);
-        let mut joins = None; // who, and which line
+        let mut joins = None; // the joined customer and its line
         let mut sender = [words[1] & !TRIP, place];
         if kind == ARRIVAL {
             deed.ended = u32::from(words[1] & TRIP != 0);
         }
-        let mut parts = false; // whether those who go on are siblings
-        let mut back = 0; // siblings who wait at their fork, more or less than before
+        let mut parts = false; // whether the leaving customers are forked tasks
+        let mut back = 0; // change of the number of tasks that wait at their fork
 
         let odds = match kind {
             EMISSION if self.node(lp, 7) != 0 => state.open,
@@ -98,7 +98,7 @@ impl CpuModel for Facility {
             }
             _ => SURE,
         };
-        // Of the random draw that comes next.
+        // The number of the next random draw.
         let mut number = match kind {
             ARRIVAL => self.next_arrival(lp, who.class, context),
             EMISSION => context.memory_get(block_of(who.class))[2],
@@ -145,9 +145,9 @@ impl CpuModel for Facility {
             COMPLETION => {
                 if discipline == SHARING {
                     if words[1] != due_serial {
-                        return; // another came, who leaves earlier
+                        return; // a later arrival leaves earlier
                     }
-                    // Else others came, and he leaves later.
+                    // Otherwise later arrivals delayed its departure.
                     if self.complete(context) {
                         who = self.leave_shared(state, context);
                         moves = 1;
@@ -159,10 +159,10 @@ impl CpuModel for Facility {
                         let [number, _, low, high] = context.memory_get(self.server_row(place));
                         let end = Ticks::from_words([low, high]);
                         if number != words[1] {
-                            return; // it was interrupted
+                            return; // the service was interrupted
                         }
                         if now < end {
-                            // The station broke down meanwhile.
+                            // The station broke down during the service.
                             (own, slot, serial, span) = (Some(COMPLETION), place, number, since(end, now));
                             moves = 0;
                         } else {
@@ -282,7 +282,7 @@ impl CpuModel for Facility {
             }
             RENEGE => {
                 if self.slot_row(place, 1, context)[3] != words[1] {
-                    return; // it was served before
+                    return; // it has been served
                 }
                 self.drop_out(place, self.line(lp, who.class), state, context);
                 deed = NodeRecord { reneged: 1, present: -1, ..deed };
@@ -327,7 +327,7 @@ impl CpuModel for Facility {
             span = variate(context.stream(), &self.data[law as usize..]);
         }
 
-        // The next event of the node's own: what it is, and of whom.
+        // The node's next own event: its kind and customer.
         if begins {
             (own, slot, serial) = (Some(COMPLETION), 0, 0);
             state.busy += 1;
@@ -361,7 +361,7 @@ impl CpuModel for Facility {
             }
         }
         if kind == SHIFT && place == 1 {
-            // It breaks down: all services take longer by the repair.
+            // A breakdown: the repair extends all services.
             for server in 0..self.node(lp, 1) {
                 let [number, class, low, high] = context.memory_get(self.server_row(server));
                 if number != 0 {
@@ -383,8 +383,8 @@ impl CpuModel for Facility {
             let [to, class_and_law] = [2, 3].map(|index| self.data[route + index]);
             let (class, law) = (class_and_law & 3, class_and_law & !3);
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
-            // (Siblings come from nobody: their fork does not count them among those it sent to a
-            // shorter line.)
+            // Forked tasks have no sender: their fork does not count them among customers sent to a
+            // shorter line.
             let mut from = lp + 1;
             if parts {
                 let home = slot << 16 | self.tag_of(who.entered);
@@ -427,7 +427,7 @@ impl CpuModel for Facility {
         for listener in 0..self.node(lp, 14) {
             let at = (self.node(lp, 13) + 2 * listener) as usize;
             let (to, place) = (self.data[at], self.data[at + 1]);
-            // Who sent somebody here knows of him.
+            // The sender of this customer has counted it already.
             let change = deed.present - i32::from(kind == ARRIVAL && sender[0] == to + 1);
             if change != 0 {
                 context.schedule(to, now, event_of(REPORT, place, change.cast_unsigned(), nobody(0)));
@@ -437,9 +437,9 @@ impl CpuModel for Facility {
         // Statistics.
         if begins || shares {
             deed.fresh = fresh;
-            // Who came begins at once.
+            // The arriving customer begins service at once.
             (deed.busy, deed.taken) = if arrives { (1, 0) } else { (deed.busy, i32::from(begins)) };
-            // (A server that goes on with a customer of the same class.)
+            // The server continues with a customer of the same class.
             if next.class == who.class {
                 (deed.busy, deed.taken) = (deed.busy + deed.taken, 0);
             }

@@ -1,12 +1,12 @@
-//! The twin of `shaders/facility/network/routes.wgsl`: where customers go from a node.
+//! The reference implementation of `shaders/facility/network/routes.wgsl`: where customers go from
+//! a node.
 
 use super::streams::Draw;
 use super::{FacilityState, IN_TURN, NetworkContext, ROUTE_WORDS, SHORTEST};
 use crate::facility::Facility;
 
 impl Facility {
-    /// The way that a customer of a class takes, one of several that leave at once: its place in
-    /// `data`.
+    /// The route of a customer of a class, one of several that leave at once: its index in `data`.
     pub(super) fn route_of(
         &self,
         lp: u32,
@@ -28,7 +28,7 @@ impl Facility {
                 let known = |route: u32, context: &mut NetworkContext<'_>| {
                     context.memory_get(self.params.known + route / 4)[route as usize % 4]
                 };
-                // The first of those that are equal.
+                // The first of equal ones.
                 let route = (0..count).min_by_key(|&route| known(route, context)).unwrap_or(0);
                 self.more_known(route, 1, context);
                 route
@@ -44,13 +44,13 @@ impl Facility {
         first as usize + route as usize * ROUTE_WORDS
     }
 
-    /// The way of one of a customer's siblings: its place in `data`.
+    /// The route of one forked task of a customer: its index in `data`.
     pub(super) fn task_route(&self, lp: u32, class: u32, number: u32) -> usize {
         let [first, count] = [2, 3].map(|index| self.pair(lp, class, index));
         (first + super::word(ROUTE_WORDS) * (count + number)) as usize
     }
 
-    /// The node of number `place` has so many customers more.
+    /// Adds `more` customers to the known number of node `place`.
     pub(super) fn more_known(&self, place: u32, more: u32, context: &mut NetworkContext<'_>) {
         let row = self.params.known + place / 4;
         let mut known = context.memory_get(row);

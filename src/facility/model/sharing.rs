@@ -1,15 +1,15 @@
-//! The twin of `shaders/facility/network/sharing.wgsl`, which says what its clock counts and how it
-//! is rounded.
+//! The reference implementation of `shaders/facility/network/sharing.wgsl`, which describes the
+//! clock and its rounding.
 
 use super::lines::next_serial;
 use super::{CLOCK, Customer, FacilityState, NetworkContext, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
-/// Customers that can share: their numbers are factors of 16 bits.
+/// Most customers that can share: their numbers are factors of 16 bits.
 const MOST: u32 = 0xffff;
 
-/// Saturated, where it does not fit.
+/// Saturates if it does not fit.
 fn ticks(value: u128) -> Ticks {
     u64::try_from(value).map_or(Ticks::NEVER, Ticks::new)
 }
@@ -20,7 +20,7 @@ fn scaled(span: Ticks, factor: u32, divisor: u32, up: bool) -> Ticks {
     ticks(if up { product.div_ceil(divisor) } else { product / divisor })
 }
 
-/// What the clock says.
+/// The reading of the clock.
 fn clock(context: &mut NetworkContext<'_>) -> Ticks {
     halves(context.memory_get(CLOCK))[0]
 }
@@ -30,7 +30,7 @@ fn fine(span: Ticks) -> Ticks {
 }
 
 impl Facility {
-    /// Moves the clock to the present time.
+    /// Advances the clock to the present time.
     pub(super) fn advance(&self, lp: u32, state: &FacilityState, context: &mut NetworkContext<'_>) {
         let servers = self.node(lp, 1);
         let [clock, last] = halves(context.memory_get(CLOCK));
@@ -41,7 +41,7 @@ impl Facility {
         context.memory_set(CLOCK, times(clock.saturating_add(gain), context.now()));
     }
 
-    /// How long it takes until the next one leaves, if nobody comes.
+    /// The time until the next departure if no customer arrives.
     pub(super) fn until_next(
         &self,
         lp: u32,
@@ -62,18 +62,18 @@ impl Facility {
         }
     }
 
-    /// When the clock says that a slot's customer leaves, and his number.
+    /// The clock time at which a slot's customer leaves, and its number.
     fn leaves(&self, slot: u32, context: &mut NetworkContext<'_>) -> (Ticks, u32) {
         let [low, high, serial, _] = self.slot_row(slot, 2, context);
         (Ticks::from_words([low, high]), serial)
     }
 
-    /// Whether the service of the next one is complete.
+    /// Whether the service of the next departing customer is complete.
     pub(super) fn complete(&self, context: &mut NetworkContext<'_>) -> bool {
         clock(context) >= self.leaves(0, context).0
     }
 
-    /// Who comes takes part. The clock is at the present time.
+    /// Adds an arriving customer. The clock must be at the present time.
     pub(super) fn enter_shared(
         &self,
         who: Customer,
@@ -97,7 +97,7 @@ impl Facility {
         self.set_slot_row(slot, 2, [low, high, leaves.1, 0], context);
     }
 
-    /// Takes out who leaves next.
+    /// Removes the customer that leaves next.
     pub(super) fn leave_shared(
         &self,
         state: &mut FacilityState,

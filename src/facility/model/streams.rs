@@ -1,4 +1,5 @@
-//! The twin of `shaders/facility/network/streams.wgsl`, and the names of random streams.
+//! The reference implementation of `shaders/facility/network/streams.wgsl`, and the names of random
+//! streams.
 
 use std::collections::HashMap;
 
@@ -10,12 +11,12 @@ use crate::random::mix;
 
 shared! {
     "facility/network/streams.wgsl":
-    // What is counted of a class at a node, because it draws random numbers.
+    // Counts of a class at a node that number its random draws.
     pub(super) const DEPARTURES: u32;
     pub(super) const ARRIVALS: u32;
 }
 
-/// What is drawn.
+/// Kinds of draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Draw {
@@ -32,9 +33,8 @@ pub(super) enum Draw {
 /// The kind of hash that names random streams, in [`mix`].
 const STREAMS: u32 = u32::from_be_bytes(*b"name");
 
-/// The name of the random streams of a node, or of a class of customers there: a hash of its kind
-/// and name, and of the class's name. The lowest 12 bits are zeros: what is drawn takes their
-/// place.
+/// The name of the random streams of a node, or of a class there: a hash of the node's kind and
+/// name, and of the class's name. The lowest 12 bits are zero; the draw fills them.
 pub(super) fn name(node: &Node, class: Option<&str>) -> u64 {
     let kind = match node.kind {
         Kind::Source { .. } => SOURCE,
@@ -43,13 +43,13 @@ pub(super) fn name(node: &Node, class: Option<&str>) -> u64 {
         Kind::Fork => FORK,
         Kind::Sink => SINK,
     };
-    // Each text with its length before it, so that no two pairs of names are one row of words.
+    // Each text follows its length, so different pairs of names give different words.
     let texts = [Some(&*node.name), class].into_iter().flatten();
     let words = texts.flat_map(|text| std::iter::once(word(text.len())).chain(text.bytes().map(u32::from)));
     mix(STREAMS, std::iter::once(kind).chain(words)) & !0xfff
 }
 
-/// The first two nodes, or classes of customers at nodes, whose random streams have the same name.
+/// The first two nodes, or classes at nodes, whose random streams have the same name.
 pub(super) fn collision(nodes: &[Node], classes: &[String]) -> Option<[String; 2]> {
     let names = |node: &Node| {
         let here = node.pairs.iter().zip(classes).filter(|(pair, _)| pair.comes);
@@ -62,27 +62,27 @@ pub(super) fn collision(nodes: &[Node], classes: &[String]) -> Option<[String; 2
     Some([first, second].map(|place| all[place].1.name.clone()))
 }
 
-/// The places of the first number that is there twice.
+/// The indices of the first number that occurs twice.
 fn same(numbers: impl Iterator<Item = u64>) -> Option<[usize; 2]> {
     let mut seen = HashMap::new();
     numbers.enumerate().find_map(|(place, number)| Some([seen.insert(number, place)?, place]))
 }
 
 impl Facility {
-    /// The name of the substreams of what is drawn for a class at a node, for one of several
-    /// customers of one event.
+    /// The name of the substreams of a draw for a class at a node, for one of several customers of
+    /// one event.
     pub(super) fn pair_name(&self, lp: u32, class: u32, draw: Draw, customer: u32) -> u64 {
         let [low, high] = [8, 9].map(|index| u64::from(self.pair(lp, class, index)));
         high << 32 | low | u64::from(8 * customer + draw as u32)
     }
 
-    /// And of what is drawn for the node.
+    /// The name of the substreams of a draw for the node.
     pub(super) fn node_name(&self, lp: u32, draw: Draw) -> u64 {
         let [low, high] = [16, 17].map(|index| u64::from(self.node(lp, index)));
         high << 32 | low | u64::from(draw as u32)
     }
 
-    /// Counts an arrival of a class that may draw random numbers. Returns how many came before.
+    /// Counts an arrival of a class that may draw random numbers. Returns the count before it.
     pub(super) fn next_arrival(&self, lp: u32, class: u32, context: &mut NetworkContext<'_>) -> u32 {
         if self.pair(lp, class, 10) & ARRIVALS == 0 {
             return 0;

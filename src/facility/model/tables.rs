@@ -1,5 +1,5 @@
-//! What a network becomes: the words that kernels read, as the head of
-//! `shaders/facility/network/tables.wgsl` has them, and how much LPs hold.
+//! Compiles a network into the words that kernels read (see the head of
+//! `shaders/facility/network/tables.wgsl`), and computes the capacity of LPs.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(super) fn servers(node: &Node) -> u32 {
 pub(super) fn discipline(node: &Node) -> u32 {
     match node.kind {
         Kind::Station { discipline, .. } => match discipline {
-            // Nobody leaves the line but the first, and no guests wait.
+            // Only the first customer leaves the line, and no blocked customers wait.
             Discipline::Fifo if !node.blocks && node.pairs.iter().all(|pair| pair.patience.is_none()) => RING,
             Discipline::Fifo => 0,
             Discipline::Lifo => LIFO,
@@ -44,7 +44,7 @@ pub(super) fn discipline(node: &Node) -> u32 {
     }
 }
 
-/// Whether nobody waits here, or all in one ring.
+/// Whether no customer waits here, or all wait in one ring.
 pub(super) fn rings(node: &Node) -> bool {
     match node.kind {
         Kind::Station { .. } => discipline(node) == RING,
@@ -63,28 +63,28 @@ pub(super) fn flags(node: &Node, nodes: &[Node]) -> u32 {
         | flag(holds || station && !node.calendar.is_empty() || node.breakdown.is_some(), WAKES)
 }
 
-/// Histograms begin at a 64th of the shortest mean of a time, and reach to 2^32 times as long.
+/// Histograms begin at 1/64 of the shortest mean service and reach to 2^32 times that.
 pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
     let laws = nodes.iter().flat_map(|node| &node.pairs).filter_map(|pair| pair.service);
     let least = laws.filter_map(|law| resolution.ticks(law.mean()).ok()).min().unwrap_or(Ticks::ZERO);
     least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 
-/// What a network becomes.
+/// The compiled network.
 pub(super) struct Tables {
     /// The words that kernels read.
     pub(super) data: Vec<u32>,
-    /// What a node tells another is never for an earlier time from then on.
+    /// Lower bound on the delay of messages between nodes.
     pub(super) lookahead: Ticks,
 }
 
-/// Why nothing of a distribution or of a calendar is refused any more.
-const CHECKED: &str = "it was looked at when the network was checked";
+/// Distributions and calendars have been checked.
+const CHECKED: &str = "the network was checked";
 
 pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tables {
     let classes = names.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
-    // Each law once: large networks have few, and what is read often is found in a cache.
+    // Stores each distribution once: large networks have few, which then stay in caches.
     let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
     let mut law = |data: &mut Vec<u32>, law: &Distribution| {
         let words = law.words(scale).expect(CHECKED);
@@ -94,8 +94,8 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
             at
         })
     };
-    // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else
-    // learns.)
+    // A node that compares lines receives their changes at once, so there is no lookahead. Routes
+    // of a node to itself do not matter.
     let choosers: Vec<(usize, &Node)> =
         nodes.iter().enumerate().filter(|(_, node)| node.choice == Choice::Shortest).collect();
     let mut lookahead = choosers.is_empty().then_some(Ticks::NEVER);
@@ -136,7 +136,7 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
             [row[11], row[12]] = [word(data.len()), word(node.balking.len())];
             data.extend(node.balking.iter().map(|&leaves| odds(1.0 - leaves)));
         }
-        // Who chooses the shortest line wants to know about it.
+        // Each node that chooses the shortest line listens to those lines.
         let place = |&(lp, other): &(usize, &Node)| {
             let routes = other.pairs.iter().find(|pair| !pair.routes.is_empty())?;
             let place = routes.routes.iter().position(|route| route.node == number)?;
@@ -182,71 +182,69 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
             let arrives = pair.patience.is_some() || !node.balking.is_empty();
             row[10] = if departs { DEPARTURES } else { 0 } | if arrives { ARRIVALS } else { 0 };
             row[2] = next_row(&mut data);
-            let (of_ways, of_siblings) = travel.split_at(pair.routes.len());
+            let (of_ways, of_tasks) = travel.split_at(pair.routes.len());
             data.extend(routes(pair, of_ways));
-            let tasks = pair.tasks.iter().zip(of_siblings);
+            let tasks = pair.tasks.iter().zip(of_tasks);
             data.extend(tasks.flat_map(|(route, &travel)| route_words([0, 0], route, travel)));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
         }
     }
-    // Kernels see whole rows.
+    // Kernels read whole rows.
     next_row(&mut data);
     let lookahead = lookahead.filter(|&lookahead| lookahead != Ticks::NEVER).unwrap_or(Ticks::ZERO);
     Tables { data, lookahead }
 }
 
-/// Where the next row of four words begins, which is what kernels read at once.
+/// Where the next row of four words begins; kernels read whole rows.
 fn next_row(data: &mut Vec<u32>) -> u32 {
     data.resize(data.len().next_multiple_of(4), 0);
     word(data.len())
 }
 
-/// A probability that was checked, in units of 2^-32, and of 1 more than all of them.
+/// A checked probability, in units of 2^-32; larger ones saturate.
 fn odds(value: f64) -> u32 {
     probability(value).unwrap_or(SURE)
 }
 
-/// An alias table with where each way leads, and the law of the time that it takes.
+/// An alias table with the target of each route and the distribution of its travel time.
 fn routes(pair: &Pair, travel: &[u32]) -> Vec<u32> {
     let weights: Vec<f64> = pair.routes.iter().map(|route| route.probability).collect();
-    let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // of a sink, which has no ways
+    let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // a sink, which has no routes
     let slots = table.words().chunks_exact(2).zip(pair.routes.iter().zip(travel));
     slots.flat_map(|(slot, (route, &travel))| route_words([slot[0], slot[1]], route, travel)).collect()
 }
 
 fn route_words([threshold, other]: [u32; 2], route: &ResolvedRoute, travel: u32) -> [u32; ROUTE_WORDS] {
-    // Laws lie at rows.
+    // Distributions begin at rows.
     [threshold, other, word(route.node), travel | word(route.class)]
 }
 
-/// Customers that are there from the beginning, each as often as forks within each other make
-/// siblings of him at once.
+/// Initial customers, each multiplied by the tasks that nested forks create of it at once.
 pub(super) fn population(nodes: &[Node]) -> u32 {
     let begin = nodes.iter().enumerate().flat_map(|(number, node)| {
         let here = node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0);
         here.map(move |(class, _)| (number, class))
     });
-    let places = ClassesAtNodes::from(nodes, &begin.collect::<Vec<_>>())
-        .expect("it was looked through when the network was checked");
+    let places = ClassesAtNodes::from(nodes, &begin.collect::<Vec<_>>()).expect("the network was checked");
     nodes
         .iter()
         .fold(0_u32, |sum, node| sum.saturating_add(held_at_first(node)))
         .saturating_mul(places.tasks(nodes))
 }
 
-/// Customers that are at a node at the beginning.
+/// Customers at a node at the beginning.
 fn held_at_first(node: &Node) -> u32 {
     node.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.population))
 }
 
-/// What LPs hold: a source the next arrival, a station an event for each who is served, and who
-/// waits and may leave, and each of them who is on his way there. What they are sent in a window,
-/// which is as long as the lookahead.
+/// Event capacity of LPs: the next arrival of a source; at a station an event for each customer in
+/// service, with patience, or on its way there. Message capacity for a window, which is as long as
+/// the lookahead.
 pub(super) fn capacity(nodes: &[Node], scale: TimeScale, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
-    // Who is on his way to each node, on average, and how many come to it in a unit of time, of
-    // those from outside; and to which nodes others travel.
+    // By node, the average number of customers on their way to it and their rate, of those from
+    // outside; and whether others travel to it.
     let mut coming = vec![(0.0, 0.0); nodes.len()];
     let mut inside = vec![false; nodes.len()];
     for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.comes && !pair.from_outside) {
@@ -289,9 +287,9 @@ mod tests {
     use crate::facility::{Delay, Distribution, Fork, Network};
 
     #[test]
-    fn siblings_are_those_of_forks_within_each_other() {
+    fn tasks_are_those_of_forks_within_each_other() {
         let law = Distribution::Exponential(1.0);
-        // Three siblings of `first` go to `a`, two of `second` to `b`.
+        // Three tasks of `first` go to `a`, two of `second` to `b`.
         let of = |from_a: &str, from_first: &str, from_second: &str| {
             let network = Network::new("forks")
                 .delay("begin", Delay::new(law, "first").with_population(5))

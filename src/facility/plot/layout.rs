@@ -1,24 +1,22 @@
-//! Where the nodes of a network lie in a picture: in layers from left to right, as Sugiyama, Tagawa
-//! and Toda do ("Methods for visual understanding of hierarchical system structures", IEEE
-//! Transactions on Systems, Man, and Cybernetics 11(2), 1981), with layers by longest ways and
-//! orders by the middles of neighbours.
+//! Places the nodes of a network in layers from left to right (Sugiyama, Tagawa, Toda: "Methods for
+//! visual understanding of hierarchical system structures", IEEE Transactions on Systems, Man, and
+//! Cybernetics 11(2), 1981), with layers by longest paths and orders by barycentres of neighbours.
 
 use crate::facility::nodes::{Kind, Node, Pair};
 
-/// Rounds in which nodes are put between their neighbours, to the left and to the right by turns.
+/// Sweeps that move nodes between their neighbours, alternately to the left and to the right.
 const SWEEPS: usize = 8;
 
-/// Rounds in which what follows a fork is put behind its siblings, each for one more fork within
-/// another.
+/// Rounds that put the target of a fork behind its tasks, one for each nested fork.
 const FORKS: usize = 4;
 
 pub(super) struct Layout {
-    /// Of each node, its layer, and its place from the middle of it.
+    /// By node, its layer, and its position relative to the middle of the layer.
     pub(super) places: Vec<(usize, f64)>,
     pub(super) layers: usize,
-    /// The nodes of the longest one.
+    /// The size of the largest layer.
     pub(super) most: usize,
-    /// From where, to where, and whether it leads back to where whoever takes it came from.
+    /// Source, target, and whether the edge closes a cycle.
     pub(super) edges: Vec<(usize, usize, bool)>,
 }
 
@@ -35,7 +33,7 @@ impl Layout {
                 routes
             })
             .collect();
-        // Siblings before those who were joined: then whatever comes back to a fork closes a round.
+        // Tasks before joined customers: then the edges back to a fork close a cycle.
         for (node, routes) in nodes.iter().zip(&mut routes) {
             let task =
                 |to: &usize| node.pairs.iter().any(|pair| pair.tasks.iter().any(|route| route.node == *to));
@@ -77,7 +75,7 @@ impl Layout {
     }
 }
 
-/// Puts the nodes of each layer around its middle.
+/// Centres the nodes of each layer.
 #[expect(clippy::cast_precision_loss, reason = "a picture")]
 fn spread(rows: &[Vec<usize>], place: &mut [f64]) {
     for row in rows {
@@ -87,10 +85,9 @@ fn spread(rows: &[Vec<usize>], place: &mut [f64]) {
     }
 }
 
-/// All nodes in an order in which edges lead on, but for those that lead back. Where customers come
-/// in, those are the ones that close a round (depth first from the sources). Where nobody does, and
-/// rounds are all there is, those that come no further from the first node with customers (breadth
-/// first).
+/// An order of all nodes in which edges lead forward, except edges back. In open networks, edges
+/// back close a cycle (depth first from the sources). In closed networks, they lead no further from
+/// the first node with customers (breadth first).
 fn walk(nodes: &[Node], routes: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, bool)>) {
     let source = |node: &&usize| matches!(nodes[**node].kind, Kind::Source { .. });
     let begins = |node: &&usize| nodes[**node].pairs.iter().any(|pair| pair.population > 0);
@@ -122,7 +119,7 @@ fn walk(nodes: &[Node], routes: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize
         }
         return (order, edges);
     }
-    // 0: not seen; 1: under way; 2: done.
+    // 0: not visited; 1: in progress; 2: done.
     let mut seen = vec![0; nodes.len()];
     for &start in starts {
         if seen[start] != 0 {
@@ -149,8 +146,8 @@ fn walk(nodes: &[Node], routes: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize
     (order, edges)
 }
 
-/// The layer of each node: behind all those that lead to it. Who was joined comes behind his
-/// siblings.
+/// The layer of each node: behind all nodes that lead to it. Targets of joined customers come
+/// behind their tasks.
 fn layers(nodes: &[Node], order: &[usize], edges: &[(usize, usize, bool)]) -> Vec<usize> {
     let mut layer = vec![0_usize; nodes.len()];
     let mut behind = vec![0; nodes.len()];
@@ -171,7 +168,7 @@ fn layers(nodes: &[Node], order: &[usize], edges: &[(usize, usize, bool)]) -> Ve
             }
         }
     }
-    // Whoever has nobody before him comes right before those he leads to.
+    // A node without predecessors is placed right before its first target.
     for &node in order.iter().rev() {
         let to = edges.iter().filter(|edge| edge.0 == node && !edge.2).map(|edge| layer[edge.1]).min();
         let led = edges.iter().any(|edge| edge.1 == node && !edge.2);

@@ -1,4 +1,4 @@
-//! Pictures of a network and its runs, as SVG text, ready to be written to a file.
+//! Plots of a network and its runs, as SVG text.
 
 mod layout;
 
@@ -13,7 +13,7 @@ use crate::statistics::plot::{CURVES, Drawn};
 
 const SIZE: (u32, u32) = (900, 480);
 
-/// Lines in a picture, at the most: those of the nodes where the most happens.
+/// Most lines in a plot; the nodes with the largest values are drawn.
 const LINES: usize = 8;
 
 /// The colours of lines: those of curves, and brown.
@@ -21,10 +21,11 @@ fn colours() -> impl Iterator<Item = RGBColor> {
     CURVES.into_iter().chain([RGBColor(120, 80, 40)])
 }
 
-/// Nodes of a network that is drawn, at the most.
+/// Most nodes of a network that is drawn.
 pub const MOST_NODES: usize = 300;
 
-/// Pixels from layer to layer, and from node to node within; and of a node.
+/// Pixels from layer to layer and from node to node within a layer, half the size of a node, and
+/// margins.
 const ACROSS: f64 = 168.0;
 const DOWN: f64 = 92.0;
 const BOX: (i32, i32) = (58, 21);
@@ -32,8 +33,7 @@ const MARGIN: i32 = 100;
 const TITLE: i32 = 50;
 const LEGEND: i32 = 70;
 
-/// The colours of shares from 0 to 1: yellow to red, of one lightness after the other (Brewer's
-/// `YlOrRd`).
+/// The colours of shares from 0 to 1: yellow to red, with decreasing lightness (Brewer's `YlOrRd`).
 const SHARES: [(u8, u8, u8); 6] =
     [(255, 255, 229), (254, 217, 118), (254, 178, 76), (253, 141, 60), (240, 59, 32), (150, 0, 38)];
 
@@ -47,15 +47,15 @@ fn nothing(message: &str) -> FacilityError {
     FacilityError::Plot { message: message.to_owned() }
 }
 
-/// Draws how many customers were at each station, delay and fork in the course of a run: the
-/// average of each part. Of more than eight, those with the most.
+/// Draws the number of customers at each station, delay and fork over the time of a run: the
+/// average of each part. Of more than eight nodes, draws those with the most customers.
 ///
 /// # Errors
 /// [`FacilityError::Plot`].
 pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
     let sum = |values: &[f64]| values.iter().sum::<f64>();
     let mut lines: Vec<&(String, Vec<f64>)> = course.numbers.iter().collect();
-    // (A stable sort: of equal ones, the first.)
+    // A stable sort: equal lines keep their order.
     lines.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     lines.truncate(LINES);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
@@ -68,7 +68,7 @@ pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
         let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&root)
-            .caption("Customers in the course of one run", ("sans-serif", 20))
+            .caption("Customers over the time of one run", ("sans-serif", 20))
             .margin(12)
             .margin_right(32)
             .x_label_area_size(42)
@@ -92,17 +92,17 @@ pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
     })
 }
 
-/// Draws the distribution of the times that customers stayed at each station, delay and fork, and
-/// of those in the network that sinks tell: which share stayed no longer. Of more than eight nodes,
-/// those that the most left.
+/// Draws the distribution functions of sojourn times at each station, delay and fork, and of the
+/// times in the network that sinks record. Of more than eight nodes, draws those with the most
+/// departures.
 ///
 /// # Errors
-/// [`FacilityError::Plot`], where nobody left any node after the warm-up.
+/// [`FacilityError::Plot`], if no customer left any node after the warm-up.
 pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
     let mut lines: Vec<_> = course.sojourns.iter().collect();
     lines.sort_by_key(|times| std::cmp::Reverse(times.count()));
     lines.truncate(LINES);
-    // From the first bin that is not at 0, to where all but one in a thousand are.
+    // From the first nonempty bin to the bin that covers all but 1/1000.
     let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let curves: Vec<Vec<(f64, f64)>> = lines
@@ -124,7 +124,7 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
         })
         .collect();
     if curves.is_empty() {
-        return Err(nothing("nobody left any node after the warm-up"));
+        return Err(nothing("no customer left any node after the warm-up"));
     }
     svg(|svg| {
         let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
@@ -172,8 +172,8 @@ where
         .draw()
 }
 
-/// Draws the network: nodes in layers from left to right, with an arrow for each way, and stations
-/// coloured by the share of their servers that was busy.
+/// Draws the network: nodes in layers from left to right, an arrow for each route, and stations
+/// coloured by utilisation.
 ///
 /// # Errors
 /// [`FacilityError::Plot`] for more than [`MOST_NODES`] nodes.
@@ -181,9 +181,7 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
     let nodes = &facility.nodes;
     if nodes.len() > MOST_NODES {
         let (has, most) = (nodes.len(), MOST_NODES);
-        return Err(nothing(&format!(
-            "the network has {has} nodes, and nobody could tell more than {most} apart"
-        )));
+        return Err(nothing(&format!("the network has {has} nodes, and at most {most} can be drawn")));
     }
     let layout = Layout::new(nodes);
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a picture")]
@@ -191,7 +189,7 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
         let (layer, place) = layout.places[node];
         (MARGIN + (layer as f64 * ACROSS) as i32, (place * DOWN) as i32)
     };
-    // Room above the highest node for the ways that go round there.
+    // Room above the highest node for edges back, which pass there.
     let round = layout.edges.iter().filter(|edge| edge.2).map(|&(from, to, _)| {
         let (from, to) = (from_middle(from), from_middle(to));
         f64::from(from.1.min(to.1)) - 0.75 * rise(from, to)
@@ -223,7 +221,7 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
             let of = |measure| {
                 let mut rows =
                     report.results.iter().filter(|row| row.node == node.name && row.measure == measure);
-                // The first is of all classes, where there are several.
+                // If there are several classes, the first row is of all classes.
                 rows.next().and_then(|row| row.mean)
             };
             draw_node(&root, node, at(number), of)?;
@@ -318,7 +316,7 @@ fn draw_node(root: &Area<'_>, node: &Node, (x, y): (i32, i32), of: impl Fn(Measu
     Ok(())
 }
 
-/// A number in three digits or so.
+/// A number with about three digits.
 fn short(value: f64) -> String {
     match value {
         0.0..10.0 => format!("{value:.2}"),
@@ -327,7 +325,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// How far above the higher of its ends a way back goes round.
+/// How far above the higher of its ends an edge back passes.
 fn rise(from: (i32, i32), to: (i32, i32)) -> f64 {
     f64::from(BOX.1) + 16.0 + f64::from((from.0 - to.0).abs()) / 9.0
 }
@@ -340,15 +338,15 @@ fn half(node: &Node) -> (f64, f64) {
     }
 }
 
-/// An arrow from one node to another: a curve that leaves to the right and comes from the left;
-/// what leads back goes round above, in a lighter colour.
+/// An arrow from one node to another: a curve that leaves to the right and arrives from the left.
+/// Edges back pass above, in a lighter colour.
 fn edge(root: &Area<'_>, from: ((i32, i32), &Node), to: ((i32, i32), &Node), back: bool) -> Drawn {
     let place = |(x, y): (i32, i32)| (f64::from(x), f64::from(y));
     let ((from, node), (to, other)) = (from, to);
     let ((ax, ay), (bx, by)) = (place(from), place(to));
     let ((wide, high), (other_wide, other_high)) = (half(node), half(other));
     let colour = if back { RGBColor(150, 150, 150) } else { RGBColor(60, 60, 60) };
-    // Beginning, two points that pull, and end.
+    // A Bézier curve: start, two control points, end.
     let bend = if from == to {
         [(ax + 20.0, ay - high), (ax + 52.0, ay - 60.0), (ax - 52.0, ay - 60.0), (ax - 20.0, ay - high)]
     } else if from.0 == to.0 {
@@ -372,7 +370,7 @@ fn edge(root: &Area<'_>, from: ((i32, i32), &Node), to: ((i32, i32), &Node), bac
     let pixel = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
     let points: Vec<_> = (0..=24).map(|step| pixel(point(f64::from(step) / 24.0))).collect();
     root.draw(&PathElement::new(points, colour.stroke_width(1)))?;
-    // The head, along the last bit.
+    // The head, along the end of the curve.
     let ((tx, ty), (nx, ny)) = (bend[3], point(0.94));
     let long = ((tx - nx).powi(2) + (ty - ny).powi(2)).sqrt().max(1e-6);
     let (ux, uy) = ((tx - nx) / long * 9.0, (ty - ny) / long * 9.0);

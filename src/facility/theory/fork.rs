@@ -1,11 +1,11 @@
-//! What is known of forks.
+//! Exact results for forks.
 
 use super::visits::{KnownFormula, shared};
 use crate::facility::nodes::{Kind, Node, Pair, ResolvedRoute};
 use crate::facility::{Discipline, Measure};
 
-/// How many ways lead from a node to another: of customers, and of the siblings of one customer at
-/// the most.
+/// The number of routes from a node to another: of customers, and the most of the tasks of one
+/// customer.
 fn leads(from: &Node, to: usize) -> (usize, usize) {
     let here = |routes: &[ResolvedRoute]| routes.iter().filter(|route| route.node == to).count();
     let comes = || from.pairs.iter().filter(|pair| pair.comes);
@@ -13,7 +13,7 @@ fn leads(from: &Node, to: usize) -> (usize, usize) {
     (comes().map(|pair| here(&pair.routes)).sum(), tasks.unwrap_or(0))
 }
 
-/// For each node, those from which a way leads to it.
+/// By node, the nodes with a route to it.
 pub(super) fn before(nodes: &[Node]) -> Vec<Vec<usize>> {
     let mut before = vec![Vec::new(); nodes.len()];
     for (from, node) in nodes.iter().enumerate() {
@@ -27,14 +27,13 @@ pub(super) fn before(nodes: &[Node]) -> Vec<Vec<usize>> {
     before
 }
 
-/// Whether nobody comes to a node but one sibling of each customer of a fork.
+/// Whether a node receives only one task of each customer of a fork.
 fn branch(nodes: &[Node], before: &[Vec<usize>], number: usize, fork: usize) -> bool {
     before[number] == [fork] && leads(&nodes[fork], number) == (0, 1)
 }
 
-/// Whether all who come to a node are parts of Poisson processes: from sources, or siblings of such
-/// customers, of whom one comes at a time. (Who comes back to a fork from one of its branches does
-/// not come to it.)
+/// Whether all arrivals at a node are parts of Poisson processes: customers from sources, or single
+/// tasks of such customers. Tasks that return to their fork do not count as arrivals.
 pub(super) fn fed(
     nodes: &[Node],
     before: &[Vec<usize>],
@@ -44,7 +43,7 @@ pub(super) fn fed(
     let back = |from: usize| nodes[number].kind == Kind::Fork && branch(nodes, before, from, number);
     before[number].iter().all(|&from| match (leads(&nodes[from], number), nodes[from].kind) {
         ((_, 0), Kind::Source { .. }) => poisson(&nodes[from]),
-        // (Siblings who come right back are joined, and do not come.)
+        // Tasks that return directly are joined, and are not arrivals.
         ((0, _), Kind::Fork) if from == number => true,
         ((0, 1), Kind::Fork) => fed(nodes, before, from, poisson),
         ((_, 0), Kind::Station { .. }) => back(from),
@@ -52,13 +51,12 @@ pub(super) fn fed(
     })
 }
 
-/// The time until the last of the siblings has come back, where each is served at a node of its
-/// own.
+/// The time until the last task has come back, if each is served at a node of its own.
 ///
-/// Of n exponential times that do not depend on each other, the last ends after the mean, 1 + 1/2 +
-/// ... + 1/n times. Of two stations M/M/1 with one mean service, to which siblings come at the same
-/// times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel
-/// queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
+/// The maximum of n independent exponential times has the mean 1 + 1/2 + ... + 1/n times theirs.
+/// For two M/M/1 stations with the same mean service and simultaneous arrivals of tasks: Nelson and
+/// Tantawi, "Approximate analysis of fork/join synchronization in parallel queues", IEEE
+/// Transactions on Computers 37(6), 1988, equation 6.
 pub(super) fn tasks(
     nodes: &[Node],
     before: &[Vec<usize>],
@@ -97,7 +95,7 @@ pub(super) fn tasks(
     }
 }
 
-/// Whether the siblings are two, at stations of one server where nobody goes before another.
+/// Whether there are two tasks, at single-server stations without priorities.
 fn alone(nodes: &[Node], pair: &Pair) -> bool {
     let one = |route: &ResolvedRoute| {
         let kind = nodes[route.node].kind;

@@ -1,24 +1,23 @@
-//! Closed networks of several classes in product form, by mean value analysis.
+//! Closed product-form networks of several classes, by mean value analysis.
 
 use super::visits::{KnownFormula, mean_travel, visits};
 use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Measure};
 
-/// Populations that are looked at, times the nodes, at most.
+/// Most work: populations times nodes.
 const MOST_WORK: usize = 20_000_000;
 
-/// Nodes where customers of all classes are served by one server, or where nobody waits: the means
-/// of their times by class, and how often each class comes.
+/// A node with one server for all classes, or a delay: mean times by class, and visits of each
+/// class.
 struct MvaNode {
     waits: bool,
     service: Vec<f64>,
     visits: Vec<f64>,
 }
 
-/// What is known of a closed network whose customers keep their class: Reiser and Lavenberg,
-/// "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980,
-/// recursion by population. Exact where every station has one server, and either shares it, or
-/// serves all classes alike: exponential, of one mean.
+/// Solves a closed network without class changes: Reiser and Lavenberg, "Mean-value analysis of
+/// closed multichain queuing networks", Journal of the ACM 27(2), 1980. Exact if each station has
+/// one server, which is shared, or exponential with the same mean for all classes.
 pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
     let classes = nodes.first().map_or(0, |node| node.pairs.len());
     let Some(rounds) = (0..classes).map(|class| visits(nodes, class)).collect::<Option<Vec<_>>>() else {
@@ -52,7 +51,7 @@ pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
         });
     }
     if nodes.iter().flat_map(|node| &node.pairs).any(|pair| mean_travel(pair) > 0.0) {
-        // Ways are one more delay, to which everybody comes once a round.
+        // Routes are one more delay, visited once per cycle.
         let travel = |class: usize, rounds: &[f64]| -> f64 {
             nodes.iter().zip(rounds).map(|(node, visits)| visits * mean_travel(&node.pairs[class])).sum()
         };
@@ -73,13 +72,13 @@ pub(super) fn closed(nodes: &[Node], known: &mut KnownFormula) {
             let rate = throughput[class] * place.visits[class];
             let (here, busy) = (numbers[class][number], rate * place.service[class]);
             all = (all.0 + rate, all.1 + here, all.2 + busy);
-            print_report(known, nodes, number, Some(class), rate, here, busy);
+            emit_station(known, nodes, number, Some(class), rate, here, busy);
         }
-        print_report(known, nodes, number, None, all.0, all.1, all.2);
+        emit_station(known, nodes, number, None, all.0, all.1, all.2);
     }
 }
 
-fn print_report(
+fn emit_station(
     known: &mut KnownFormula,
     nodes: &[Node],
     number: usize,
@@ -93,7 +92,7 @@ fn print_report(
     emit(Measure::Number, here);
     emit(Measure::Sojourn, here / rate);
     let Kind::Station { servers: Some(_), discipline, .. } = nodes[number].kind else { return };
-    // Nobody waits where servers are shared, and who is served by how much is told of all.
+    // At shared servers no customer waits, and utilisation is reported for all classes together.
     if discipline == Discipline::Sharing && class.is_some() {
         return;
     }
@@ -104,12 +103,11 @@ fn print_report(
     }
 }
 
-/// Rounds of each class in a unit of time, and its customers at each place.
+/// Cycles of each class per unit of time, and its customers at each place.
 fn solve(places: &[MvaNode], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let classes = customers.len();
     let states: usize = customers.iter().map(|some| some + 1).product();
-    // By population, in the order in which each class counts fastest to slowest: customers at each
-    // place.
+    // By population, with the first class varying fastest: customers at each place.
     let mut totals = vec![0.0; states * places.len()];
     let mut throughput = vec![0.0; classes];
     let mut numbers = vec![vec![0.0; places.len()]; classes];
@@ -126,7 +124,7 @@ fn solve(places: &[MvaNode], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let mut sums = vec![0.0; places.len()];
         for class in 0..classes {
             if population[class] > 0 {
-                // Who comes sees the network as it is without him.
+                // An arriving customer sees the network as it is without itself.
                 let before = &totals[(state - step) * places.len()..][..places.len()];
                 let time = |(place, before): (&MvaNode, &f64)| {
                     let line = if place.waits { 1.0 + before } else { 1.0 };

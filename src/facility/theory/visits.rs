@@ -1,4 +1,4 @@
-//! What formulas begin with: how often customers come to each node, and what their times share.
+//! Inputs of formulas: visits to each node, and means that distributions share.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use crate::facility::nodes::{Node, Pair};
 use crate::facility::traffic::eliminate;
 use crate::facility::{Distribution, Measure};
 
-/// Nodes of a closed network up to which it is computed how often customers come to each: by
-/// elimination, which takes their square in memory, and their third power in time.
+/// Most nodes of a closed network whose visits are computed: elimination takes their square in
+/// memory, and their third power in time.
 const MOST_NODES: usize = 600;
 
-/// By node, class (none for all) and measure.
+/// By node, class (`None` for all) and measure.
 pub(in crate::facility) type KnownFormula = HashMap<(usize, Option<usize>, Measure), f64>;
 
-/// The mean of exponential distributions, if they are, and have the same.
+/// The common mean of exponential distributions, if all are exponential and have the same.
 pub(super) fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option<f64> {
     let mut means = laws.map(|law| match law {
         Some(Distribution::Exponential(mean)) => Some(mean),
@@ -23,17 +23,16 @@ pub(super) fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option
     means.all(|mean| mean == Some(first)).then_some(first)
 }
 
-/// The time that who goes on from a node travels, on average; of who is parted, that of his
-/// siblings together.
+/// The mean travel time from a node; for a forked customer, of its tasks together.
 pub(super) fn mean_travel(pair: &Pair) -> f64 {
     pair.all_routes().map(|route| route.probability * route.mean_travel()).sum()
 }
 
-/// How often a customer of a class comes to each node of a closed network, for each time that it
-/// comes to the first of them that it ever comes to; none where not all are on one round.
+/// Visits of a class to each node of a closed network, relative to the first node that it visits;
+/// `None` if not all nodes are on one cycle.
 pub(super) fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let size = nodes.len();
-    // Before there is a matrix of them.
+    // Before a matrix is allocated.
     if size > MOST_NODES {
         return None;
     }
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
     use crate::facility::nodes::{Kind, ResolvedRoute};
 
-    /// A matrix of them would take 80 GB.
+    /// A matrix for this network would take 80 GB.
     #[test]
     fn large_closed_networks_are_not_put_into_a_matrix() {
         let size = 100_000;

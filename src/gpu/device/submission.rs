@@ -1,4 +1,4 @@
-//! Work on its way: submissions, and waits for them.
+//! Submissions, and waits for them.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
@@ -13,21 +13,20 @@ use crate::gpu::compilations::Compilation;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::compilations::{self, Compiling, HOST_WAIT};
 
-/// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its
-/// number.)
+/// A submission that [`Gpu::wait`] waits for. (For a submission through wgpu itself: its index.)
 #[derive(Debug, Clone)]
 pub struct Submission {
     index: wgpu::SubmissionIndex,
-    /// Where the host asks again and again: whether it is done.
+    /// Whether it is done, for hosts that poll.
     #[cfg(not(target_arch = "wasm32"))]
     done: Option<Arc<AtomicBool>>,
-    /// Whether it has the first dispatch of a kernel, in which software adapters compile.
+    /// Whether it has the first dispatch of a kernel, which software adapters compile then.
     #[cfg(not(target_arch = "wasm32"))]
     is_first: bool,
 }
 
 impl Submission {
-    /// Its number, for an application's own waits.
+    /// Its index, for an application's own waits.
     pub fn index(&self) -> wgpu::SubmissionIndex {
         self.index.clone()
     }
@@ -39,25 +38,24 @@ impl From<wgpu::SubmissionIndex> for Submission {
             index,
             #[cfg(not(target_arch = "wasm32"))]
             done: None,
-            // An application submits what it has recorded itself.
+            // The application may have recorded first dispatches itself.
             #[cfg(not(target_arch = "wasm32"))]
             is_first: compilations::take_recorded(),
         }
     }
 }
 
-/// The same where the driver compiles for the device meanwhile.
+/// Bound of a wait during which the driver compiles for the device.
 #[cfg(not(target_arch = "wasm32"))]
 const COMPILE_WAIT: Duration = Duration::from_secs(1800);
 
 #[cfg(test)]
 thread_local! {
-    /// Submissions and waits of this thread, for tests that count them.
+    /// Submissions and waits of this thread, for tests.
     pub(crate) static CALLS: std::cell::Cell<[u32; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 
-/// So long the host asks again and again whether submitted work is done, before it sleeps until
-/// then.
+/// How long the host polls for the end of submitted work before it sleeps.
 #[cfg(not(target_arch = "wasm32"))]
 const AWAKE: Duration = Duration::from_micros(500);
 
@@ -70,20 +68,20 @@ impl Gpu {
     /// Submits what `encoder` recorded.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from
-    /// the next wait.)
+    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers the
+    /// next wait returns them.)
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<Submission, GpuError> {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
         #[cfg(not(target_arch = "wasm32"))]
         let is_first = self.is_software() && compilations::take_recorded();
-        // Before it is submitted, so that no wait for a later submission misses it.
+        // Before the submission, so that no wait for a later submission misses it.
         #[cfg(not(target_arch = "wasm32"))]
         let compilation = is_first.then(|| self.compilation());
         let submitted = self.catch("a submission", |_| self.queue.submit([encoder.finish()]));
         #[cfg(not(target_arch = "wasm32"))]
         if is_first && submitted.is_err() {
-            // Its kernels are compiled by another one.
+            // The next submission compiles its kernels.
             compilations::set_recorded();
         }
         let index = submitted?;
@@ -100,12 +98,12 @@ impl Gpu {
         })
     }
 
-    /// While what is returned lives, something is compiled for this device.
+    /// Counts a compilation for this device until the returned guard is dropped.
     pub(in crate::gpu) fn compilation(&self) -> Compilation {
         self.compilations.begin()
     }
 
-    /// What becomes true when all that was submitted so far is done, and the device is polled.
+    /// A flag that becomes true when all work so far is done and the device is polled.
     #[cfg(not(target_arch = "wasm32"))]
     fn done(&self) -> Arc<AtomicBool> {
         let done = Arc::new(AtomicBool::new(false));
@@ -114,13 +112,12 @@ impl Gpu {
         done
     }
 
-    /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was
-    /// submitted so far, and is not bounded: browsers end work that hangs themselves, and say that
-    /// the device is lost.
+    /// [`Gpu::wait`] for browsers, where calls may not block. There it waits for all work submitted
+    /// so far, without a bound: browsers end hung work themselves and report a lost device.
     ///
     /// # Errors
-    /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on
-    /// this device: [`GpuError::OutOfMemory`], [`GpuError::Link`] and [`GpuError::Refused`].
+    /// As [`Gpu::wait`]. In browsers also the errors since the last wait, of any call on this
+    /// device: [`GpuError::OutOfMemory`], [`GpuError::Link`] and [`GpuError::Refused`].
     pub async fn wait_async(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
         #[cfg(not(target_arch = "wasm32"))]
         self.wait(submission)?;
@@ -131,16 +128,16 @@ impl Gpu {
             self.queue.on_submitted_work_done(move || {
                 let _ = sender.send(());
             });
-            // A sender that was dropped is a device that was lost.
+            // A dropped sender means a lost device.
             let done = receiver.await;
             self.settle().await?;
             self.alive()?;
-            done.map_err(|_| self.gone("the browser gave it up"))?;
+            done.map_err(|_| self.gone("the browser dropped it"))?;
         }
         Ok(())
     }
 
-    /// Waits until a submission is done, for [`HOST_WAIT`] at the most (or [`Gpu::waiting`]).
+    /// Waits until a submission is done, for at most [`HOST_WAIT`] (or [`Gpu::waiting`]).
     ///
     /// # Errors
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
@@ -149,10 +146,9 @@ impl Gpu {
         let submission = submission.into();
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
-        // A thread that sleeps until the driver wakes it hears of short work late. A device that is
-        // a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
-        // wait finds its submission unfinished and then, because another thread saw its end
-        // meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
+        // Sleeping threads learn late of short work, so poll first; a software adapter needs the
+        // core itself. Not with waits of zero length: wgpu 30 panics if another thread sees the
+        // submission's end at the same time (gfx-rs/wgpu#9958).
         if !self.is_software() {
             let done = submission.done.unwrap_or_else(|| self.done());
             let start = web_time::Instant::now();
@@ -166,7 +162,7 @@ impl Gpu {
         }
         let compiles = self.is_software() && (submission.is_first || self.compilations.state().0);
         let _compiling = compiles.then(Compiling::begin);
-        // Who chose a bound has it.
+        // A bound that the caller chose applies unchanged.
         let most = if self.patience == HOST_WAIT { COMPILE_WAIT } else { self.patience };
         let mut waited = Duration::ZERO;
         loop {
@@ -177,12 +173,12 @@ impl Gpu {
             waited += self.patience;
             match polled {
                 Ok(_) => return self.alive(),
-                // While anything is compiled for the device, the time does not count.
+                // Time does not count while anything is compiled for the device.
                 Err(wgpu::PollError::Timeout)
                     if waited < most && (compiles || self.compilations.since(before)) => {}
                 Err(wgpu::PollError::Timeout) => {
                     self.present()?;
-                    // Destroying a device waits for its work, and this work may never end: the
+                    // Destroying a device waits for its work, and this work may never end. So the
                     // device is never destroyed.
                     std::mem::forget((self.device.clone(), self.queue.clone()));
                     return Err(GpuError::Timeout { seconds: waited.as_secs() });
@@ -192,24 +188,23 @@ impl Gpu {
         }
     }
 
-    /// Takes in what the device has done by now, without a wait. (A browser does so by itself.)
+    /// Processes what the device has done so far, without a wait. (Browsers do so without a call.)
     pub(in crate::gpu) fn look(&self) -> Result<(), GpuError> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Err(error) = self.poll(wgpu::PollType::Poll)? {
-            return Err(self.failure("a look at the device", &error));
+            return Err(self.failure("a poll of the device", &error));
         }
         self.alive()
     }
 
-    /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an
-    /// error.
+    /// Polls the device. wgpu panics if the driver reports a lost device; here that is an error.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn poll(
         &self,
         how: wgpu::PollType,
     ) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
-        std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
+        std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver dropped it"))
     }
 }
 
@@ -218,7 +213,7 @@ mod tests {
     use super::*;
     use crate::gpu::{Buffer, Kernel, Plan, Recipe, Source};
 
-    /// A kernel of its own, whose first dispatch is recorded and not submitted.
+    /// A new kernel with a recorded first dispatch that is not submitted.
     fn recorded(gpu: &Gpu, counts: &Buffer<u32>, number: u32) -> (Kernel, wgpu::CommandEncoder) {
         let text = format!(
             "@group(0) @binding(0) var<storage, read_write> counts: array<u32>;\n\
@@ -236,8 +231,8 @@ mod tests {
         plan.record(encoder);
     }
 
-    /// A thread that waits for its own first dispatch takes none of another thread for done, though
-    /// that was recorded before.
+    /// A thread that waits for its own first dispatch does not treat another thread's as done, even
+    /// one that was recorded earlier.
     #[test]
     fn a_first_dispatch_is_that_of_the_thread_that_submits_it() {
         let gpu = Gpu::for_test();

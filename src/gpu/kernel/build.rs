@@ -1,4 +1,4 @@
-//! Kernels are built, of programs and of recipes, and bound to buffers.
+//! Builds kernels from programs and recipes, and binds them to buffers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,28 +9,27 @@ use crate::gpu::depth::on_stack;
 use crate::gpu::{Gpu, GpuError, Program, Recipe};
 
 impl Checks {
-    /// Those that a device wants.
+    /// The checks on a device: all of them if it is [`Gpu::checked`].
     pub(super) fn on(self, gpu: &Gpu) -> Self {
         if gpu.trusting() { self } else { Self::All }
     }
 }
 
 impl Kernel {
-    /// Makes entry point `entry` of `program` ready, with run-time checks: for kernels that hold
-    /// WGSL of a user's.
+    /// Compiles entry point `entry` of `program` with run-time checks: for kernels with user WGSL.
     ///
     /// `constants` gives values to WGSL `override`s.
     ///
     /// # Errors
-    /// [`GpuError::MissingFeature`] and [`GpuError::Limit`] where the device cannot run it,
-    /// [`GpuError::Refused`] where the driver's compiler fails.
+    /// [`GpuError::MissingFeature`] and [`GpuError::Limit`] if the device cannot run it,
+    /// [`GpuError::Refused`] if the driver's compiler fails.
     pub fn new(
         gpu: &Gpu,
         program: &Program,
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        // SAFETY: everything is checked.
+        // SAFETY: all run-time checks are on.
         unsafe { Self::with_checks(gpu, program, entry, constants, Checks::All) }
     }
 
@@ -48,15 +47,14 @@ impl Kernel {
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        // SAFETY: the caller vouches for the kernel.
+        // SAFETY: the caller guarantees that the kernel needs no checks.
         unsafe { Self::with_checks(gpu, program, entry, constants, Checks::None) }
     }
 
-    /// The kernel with these run-time checks, or with all of them, if the device is
-    /// [`Gpu::checked`].
+    /// The kernel with these run-time checks, or with all if the device is [`Gpu::checked`].
     ///
     /// # Safety
-    /// What is not checked must hold by itself: [`Checks`] says what that is.
+    /// Properties without a check must hold: see [`Checks`].
     pub(super) unsafe fn with_checks(
         gpu: &Gpu,
         program: &Program,
@@ -104,8 +102,7 @@ impl Kernel {
                 label: Some(&name),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            // SAFETY: `checks` leaves something out only where the caller of `with_checks` has
-            // vouched for it.
+            // SAFETY: `checks` omits a check only if the caller of `with_checks` guarantees it.
             let module = unsafe { device.create_shader_module_trusted(module, checks) };
             #[cfg(target_arch = "wasm32")]
             gpu.expect(program.refusal(module.clone()));
@@ -122,7 +119,8 @@ impl Kernel {
                 entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants,
-                    // Library kernels write workgroup memory before they read it; a user's may not.
+                    // Library kernels write workgroup memory before they read it; user code may
+                    // not.
                     zero_initialize_workgroup_memory: checks.bounds_checks,
                 },
                 cache: None,
@@ -141,11 +139,11 @@ impl Kernel {
     }
 
     /// Binds buffers by the names of their WGSL variables. Names that the kernel does not have are
-    /// passed over, so that kernels of one family can share a list.
+    /// skipped, so that kernels of one family can share a list.
     ///
     /// # Errors
-    /// [`GpuError::Unbound`] if a variable is left without a buffer, [`GpuError::Refused`] if one
-    /// does not fit.
+    /// [`GpuError::Unbound`] if a variable has no buffer, [`GpuError::Refused`] if one does not
+    /// fit.
     pub fn bind(
         &self,
         gpu: &Gpu,
@@ -184,12 +182,12 @@ impl Kernel {
 }
 
 impl Recipe {
-    /// The kernel with run-time checks: for WGSL of a user's.
+    /// The kernel with run-time checks: for user WGSL.
     ///
     /// # Errors
     /// As [`Kernel::new`], and [`GpuError::Link`].
     pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: everything is checked.
+        // SAFETY: all run-time checks are on.
         unsafe { self.built(gpu, Checks::All) }
     }
 
@@ -201,20 +199,20 @@ impl Recipe {
     /// # Errors
     /// As [`Recipe::kernel`].
     pub unsafe fn trusted(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: the caller vouches for the kernel.
+        // SAFETY: the caller guarantees that the kernel needs no checks.
         unsafe { self.built(gpu, Checks::None) }
     }
 
-    /// The kernel with run-time checks, but that loops are counted only where a user's file has one
-    /// (or where the device is [`Gpu::checked`]).
+    /// The kernel with run-time checks. Loops are counted only if a user file has one (or if the
+    /// device is [`Gpu::checked`]).
     ///
     /// # Safety
-    /// Every loop of the library's files must end.
+    /// Every loop in library files must end.
     ///
     /// # Errors
     /// As [`Recipe::kernel`].
     pub unsafe fn ending(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        // SAFETY: the caller vouches for the library's loops.
+        // SAFETY: the caller guarantees that the library's loops end.
         unsafe { self.built(gpu, Checks::UsersLoops) }
     }
 
@@ -226,17 +224,16 @@ impl Recipe {
             return Ok(kernel);
         }
         // Not under the lock: a compilation is long, and another thread may want another kernel.
-        // Two that want the same one both build it.
+        // Two threads that want the same one both build it.
         let program = self.link()?;
-        // SAFETY: the caller vouches for what is not checked.
+        // SAFETY: the caller guarantees the properties without checks.
         let kernel = unsafe { Kernel::with_checks(gpu, &program, self.entry(), &self.constants(), checks)? };
         gpu.built().keep(kind, self, &kernel);
         Ok(kernel)
     }
 }
 
-/// The buffers that an entry point uses, itself or through the functions that it calls, each with
-/// its place.
+/// The buffers that an entry point or its callees use, each with its place.
 fn variables(program: &Program, entry: &str) -> Vec<Variable> {
     let mut variables = Vec::new();
     for variable in program.used(entry) {

@@ -1,11 +1,11 @@
-//! Heads of files: what is wrong with them is said, and those of the library are complete.
+//! Heads of files: errors in them are reported, and those of the library are complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::gpu::Program;
 
-/// What the library's files need of a user's file.
+/// The names that library files need from a user file.
 const USERS: [&str; 22] = [
     "Answer",
     "Output",
@@ -46,7 +46,7 @@ fn a_need_that_no_file_provides_is_refused_with_those_that_would() {
     let names = "needs `mul_wide`, which no linked file provides: link one of shaders/random/mul_wide.wgsl, \
         shaders/random/mul_wide_int64.wgsl";
     assert!(said.contains(names), "{said}");
-    // A library's file that declares it and does not say so is none that provides it; a user's is.
+    // A library file provides only names in its head; a user file provides what it declares.
     let own = "fn mul_wide(a: u32, b: u32) -> vec2<u32> { return vec2<u32>(a, b); }\n";
     assert_eq!(problem(&[philox.clone(), Source::library("shaders/own.wgsl", own)]), said);
     Program::link("heads", &[philox, Source::new("own.wgsl", own)]).unwrap();
@@ -63,12 +63,12 @@ fn a_file_provides_what_it_declares_and_no_other_one_does() {
     assert!(
         said.ends_with("provides `mul_wide`, and so does shaders/random/mul_wide.wgsl: link one of them")
     );
-    // Comments of users are comments.
+    // In user files heads are ordinary comments.
     let user = "// provides: nothing at all\n// needs: mul_wide, sleep\nfn f() {}\n";
     Program::link("heads", &[Source::new("user.wgsl", user)]).unwrap();
 }
 
-/// What a file declares at module scope, and what it uses and does not declare, of these names.
+/// The names, among the known ones, that a file uses and does not declare.
 fn unresolved<'t>(text: &'t str, declared: &BTreeSet<&str>, known: &BTreeSet<&str>) -> BTreeSet<&'t str> {
     let (mut locals, mut used) = (BTreeSet::new(), BTreeSet::new());
     let (mut last, mut item) = ("", "");
@@ -82,7 +82,7 @@ fn unresolved<'t>(text: &'t str, declared: &BTreeSet<&str>, known: &BTreeSet<&st
             "struct" => next == Some(':'),
             _ => false,
         };
-        // Of `var<private> name`, the name.
+        // The name in `var<private> name`.
         if is_local || (item == "fn" && blocks > 0 && before == '>' && next == Some('=')) {
             locals.insert(word);
         } else if !['.', '@'].contains(&before)
@@ -129,7 +129,7 @@ fn heads_say_all_that_files_use_of_others() {
     let folder = |name: &str| name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     for (name, file) in files.iter().filter(|(_, file)| file.is_library()) {
         let provides = lists(file, "provides:");
-        // Files of a folder of which one can take the place of the other provide the same.
+        // Files of a folder that are alternatives provide the same names.
         for (other, sibling) in files.iter().filter(|(other, _)| folder(other) == folder(name)) {
             let others = lists(sibling, "provides:");
             let is_choice = others.iter().any(|provided| provides.contains(provided));

@@ -1,23 +1,22 @@
-//! How subgroups lie is found out on the device: WGSL does not say, and adapters report a range of
-//! sizes.
+//! Probes the layout of subgroups on the device: WGSL does not define it, and adapters report a
+//! range of sizes.
 
 use super::{GROUP_SIZES, SubgroupLayout, Subgroups};
 use crate::gpu::{Buffer, Gpu, GpuError, Plan, Recipe};
 use crate::shaders;
 
-/// Workgroups of each size that are looked at.
+/// Workgroups of each size in the probe.
 const SAMPLES: u32 = 4;
 
 impl Subgroups {
-    /// The size that all subgroups of the device have; none if the adapter says that it has
-    /// several.
+    /// The size of all subgroups of the device; `None` if the adapter reports several sizes.
     pub fn fixed(gpu: &Gpu) -> Option<u32> {
         let (min, max) = (gpu.info().subgroup_min_size, gpu.info().subgroup_max_size);
         (gpu.has(wgpu::Features::SUBGROUP) && min == max && min > 0).then_some(min)
     }
 
-    /// The size that all subgroups of the device have, if those of workgroups of this size lie in
-    /// the order of local indices.
+    /// The size of all subgroups of the device, if subgroups in workgroups of this size follow the
+    /// order of local indices.
     pub(crate) fn in_order(gpu: &Gpu, group_size: u32) -> Option<u32> {
         let size = Self::fixed(gpu)?;
         let seen = *gpu.subgroups()?.of(group_size)?;
@@ -45,12 +44,12 @@ impl Subgroups {
 }
 
 impl Gpu {
-    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first
-    /// call (in browsers, where nothing may block, by [`Gpu::open`]) and kept.
+    /// The layout of subgroups in this device's workgroups. A small kernel measures it at the first
+    /// call (in browsers, where calls may not block, in [`Gpu::open`]); the result is cached.
     ///
-    /// None where kernels may not use them and where the probe fails, which is logged: then
-    /// baseline kernels are to be used. In browsers that is so today: wgpu 30 does not ask them for
-    /// subgroups.
+    /// `None` if kernels may not use subgroups, or if the probe fails, which is logged. Then
+    /// baseline kernels run. Browsers always return `None` today: wgpu 30 does not request
+    /// subgroups from them.
     pub fn subgroups(&self) -> Option<Subgroups> {
         if !self.has(wgpu::Features::SUBGROUP) {
             return None;
@@ -72,7 +71,7 @@ impl Gpu {
 
 shared! {
     "gpu/subgroups.wgsl":
-    /// What an invocation saw.
+    /// The observations of an invocation.
     struct Seen {
         size: u32,
         index: u32,
@@ -91,7 +90,7 @@ impl SubgroupLayout {
         Self { group_size, min: 0, max: 0, whole: false, in_order: false }
     }
 
-    /// What the invocations of several workgroups, by local index, amount to.
+    /// The layout, from the observations of several workgroups' invocations by local index.
     fn of(group_size: u32, seen: &[Seen]) -> Self {
         let sizes = || seen.iter().map(|seen| seen.size);
         let groups = || seen.chunks(group_size as usize);
@@ -107,7 +106,7 @@ impl SubgroupLayout {
     }
 }
 
-/// The invocation's number, subgroup by subgroup. None where it makes no sense.
+/// The invocation's number, subgroup by subgroup. `None` if the observations contradict each other.
 fn number(seen: &Seen) -> Option<usize> {
     let number = seen.subgroup.checked_mul(seen.size)?.checked_add(seen.index)?;
     (seen.index < seen.size).then_some(number as usize)
@@ -116,7 +115,7 @@ fn number(seen: &Seen) -> Option<usize> {
 /// Whether the invocations of a workgroup, by local index, form whole subgroups.
 fn is_whole(group: &[Seen]) -> bool {
     let size = group[0].size as usize;
-    // A ballot has room for 128.
+    // A ballot has 128 bits.
     if !(1..=128).contains(&size) || !group.len().is_multiple_of(size) {
         return false;
     }
@@ -130,7 +129,7 @@ fn is_whole(group: &[Seen]) -> bool {
             _ => return false,
         }
     }
-    // As many numbers as places, no number twice: each place is taken.
+    // There are as many numbers as local indices and no duplicates, so each occurs once.
     let locals: Vec<u32> = locals.into_iter().flatten().collect();
     locals.chunks(size).all(|subgroup| {
         let mut votes = [0; 4];
@@ -154,7 +153,7 @@ fn recipe(group_size: u32) -> Recipe {
         .with([("GROUP_SIZE", group_size.into())])
 }
 
-/// Every kernel that this module may link.
+/// Every kernel that this module can link.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     GROUP_SIZES.iter().map(|&group_size| recipe(group_size)).collect()
@@ -164,7 +163,7 @@ pub fn kernels() -> Vec<Recipe> {
 mod tests {
     use super::*;
 
-    /// What a device would see whose invocation with local index `i` is the `order[i]`th.
+    /// The observations on a device that numbers the invocation with local index `i` as `order[i]`.
     fn seen(order: &[u32], size: u32) -> Vec<Seen> {
         let subgroups = u32::try_from(order.len()).unwrap() / size;
         let local = |number| u32::try_from(order.iter().position(|&other| other == number).unwrap()).unwrap();
@@ -195,7 +194,7 @@ mod tests {
     #[test]
     fn whole_subgroups_are_told_apart_by_their_order() {
         let straight: Vec<u32> = (0..64).collect();
-        // As a device may have it that lays 8 by 4 invocations in a subgroup.
+        // A device that puts 8 by 4 invocations into a subgroup may have this order.
         let turned: Vec<u32> = (0..64).map(|i| i ^ 5).collect();
         for size in [1, 4, 8, 16, 32, 64] {
             let expected =
@@ -227,8 +226,8 @@ mod tests {
             let layout = SubgroupLayout::of(64, &seen);
             assert!(!layout.whole && !layout.in_order, "fault {number}");
         }
-        // Nothing was written; or a size that does not divide the workgroup's; or another one in
-        // another workgroup.
+        // No output was written; the size does not divide the workgroup's; another workgroup has
+        // another size.
         assert!(!SubgroupLayout::of(64, &vec![bytemuck::Zeroable::zeroed(); 64]).whole);
         let mut odd = seen(&(0..48).collect::<Vec<u32>>(), 16);
         odd.iter_mut().for_each(|seen| seen.size = 32);

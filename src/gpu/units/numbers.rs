@@ -1,4 +1,4 @@
-//! Fields of one word that are numbers and no times. A field that is in doubt is not among them.
+//! Fields of one word that are numbers and not times. Doubtful fields are excluded.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,13 @@ use naga::{
 
 use super::{Units, UserFunction};
 
-/// Functions of the library that take counts or indices in all their arguments of one word.
+/// Library functions whose one-word arguments are all counts or indices.
 const COUNTS: [&str; 6] = ["draw_below", "alias_slot", "memory_get", "memory_set", "schedule", "draw_erlang"];
 
-/// Functions of the library whose results are counts or indices, never a part of a time.
+/// Library functions whose results are counts or indices, never a part of a time.
 const COUNTED: [&str; 5] = ["alias_slot", "draw_below", "lp_count", "memory_rows", "replica"];
 
-/// Where a word is kept from a store to a load.
+/// The storage of a word between a store and a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum StorageClass {
     /// A variable of a function.
@@ -26,11 +26,11 @@ enum StorageClass {
     Member(Handle<Type>, u32),
     /// Every element of every array of a type.
     Element(Handle<Type>),
-    /// Whatever pointers to this type point at.
+    /// Any target of pointers to this type.
     Behind(Handle<Type>),
 }
 
-/// How far values of a kind come: out of the expressions in which they begin.
+/// How far values of a kind spread beyond the expressions in which they originate.
 #[derive(Debug, Default)]
 struct Flow {
     places: HashSet<StorageClass>,
@@ -47,7 +47,7 @@ impl Flow {
 type Values = HashSet<Handle<Expression>>;
 
 impl<'m> Units<'m> {
-    /// The fields of 32 bits that are used, and surely never become times or meet them.
+    /// The fields of 32 bits that are used and never become times or are combined with them.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let types = &self.program.module().types;
         let is_word = |member: &naga::StructMember| matches!(&types[member.ty].inner, TypeInner::Scalar(scalar) if scalar.kind == ScalarKind::Uint);
@@ -60,7 +60,8 @@ impl<'m> Units<'m> {
         fields.into_iter().filter(|&number| self.is_number(number, &outside)).collect()
     }
 
-    /// Whether all that is made of a field stays a number of one word, and meets numbers alone.
+    /// Whether all values derived from a field stay numbers of one word and are combined only with
+    /// numbers.
     fn is_number(&self, field: u32, outside: &HashSet<Handle<Type>>) -> bool {
         let Some(made) = self.made_of(field, outside) else { return false };
         if made.iter().all(HashSet::is_empty) {
@@ -79,8 +80,8 @@ impl<'m> Units<'m> {
         })
     }
 
-    /// By function, the expressions that a field is in; nothing if it comes where it is not
-    /// followed: into a pair, a struct, memory, or a function of the library that may take a time.
+    /// The expressions of each function that derive from a field. `None` if the field flows out of
+    /// sight: into a pair, a struct, memory, or a library function that may take a time.
     fn made_of(&self, field: u32, outside: &HashSet<Handle<Type>>) -> Option<Vec<Values>> {
         let called: HashSet<_> =
             self.own.iter().flat_map(|own| own.body.calls.iter().map(|call| call.function)).collect();
@@ -138,7 +139,8 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// By function, the expressions that may be times or words of times, without the field itself.
+    /// The expressions of each function that may be times or words of times, without the field
+    /// itself.
     fn possible_times(&self, field: u32, outside: &HashSet<Handle<Type>>) -> Vec<Values> {
         let mut flow = Flow::default();
         loop {
@@ -161,7 +163,7 @@ impl<'m> Units<'m> {
                 }
                 for call in &own.body.calls {
                     for (number, argument) in (0..).zip(call.arguments) {
-                        // What it writes through a pointer may be a time.
+                        // A callee may write a time through a pointer.
                         if self.is_pointer(own, *argument) {
                             flow.places.extend(self.kept_at(own, *argument, outside));
                         }
@@ -181,7 +183,8 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// What is stored in a function, and where: nothing where loads are in doubt anyway.
+    /// The values stored in a function, and their storage: `None` if loads from it are doubtful
+    /// anyway.
     fn stores(
         &self,
         own: &UserFunction<'m>,
@@ -196,8 +199,8 @@ impl<'m> Units<'m> {
         stores.chain(locals.filter_map(local)).collect()
     }
 
-    /// The expressions of a function that these values are in: those in which they begin, and what
-    /// is made of them.
+    /// The expressions of a function that these values reach: their origins, and expressions
+    /// derived from them.
     fn reached(
         &self,
         own: &UserFunction<'m>,
@@ -207,7 +210,7 @@ impl<'m> Units<'m> {
     ) -> Values {
         let mut reached = HashSet::new();
         let kept = |at| self.kept_at(own, at, outside).is_some_and(|place| flow.places.contains(&place));
-        // Operands stand before what is made of them.
+        // Operands precede the expressions that use them.
         for (handle, expression) in own.function.expressions.iter() {
             let has = |value: &Handle<Expression>| reached.contains(value);
             let comes = match expression {
@@ -230,7 +233,7 @@ impl<'m> Units<'m> {
         reached
     }
 
-    /// Whether an expression of its own accord may be a time or a part of one.
+    /// Whether an expression by itself may be a time or a part of one.
     fn doubt(
         &self,
         own: &UserFunction<'m>,
@@ -266,7 +269,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// The field of `params` that an expression is the value of.
+    /// The field of `params` whose value an expression is.
     fn param(&self, own: &UserFunction<'m>, value: Handle<Expression>) -> Option<u32> {
         let expressions = &own.function.expressions;
         let pointer = match expressions[value] {
@@ -281,7 +284,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// Structs and arrays whose words come from elsewhere: the parameters, and users' buffers.
+    /// Structs and arrays whose words come from outside: the parameters, and user buffers.
     fn outside(&self) -> HashSet<Handle<Type>> {
         let module = self.program.module();
         let variables = module.global_variables.iter().filter(|(handle, variable)| {
@@ -302,8 +305,8 @@ impl<'m> Units<'m> {
         outside
     }
 
-    /// Where a pointer points, or where a part of a value lies; nothing if what it holds is in
-    /// doubt.
+    /// The storage that a pointer or a part of a value refers to; `None` if its content is
+    /// doubtful.
     fn kept_at(
         &self,
         own: &UserFunction<'m>,
@@ -322,7 +325,7 @@ impl<'m> Units<'m> {
             Expression::AccessIndex { base, .. } | Expression::Access { base, .. } => {
                 let ty = self.type_of(own, base).filter(|ty| !outside.contains(ty))?;
                 match (&module.types[ty].inner, &own.function.expressions[at]) {
-                    // The library's structs are its own matter.
+                    // Structs of the library are not tracked.
                     (TypeInner::Struct { .. }, Expression::AccessIndex { index, .. }) => {
                         self.is_users(module.types.get_span(ty)).then_some(StorageClass::Member(ty, *index))
                     }
@@ -348,8 +351,8 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// The type of a value, or of what a pointer points at, as far as it is a struct, an array or a
-    /// part of one.
+    /// The type of a value, or of a pointer's target, as far as it is a struct, an array or a part
+    /// of one.
     fn type_of(&self, own: &UserFunction<'m>, value: Handle<Expression>) -> Option<Handle<Type>> {
         let module = self.program.module();
         match &own.function.expressions[value] {
@@ -381,7 +384,7 @@ impl<'m> Units<'m> {
     }
 }
 
-/// Whether only the functions of a module write variables of an address space.
+/// Whether only the functions of the module write variables of an address space.
 fn is_own_space(space: AddressSpace) -> bool {
     matches!(space, AddressSpace::Function | AddressSpace::Private | AddressSpace::WorkGroup)
 }

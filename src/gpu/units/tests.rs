@@ -1,4 +1,4 @@
-//! What fields are, and sums of times, in small models.
+//! Meanings of fields, and sums of times, in small models.
 
 use super::*;
 use crate::gpu::Source;
@@ -23,7 +23,7 @@ fn model(body: &str) -> Program {
     ))
 }
 
-/// Fields with what they are, in the order of the calls.
+/// Fields with their meanings, in the order of the calls.
 fn used(body: &str) -> Vec<(String, FieldUnit)> {
     model(body).field_uses().into_iter().map(|used| (used.field, used.unit)).collect()
 }
@@ -47,13 +47,13 @@ fn fields_are_what_the_calls_say() {
         ),
         ("fn f(lp: u32) -> bool { return lp < params.count; }", vec![name("count", Number)]),
         ("fn f() -> u32 { return draw_below(params.count + 1u); }", vec![name("count", Number)]),
-        // Not known: a part of a time, kept in a state, in a pair, in arithmetic of the library.
+        // Unknown: a part of a time, stored in a state, in a pair, in arithmetic of the library.
         ("fn f() -> bool { return now().x < params.short; }", vec![]),
         ("fn f(state: ptr<function, u32>) { *state = params.short; }", vec![]),
         ("fn f() -> vec2<u32> { return vec2<u32>(params.short, 1u); }", vec![]),
         ("fn f() -> vec2<u32> { return add_word(now(), params.short); }", vec![]),
         ("fn f() -> vec2<u32> { return draw_exponential(vec2<u32>(9u, 0u)); }", vec![]),
-        // Nor where a word of a time comes to it through variables, functions and structs.
+        // Also unknown if a word of a time reaches it through variables, functions and structs.
         ("fn f() -> bool { var t = now().x; return t < params.short; }", vec![]),
         ("fn low() -> u32 { return now().x; } fn f() -> bool { return low() < params.short; }", vec![]),
         ("fn f() -> bool { return min(params.short, now().x) == 3u; }", vec![]),

@@ -1,4 +1,4 @@
-//! Runs on parts that are saved, and gone on with by any number of parts.
+//! Runs on parts: saved, and resumed by any number of parts.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options, Progres
 use crate::pdes::{Simulation, SimulationError};
 
 impl<M: Model> GpuPart<M> {
-    /// Goes on where a run was saved, by whichever engine and any number of parts: this rank's part
-    /// of it. All ranks are given the same checkpoint. What `options` say of speed and capacity
-    /// holds; seed and replica are the checkpoint's.
+    /// Resumes a run saved by any engine and any number of parts: this rank's part. All ranks must
+    /// have the same checkpoint. `options` define speed and capacity; seed and replica come from
+    /// the checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] for another model's; as [`GpuPart::on`].
+    /// [`CheckpointError::Foreign`] for a checkpoint of another model; else as [`GpuPart::on`].
     pub fn resume(
         mut transport: Box<dyn Transport>,
         gpu: &Gpu,
@@ -31,19 +31,20 @@ impl<M: Model> GpuPart<M> {
         Self::begin(transport, gpu, model, options, Some(checkpoint))
     }
 
-    /// The run as it is between two runs, to go on from there later, on whichever engine and any
-    /// number of parts: all ranks ask for it, and the first one has it. For that it holds in its
-    /// memory what all parts do, and the file.
+    /// The state of the run between two runs, from which any engine and any number of parts can
+    /// continue later. All ranks must call this, and the first one gets it. It needs memory for the
+    /// contents of all parts, and for the file.
     ///
     /// # Errors
-    /// [`HybridError::Over`] after a run that failed; the device's error, on all ranks, as of
-    /// [`GpuPart::run`]; what [`Transport`] says of ranks that are gone.
+    /// [`HybridError::Over`] after a run that failed; a device error, on all ranks, as from
+    /// [`GpuPart::run`]; errors of [`Transport`] about ranks that are gone.
     pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
         let made = self.gathered()?;
         agreed(&mut *self.transport, made)
     }
 
-    /// What the first rank makes of what all hold. The others do not know yet whether it could.
+    /// The first rank's checkpoint of all contents. The others do not know yet whether it
+    /// succeeded.
     fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
         if self.over {
             return Err(HybridError::Over);
@@ -57,15 +58,15 @@ impl<M: Model> GpuPart<M> {
         Ok(made.map(Some).map_err(HybridError::from))
     }
 
-    /// [`GpuPart::run_watched`], saving the run to a file as often as any rank says, and where it
-    /// ends: [`Simulation::run_saving`]. The first rank writes the file, and the others hear
-    /// whether it could: where that takes long, let them wait as long.
+    /// [`GpuPart::run_watched`], which saves the run to a file as often as any rank requests, and
+    /// at its end: [`Simulation::run_saving`]. The first rank writes the file and reports success
+    /// to the others: let them wait long enough for that.
     ///
     /// # Errors
-    /// As [`GpuPart::run`]; where nothing can be written there, [`SimulationError::Checkpoint`] on
-    /// the first rank before the run, and [`HybridError::Rank`] on the others. Where the last file
-    /// could not be written, [`SimulationError::Checkpoint`] on the first rank and
-    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
+    /// As [`GpuPart::run`]. If the file cannot be written, before the run:
+    /// [`SimulationError::Checkpoint`] on the first rank, and [`HybridError::Rank`] on the others.
+    /// If the last file could not be written: [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others; the run has reached its end.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,

@@ -1,49 +1,50 @@
-//! Where the calls of a handler run: by what was measured.
+//! Chooses the backend for the calls of a handler by measurement.
 
 use super::Placement;
 
-/// A place that lost is tried again when calls have taken so many times as long elsewhere as these
-/// would take there: so that to look again costs a twentieth at the most.
+/// A backend that lost is tried again when calls have taken this many times as long elsewhere as
+/// they would there: so retrying costs at most a twentieth.
 const AGAIN: f64 = 20.0;
 
-/// Where calls run.
+/// The backend for calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HandlerBackend {
     Cpu,
-    /// On the first device.
+    /// The first device.
     One,
-    /// On all of them.
+    /// All devices.
     All,
 }
 
-/// What was measured of a handler, all of it moving means.
+/// The measurements of a handler, as moving means.
 #[derive(Debug, Default)]
 pub(super) struct Balance {
-    /// Seconds of a call on the CPU.
+    /// Seconds per call on the CPU.
     cpu: Option<f64>,
-    /// Seconds of 2^i to 2^(i+1) - 1 calls on one device, and on all.
+    /// Seconds for 2^i to 2^(i+1) - 1 calls on one device, and on all.
     one: [Option<f64>; 32],
     all: [Option<f64>; 32],
-    /// Seconds that so many calls have taken elsewhere since they ran in a place.
+    /// For each backend and size, the seconds that such calls took elsewhere since they last ran
+    /// there.
     since: [[f64; 32]; 3],
     pub(super) devices: Vec<Device>,
     /// Whether calls have run on one device, and on all.
     ran: [bool; 2],
-    /// Whether a GPU's driver cut it: it is not tried again.
+    /// Whether a GPU's driver ended its loops early: then it is not tried again.
     pub(super) cut: bool,
 }
 
-/// What was measured of a device.
+/// The measurements of a device.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Device {
     pub(super) calls: u64,
-    /// Calls per second, beside the others.
+    /// Calls per second, while the others work.
     rate: Option<f64>,
 }
 
 impl Balance {
-    /// A place that was not tried is tried, unless fewer calls took longer there than these take
-    /// elsewhere. One that lost is tried again now and then: what made it slow may be over.
+    /// Tries a backend that was not tried, unless fewer calls took longer there than these take
+    /// elsewhere. Retries one that lost now and then, because the reason may be gone.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> HandlerBackend {
         if placement == Placement::Cpu || devices == 0 || self.cut && placement == Placement::Auto {
@@ -52,7 +53,7 @@ impl Balance {
         let mut best = (HandlerBackend::One, self.one[size(calls)]);
         let mut tried = Vec::new();
         if placement == Placement::Auto {
-            // The CPU is the first that is tried.
+            // The CPU is tried first.
             let Some(cpu) = self.cpu else { return HandlerBackend::Cpu };
             best = (HandlerBackend::Cpu, Some(cpu * calls as f64));
             tried.push(best);
@@ -75,8 +76,8 @@ impl Balance {
         tried.iter().find(again).map_or(best.0, |&(place, _)| place)
     }
 
-    /// Whether calls have run there before. The first ones wait for the set-up of a device, and say
-    /// nothing of those that follow.
+    /// Whether calls have run there before. The first ones include the set-up of a device, and do
+    /// not predict the next.
     pub(super) fn is_warm(&mut self, place: HandlerBackend) -> bool {
         match place {
             HandlerBackend::Cpu => true,
@@ -85,9 +86,8 @@ impl Balance {
         }
     }
 
-    /// How many calls each device takes of so many: by what it did before, and the same of each
-    /// until that is known. One at least, so that a device that was slow once is seen to be faster
-    /// now.
+    /// The number of calls for each device: by measured rates, or equal until these are known. At
+    /// least one each, so that a device that becomes faster is noticed.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -108,7 +108,7 @@ impl Balance {
             least + std::mem::replace(&mut given, up_to).abs_diff(up_to)
         };
         let mut shares: Vec<_> = rates.into_iter().map(&mut share).collect();
-        // What rounding leaves.
+        // The rounding error.
         if let Some(last) = shares.last_mut() {
             *last += calls - given;
         }
@@ -127,8 +127,8 @@ impl Balance {
         self.since[place as usize][size(calls)] = 0.0;
     }
 
-    /// A device has answered so many calls, in so many seconds where others answered some at the
-    /// same time.
+    /// Records that a device answered `calls` calls in `seconds`, while other devices answered
+    /// some.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     pub(super) fn record_device(&mut self, device: usize, calls: usize, seconds: Option<f64>) {
         if self.devices.len() <= device {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(on(&balance, 100), HandlerBackend::One, "then the GPU is tried");
         balance.record(HandlerBackend::One, 100, 0.5);
         assert_eq!(on(&balance, 100), HandlerBackend::One);
-        // Ten calls: 0.1 s on the CPU. Unknown on the GPU, so it is tried, and lost.
+        // Ten calls take 0.1 s on the CPU. The GPU is unknown for them, so it is tried, and loses.
         assert_eq!(on(&balance, 10), HandlerBackend::One);
         balance.record(HandlerBackend::One, 10, 0.4);
         assert_eq!(
@@ -182,16 +182,16 @@ mod tests {
         let on = |balance: &Balance| balance.place(Placement::Auto, 100, 1);
         balance.record(HandlerBackend::Cpu, 100, 0.125);
         balance.record(HandlerBackend::One, 100, 1.0);
-        // More than 20 times a second.
+        // More than 20 times one second.
         for _ in 0..161 {
             assert_eq!(on(&balance), HandlerBackend::Cpu);
             balance.record(HandlerBackend::Cpu, 100, 0.125);
         }
         assert_eq!(on(&balance), HandlerBackend::One);
-        // Slow as ever.
+        // It is still slow.
         balance.record(HandlerBackend::One, 100, 1.0);
         assert_eq!(on(&balance), HandlerBackend::Cpu);
-        // And faster since: it wins after some tries.
+        // When it becomes faster, it wins after some tries.
         let mut windows = 0;
         while balance.place(Placement::Auto, 100, 1) == HandlerBackend::Cpu
             || balance.one[size(100)] > Some(0.125)
@@ -218,10 +218,10 @@ mod tests {
         assert_eq!(on(&balance, 100), HandlerBackend::All);
         assert_eq!(balance.shares(100, 3), [50, 25, 25]);
         assert_eq!(balance.shares(2, 3).iter().sum::<usize>(), 2);
-        // One that was found slow keeps a share that is next to nothing.
+        // A slow device keeps a tiny share.
         (0..40).for_each(|_| balance.record_device(2, 1, Some(1.0)));
         assert_eq!(balance.shares(100, 3), [66, 33, 1]);
-        // Fewer calls than that are not worth it.
+        // Fewer calls are not worth it.
         balance.record(HandlerBackend::One, 10, 0.1);
         assert_eq!(on(&balance, 10), HandlerBackend::All);
         balance.record(HandlerBackend::All, 10, 0.2);

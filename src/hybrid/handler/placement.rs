@@ -1,16 +1,16 @@
-//! Where calls of handlers run.
+//! The backend of handlers' calls.
 
-/// Where calls run. It changes the speed only.
+/// The backend of calls. It changes only the speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Wherever so many calls took less time so far; all places are tried, and those that lost
-    /// again now and then. A handler that the device's driver cuts
-    /// ([`HybridError::Cut`](crate::hybrid::HybridError::Cut)) runs on the cores from then on.
+    /// The backend that took less time for this number of calls. All backends are tried, and those
+    /// that lost are retried now and then. If the device's driver ends the handler's loops
+    /// ([`HybridError::Cut`](crate::hybrid::HybridError::Cut)), it runs on the cores from then on.
     #[default]
     Auto,
-    /// On the device; of several, on one or on all, whichever took less time so far.
+    /// The device. Of several, the first or all, whichever took less time.
     Gpu,
-    /// On the host's cores.
+    /// The host's cores.
     Cpu,
 }

@@ -10,7 +10,7 @@ use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, So
 use crate::hybrid::HybridError;
 use crate::shaders;
 
-/// A handler that is a WGSL function, and its Rust twin.
+/// A handler that is a WGSL function, with its reference implementation in Rust.
 ///
 /// Batched: an invocation serves a call.
 ///
@@ -20,23 +20,23 @@ use crate::shaders;
 /// fn handle(call: Call) -> Answer
 /// ```
 ///
-/// Multithreaded: so many workgroups serve a call, with workgroup memory and barriers of the file's
-/// own. All invocations of a workgroup call `handle`, and what that of lane 0 returns is the
-/// workgroup's answer.
+/// Multithreaded: `GROUPS` workgroups serve a call, with workgroup memory and barriers of the file.
+/// All invocations of a workgroup call `handle`, and the result of lane 0 is the workgroup's
+/// answer.
 ///
 /// ```wgsl
 /// fn handle(call: Call, group: u32, lane: u32) -> Answer
 /// ```
 ///
-/// What all calls share lies in buffers that stay on the device ([`WgslHandler::bind`]); the file
-/// declares them in `@group(1)`. One that it writes to is the caller's care: what calls write must
-/// not depend on their order. `handle` may end no workgroup's barriers in part of its invocations,
-/// and its loops together must stay below 65,535 iterations of one invocation.
+/// Data shared by all calls is in buffers that stay on the device ([`WgslHandler::bind`]); the file
+/// declares them in `@group(1)`. If `handle` writes to one, the result must not depend on the order
+/// of calls. All invocations of a workgroup must reach the same barriers, and the loops of an
+/// invocation must stay below 65,535 iterations in total.
 pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
     name: String,
-    /// The devices that it was made for.
+    /// The devices that it was built for.
     devices: Vec<OnDevice>,
-    /// Whether workgroups serve a call, and not an invocation.
+    /// Whether workgroups serve a call, instead of an invocation.
     multithreaded: bool,
     reference: ReferenceFn<C, A, GROUPS>,
 }
@@ -45,14 +45,14 @@ pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
 struct OnDevice {
     gpu: Gpu,
     kernel: Kernel,
-    /// The file's own variables, each with its buffer and as many bytes as that has values.
+    /// The file's own variables, each with its buffer and the size of its values in bytes.
     bound: Vec<(String, wgpu::Buffer, u64)>,
     memory: Mutex<Memory>,
 }
 
 type ReferenceFn<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sync>;
 
-/// Invocations of a workgroup that serves a call each.
+/// The workgroup size of batched handlers, in which each invocation serves a call.
 const GROUP_SIZE: u32 = 64;
 
 shared! {
@@ -65,17 +65,18 @@ shared! {
     }
 }
 
-/// The buffers of a handler, which serve again.
+/// The reused buffers of a handler.
 #[derive(Default)]
 struct Memory {
-    /// Bytes that there is room for.
+    /// Sized for the most calls up to now.
     calls: Option<Buffer<u32>>,
     answers: Option<Buffer<u32>>,
-    /// Per submission: calls of a multithreaded handler, workgroups of calls of a batched one.
+    /// The pace per submission: calls of a multithreaded handler, workgroups of calls of a batched
+    /// one.
     pace: Option<Pace>,
 }
 
-/// The kernels of a file of handlers, for translation.
+/// The kernel of a handler's file.
 fn recipe(name: &str, source: Source, shape: Option<u32>) -> Recipe {
     match shape {
         None => Recipe::new(name, "batched", [shaders::file("hybrid/batched.wgsl"), source])
@@ -87,19 +88,19 @@ fn recipe(name: &str, source: Source, shape: Option<u32>) -> Recipe {
     }
 }
 
-/// The kernel of a handler's file, batched or multithreaded.
+/// The kernels of handlers' files, batched and multithreaded, for translation.
 #[doc(hidden)]
 pub fn kernels(batched: Source, multithreaded: Source) -> Vec<Recipe> {
     vec![recipe("hybrid", batched, None), recipe("hybrid", multithreaded, Some(32))]
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
-    /// One invocation for each call. Without a device it is checked all the same, and runs on the
-    /// CPU; it is made for as many devices as there are (`Some(&gpu)` is one, `&list` are several).
+    /// One invocation for each call. It is built for all given devices (`Some(&gpu)` is one,
+    /// `&list` are several). Without a device it is checked and runs on the CPU.
     ///
     /// # Errors
-    /// WGSL that does not link, whose `Call` and `Answer` are not the bytes of `C` and `A`, or that
-    /// the device refuses.
+    /// If the WGSL does not link, if its `Call` and `Answer` differ in bytes from `C` and `A`, or
+    /// if the device refuses it.
     pub fn batched<'g>(
         devices: impl IntoIterator<Item = &'g Gpu>,
         name: &str,
@@ -112,8 +113,8 @@ impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A, GROUPS> {
-    /// For each call `GROUPS` workgroups of so many invocations. The twin returns an answer for
-    /// each workgroup.
+    /// `GROUPS` workgroups of `invocations` invocations for each call. The reference implementation
+    /// returns an answer for each workgroup.
     ///
     /// # Errors
     /// As [`WgslHandler::batched`].
@@ -166,7 +167,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         Ok(Self { name: name.to_owned(), devices, multithreaded, reference })
     }
 
-    /// Binds a buffer to a variable of the file's, of a handler on one device.
+    /// Binds a buffer to a variable of the file, for a handler on one device.
     #[must_use]
     pub fn bind<T: Pod>(self, variable: &str, buffer: &Buffer<T>) -> Self {
         let first = self.devices.first().map(|device| device.gpu.clone());
@@ -176,8 +177,8 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         }
     }
 
-    /// Binds a buffer of one of the devices that it was made for: each has one of its own. (Of
-    /// another device's, nothing comes.)
+    /// Binds a buffer of one of the handler's devices: each needs its own. (For another device this
+    /// has no effect.)
     #[must_use]
     pub fn bind_on<T: Pod>(mut self, gpu: &Gpu, variable: &str, buffer: &Buffer<T>) -> Self {
         let bytes = buffer.len().max(1) * size_of::<T>() as u64;
@@ -188,7 +189,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         self
     }
 
-    /// The answers to calls, so many for each as there are workgroups.
+    /// The answers to calls: `GROUPS` for each.
     fn dispatch(&self, device: &OnDevice, calls: &[C]) -> Result<Vec<A>, HybridError> {
         let OnDevice { gpu, kernel, .. } = device;
         let each = u32::try_from(GROUPS).expect("at most 65,536");
@@ -199,14 +200,14 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         let memory = &mut *memory;
         let given = grown(gpu, "calls", &mut memory.calls, need)?;
         let reported = grown(gpu, "answers", &mut memory.answers, answers)?;
-        // Zero, until a driver cuts a loop.
+        // Zero, unless a driver ends a loop early.
         let cut = Buffer::<u32>::storage(gpu, "cut", 1)?;
         given.write(gpu, 0, bytemuck::cast_slice(calls))?;
-        let count = u32::try_from(calls.len()).expect("what fits a buffer is counted in 32 bits");
+        let count = u32::try_from(calls.len()).expect("calls that fit a buffer are counted in 32 bits");
         let pace = memory.pace.get_or_insert_with(|| Pace::new(1 << 20));
-        // So that workgroups and invocations are counted in 32 bits.
+        // Workgroups and invocations are counted in 32 bits.
         let most = (1 << 30) / each;
-        // Of the pace: what takes about as long as a call.
+        // The unit of the pace, which takes about as long as a call.
         let unit = if self.multithreaded { 1 } else { GROUP_SIZE };
         let mut first = 0;
         while first < count {
@@ -245,7 +246,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
     }
 }
 
-/// A buffer with room for so many words, in which values are lost.
+/// A buffer with room for this many words; its contents are lost if it grows.
 fn grown<'b>(
     gpu: &Gpu,
     label: &str,
@@ -258,12 +259,12 @@ fn grown<'b>(
         *buffer = None;
         *buffer = Some(Buffer::storage(gpu, label, words)?);
     }
-    Ok(buffer.as_ref().expect("it was made"))
+    Ok(buffer.as_ref().expect("it was just built"))
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslHandler<C, A, GROUPS> {
     type Call = C;
-    /// Of a batched one, and where one workgroup serves a call, one answer.
+    /// One answer for a batched handler, and for one workgroup per call.
     type Answer = [A; GROUPS];
 
     fn name(&self) -> &str {
@@ -278,16 +279,16 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
         !self.devices.is_empty()
     }
 
-    /// On this device, if it was made for it, and else on the first that it was made for.
+    /// Runs on this device if it was built for it, else on its first device.
     fn on_gpu(&self, gpu: &Gpu, calls: &[C]) -> Result<Vec<[A; GROUPS]>, HybridError> {
         let words = |bytes: usize| (bytes as u64).max(1);
         let here = self.devices.iter().find(|device| device.gpu.is(gpu));
         let Some(device) = here.or(self.devices.first()) else {
-            let what = "it was made without a device".to_owned();
+            let what = "it was built without a device".to_owned();
             return Err(HybridError::Handler { handler: self.name.clone(), what });
         };
-        // Where calls run is found out by and by: what is bound on some devices alone shows at the
-        // first call.
+        // Backends are tried over time, so a variable that is bound only on some devices must be
+        // detected at the first call.
         let lacking = self.devices.iter().find_map(|device| {
             let lacks = |name: &String| device.bound.iter().all(|(own, ..)| own != name);
             let (name, ..) =
@@ -296,7 +297,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
         });
         if let Some((variable, gpu)) = lacking {
             let what = format!(
-                "`{variable}` is bound on one of its devices and not on {gpu}: bind a buffer of each (`bind_on`)"
+                "`{variable}` is bound on one of its devices and not on {gpu}: bind a buffer on each (`bind_on`)"
             );
             return Err(HybridError::Handler { handler: self.name.clone(), what });
         }
@@ -308,7 +309,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
         let mut answers = Vec::with_capacity(calls.len());
         for calls in calls.chunks(most) {
             let reported = self.dispatch(device, calls)?;
-            let whole = |part: &[A]| <[A; GROUPS]>::try_from(part).expect("a chunk has so many");
+            let whole = |part: &[A]| <[A; GROUPS]>::try_from(part).expect("a chunk has `GROUPS` answers");
             answers.extend(reported.chunks_exact(GROUPS).map(whole));
         }
         Ok(answers)

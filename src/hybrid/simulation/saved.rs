@@ -1,5 +1,5 @@
-//! Models of `pdes` on the host engine that are saved and gone on with. (What other entities hold
-//! is theirs: a process is a function that has come so far, which nobody can write down.)
+//! Models of `pdes` on the host engine: saved and resumed. (Other entities are not supported,
+//! because the state of an async process cannot be saved.)
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,11 +20,11 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    /// Goes on where a run was saved, by whichever engine, alone or as one rank of several, which
-    /// are all given the same checkpoint. Seed and replica are the checkpoint's.
+    /// Resumes a run saved by any engine, alone or as one rank of several, which must all have the
+    /// same checkpoint. Seed and replica come from the checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::on`].
+    /// [`CheckpointError::Foreign`] for a checkpoint of another model; else as [`Simulation::on`].
     pub fn resume(
         model: M,
         transport: Option<Box<dyn Transport>>,
@@ -54,27 +54,28 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    /// The run as it is, to go on from there later, on whichever engine and any ranks: all ranks
-    /// ask for it, and the first one has it, with what all hold in its memory. It has the bytes
-    /// that [`CpuSimulation::checkpoint`] makes at that time, but for the count of windows.
+    /// The current state of the run, from which any engine and any number of ranks can continue
+    /// later. All ranks must call this; the first one gets it, and needs memory for the contents of
+    /// all. It has the same bytes as [`CpuSimulation::checkpoint`] at that time, except the count
+    /// of windows.
     ///
     /// # Errors
-    /// [`HybridError::Over`] after a run that failed; what [`Transport`] says of ranks that are
+    /// [`HybridError::Over`] after a run that failed; errors of [`Transport`] about ranks that are
     /// gone.
     pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
         let made = self.gathered()?;
         agreed(&mut *self.transport, made)
     }
 
-    /// [`Simulation::run_watched`], saving the run to a file as often as any rank says, and where
-    /// it ends. The first rank writes the file, and the others hear whether it could: where that
-    /// takes long, let them wait as long.
+    /// [`Simulation::run_watched`], which saves the run to a file as often as any rank requests,
+    /// and at its end. The first rank writes the file and reports success to the others: let them
+    /// wait long enough for that.
     ///
     /// # Errors
-    /// As [`Simulation::run`]; where nothing can be written there, [`SimulationError::Checkpoint`]
-    /// on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last
-    /// file could not be written, [`SimulationError::Checkpoint`] on the first rank and
-    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
+    /// As [`Simulation::run`]. If the file cannot be written, before the run:
+    /// [`SimulationError::Checkpoint`] on the first rank, and [`HybridError::Rank`] on the others.
+    /// If the last file could not be written: [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others; the run has reached its end.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Ticks,
@@ -84,7 +85,8 @@ where
         self.run_and_save(Until::time(until), autosave, watch)
     }
 
-    /// What the first rank makes of what all hold. The others do not know yet whether it could.
+    /// The first rank's checkpoint of all contents. The others do not know yet whether it
+    /// succeeded.
     fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
         if self.over {
             return Err(HybridError::Over);
@@ -106,12 +108,12 @@ where
         Ok(made.map(Some).map_err(HybridError::from))
     }
 
-    /// The same simulation, which is known to be of this model.
+    /// The same simulation, marked as one of this model.
     pub(in crate::hybrid) fn of(self, model: &M) -> Self {
         Self { identity: Some(Identity::of(model)), ..self }
     }
 
-    /// What this rank's LPs hold, by their names.
+    /// The contents of this rank's LPs, by name.
     fn contents(&self) -> Contents {
         let mut rows: Vec<_> = self.parts.iter().flat_map(Part::rows).collect();
         rows.sort_unstable_by_key(|&(name, ..)| name);
@@ -130,8 +132,7 @@ where
         Contents::of(names, &states, &memory, (&executed, digest), &pending)
     }
 
-    /// Has what this rank's LPs executed and hold in a checkpoint. What is a sum over all counts as
-    /// the first rank's.
+    /// Loads this rank's LPs from a checkpoint. Sums over all LPs count for the first rank.
     fn put(&mut self, checkpoint: &Checkpoint) -> Result<(), HybridError> {
         let (all, Progress { events, windows, .. }) = (checkpoint.lps(), checkpoint.progress());
         let mut pending = checkpoint.events::<M::Payload>(all.clone());

@@ -1,4 +1,4 @@
-//! The pairs of two sets: strips, and a sweep along each.
+//! The pairs of two sets, by strips and a sweep along each.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use super::strips::{self, Strips};
 
 /// Regions of a side that one core sweeps at a time.
 const CHUNK: usize = 1 << 10;
-/// Sets of this many are sorted by all cores.
+/// Minimum size of sets that all cores sort.
 const SORT_ALONE: usize = 1 << 14;
-/// Every pair is tested where that is at most this many tests per region.
+/// Every pair is tested if that takes at most this many tests per region.
 const TESTS_PER_REGION: usize = 16;
 
-/// What becomes of pairs.
+/// A consumer of pairs.
 pub(super) trait Sink: Default + Send {
     type Output: Send + Default;
-    /// Takes a pair, if it overlaps.
+    /// Consumes a pair if it overlaps.
     fn test(&mut self, overlaps: bool, pair: [u32; 2]);
-    /// Takes these pairs, all of which overlap.
+    /// Consumes these pairs, all of which overlap.
     fn all(&mut self, pairs: impl ExactSizeIterator<Item = [u32; 2]>);
-    /// What all together have taken, in order.
+    /// Joins all parts in order.
     fn joined(parts: Vec<Self>) -> Self::Output;
 }
 
@@ -46,7 +46,7 @@ impl Sink for Count {
     }
 }
 
-/// Pairs wait here, so that a test needs no branch.
+/// Size of the buffer of pairs, which avoids a branch per test.
 const WAITING: usize = 256;
 
 /// Collects pairs.
@@ -105,7 +105,7 @@ impl Sink for Pairs {
 
 type Indexed<T> = <<T as Bound>::Key as Key>::Indexed;
 
-/// A region in a strip: the dimension of the sweep first, then that of the strips.
+/// A region in a strip: the dimension of the sweep first, then the dimension of the strips.
 #[derive(Clone, Copy)]
 struct Item<K, const D: usize> {
     lo: [K; D],
@@ -113,10 +113,10 @@ struct Item<K, const D: usize> {
     id: u32,
 }
 
-/// A strip of both sides, each in the order of lower bounds.
+/// A strip of both sides, each ordered by lower bounds.
 struct Strip<K, const D: usize> {
     sides: [Vec<Item<K, D>>; 2],
-    /// Where it begins, unless it is the first.
+    /// The start of the strip; `None` for the first.
     start: Option<K>,
 }
 
@@ -170,7 +170,7 @@ fn every_pair<T: Bound, const D: usize, S: Sink>(sides: [Side<'_, T, D>; 2]) -> 
 /// The members of each strip, in parts of the set.
 struct Members(Vec<Part>);
 
-/// Those of a part: for each strip a range of indices, by where it ends.
+/// The members of a part: for each strip the end of its range of indices.
 struct Part {
     ends: Vec<u32>,
     indices: Vec<u32>,
@@ -182,7 +182,7 @@ impl Members {
         dimensions: [usize; D],
         strips: &Strips<T::Key>,
     ) -> Self {
-        // Parts with fewer members than there are strips would mostly hold ends.
+        // Smaller parts would consist mostly of ends of strips.
         let part = side.len().div_ceil(4 * rayon::current_num_threads()).max(4 * strips.len()).max(CHUNK);
         let firsts = (0..side.len()).into_par_iter().step_by(part);
         let parts =
@@ -218,7 +218,7 @@ impl Members {
 }
 
 impl Part {
-    /// Sorts these members by their strips, by counting. Empty regions are left out.
+    /// A counting sort of these members by their strips. Empty regions are omitted.
     fn new<T: Bound, const D: usize>(
         side: &Side<'_, T, D>,
         indices: Range<usize>,
@@ -265,8 +265,8 @@ impl Part {
 }
 
 impl<K: Key, const D: usize> Strip<K, D> {
-    /// The pairs of some regions of a side with those of the other one that begin inside them: at
-    /// their lower bounds, too, for the first side, so that each pair comes once.
+    /// The pairs of some regions of a side with the regions of the other side that start inside
+    /// them. For the first side also at their lower bounds, so that each pair occurs once.
     fn sweep<S: Sink, const SIDE: usize>(&self, chunk: Range<usize>, sink: &mut S) {
         let (firsts, others) = (&self.sides[SIDE][chunk], &self.sides[1 - SIDE][..]);
         let Some(first) = firsts.first() else { return };
@@ -284,7 +284,7 @@ impl<K: Key, const D: usize> Strip<K, D> {
                 sink.all(inside.iter().map(pair));
                 continue;
             }
-            // Two regions that meet in several strips are a pair of the first of these.
+            // Two regions that meet in several strips are a pair of the first one.
             let begins_here = self.start.is_none_or(|start| item.lo[1 % D] >= start);
             for other in inside {
                 let mut overlaps = begins_here | self.start.is_none_or(|start| other.lo[1 % D] >= start);

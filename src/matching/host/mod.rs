@@ -16,7 +16,7 @@
 //! In one dimension it is a sweep over both sets in the order of their lower bounds. In several,
 //! one dimension is cut into strips, and each strip is swept along another one, after Tsitsigkos,
 //! Bouros, Mamoulis and Terrovitis, *Parallel In-Memory Evaluation of Spatial Joins*, SIGSPATIAL
-//! 2019. Strips hold about equally many regions, wherever these lie.
+//! 2019. Strips hold about equally many regions, for any distribution of regions.
 
 mod join;
 mod moving;
@@ -37,7 +37,7 @@ use side::Side;
 /// and on any number of cores, and otherwise unspecified.
 ///
 /// # Errors
-/// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
+/// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first invalid region,
 /// [`MatchingError::TooManyRegions`].
 pub fn find<T: Bound, const D: usize>(
     subscriptions: &[Region<T, D>],
@@ -64,7 +64,7 @@ pub fn count<T: Bound, const D: usize>(
     }
 }
 
-/// Counts in one dimension, in the time of two sorts: as
+/// Counts in one dimension, in the time of two sorts, as
 /// [`reference::count`](super::reference::count).
 fn count_by_ranks<T: Bound, const D: usize>(subscriptions: &[Region<T, D>], updates: &[Region<T, D>]) -> u64 {
     let filled = || updates.par_iter().filter(|update| !update.is_empty());
@@ -79,8 +79,8 @@ fn count_by_ranks<T: Bound, const D: usize>(subscriptions: &[Region<T, D>], upda
     subscriptions.par_iter().filter(|subscription| !subscription.is_empty()).map(overlaps).sum()
 }
 
-/// Whether a set of this number of regions can be matched, before it is made. `label` is what the
-/// error calls it.
+/// Checks that a set of this many regions can be matched, before it is built. Errors name the set
+/// `label`.
 ///
 /// # Errors
 /// [`MatchingError::TooManyRegions`].

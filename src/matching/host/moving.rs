@@ -7,12 +7,12 @@ use super::super::set::{check, check_all};
 use super::join::{Pairs, join};
 use super::side::Side;
 
-/// Two sets whose regions move: what [`MovingRegions`](crate::matching::MovingRegions) is on the
-/// device.
+/// Two sets with moving regions: the host version of
+/// [`MovingRegions`](crate::matching::MovingRegions).
 ///
-/// A step in which few move matches these, before and after, with the other side. Where more than
-/// half of all regions move, everything is matched, and the pairs are kept for the next step (8
-/// bytes for each).
+/// A step with few moves matches the moved regions, before and after, with the other side. If more
+/// than half of all regions move, everything is matched, and the pairs are stored for the next step
+/// (8 bytes for each).
 ///
 /// ```
 /// use eventhorizon::matching::{MatchingError, Region, host};
@@ -36,12 +36,12 @@ pub struct MovingRegions<T, const D: usize> {
 struct Set<T, const D: usize> {
     label: &'static str,
     regions: Vec<Region<T, D>>,
-    /// Whether a region is among those that move in this step.
+    /// Whether each region moves in this step.
     moves: Vec<bool>,
 }
 
 impl<T: Bound, const D: usize> MovingRegions<T, D> {
-    /// Takes both sets.
+    /// Copies both sets.
     ///
     /// # Errors
     /// As [`host::find`](super::find).
@@ -63,7 +63,7 @@ impl<T: Bound, const D: usize> MovingRegions<T, D> {
     ///
     /// # Errors
     /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`]
-    /// and [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved.
+    /// and [`MatchingError::NotANumber`] for the first region at fault: then no region has moved.
     pub fn update(
         &mut self,
         subscriptions: &[(u32, Region<T, D>)],
@@ -116,7 +116,7 @@ impl<T: Bound, const D: usize> MovingRegions<T, D> {
         let mut others = self.find([Side::all(&s.regions), Side::some(&u.regions, updates)]);
         others.retain(|[subscription, _]| !s.moves[*subscription as usize]);
         pairs.append(&mut others);
-        // Two lists in order: this sort merges them.
+        // Both lists are sorted: this sort only merges.
         pairs.sort();
         pairs
     }
@@ -135,7 +135,7 @@ impl<T: Bound, const D: usize> Set<T, D> {
         Ok(Self { label, regions: regions.to_vec(), moves: vec![false; regions.len()] })
     }
 
-    /// Whether all of these can move.
+    /// Checks that all of these can move.
     fn check(&mut self, moved: &[(u32, Region<T, D>)]) -> Result<(), MatchingError> {
         let Self { label, regions, moves } = self;
         let mut seen = 0;
@@ -158,7 +158,7 @@ impl<T: Bound, const D: usize> Set<T, D> {
     }
 }
 
-/// Those of the first list that the second one lacks. Both ascend.
+/// The elements of the first list that the second one lacks. Both ascend.
 fn missing(some: &[[u32; 2]], others: &[[u32; 2]]) -> Vec<[u32; 2]> {
     let mut others = others.iter().peekable();
     let is_missing = |pair: &&[u32; 2]| {

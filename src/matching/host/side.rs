@@ -2,7 +2,7 @@
 
 use super::super::region::{Bound, Region};
 
-/// A set, or the part of one with these ids.
+/// A set, or its part with these ids.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a, T, const D: usize> {
     regions: &'a [Region<T, D>],

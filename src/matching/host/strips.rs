@@ -1,20 +1,19 @@
-//! How a set is cut: the dimension to sweep along, and strips of another one.
+//! Splits a set: chooses the dimension to sweep along, and strips of another one.
 
 use super::super::region::{Bound, Key};
 use super::side::Side;
 use crate::random::mix;
 
-/// The most regions of a side that are looked at before a choice. It bounds the time of a choice to
-/// a millisecond or two.
+/// Maximum sampled regions of a side. It bounds the time of a choice to a millisecond or two.
 const SAMPLE: usize = 1 << 12;
-/// The most strips, and the fewest regions to a strip on average.
+/// Maximum number of strips, and minimum regions per strip on average.
 const MAX_STRIPS: usize = 1 << 11;
 const REGIONS_PER_STRIP: usize = 64;
-/// Regions lie in at most this many strips on average, as the sample tells.
+/// Maximum average number of strips that a region meets, estimated from the sample.
 const COPIES: usize = 2;
 
-/// The members of a sample: all of a small set; else one of each of [`SAMPLE`] equal parts, at a
-/// place from a fixed hash. A fixed step would see one kind only of regions that alternate.
+/// The members of a sample: all of a small set, else one of each of [`SAMPLE`] equal parts, at a
+/// place from a fixed hash. A fixed step would see only one kind of alternating regions.
 fn sampled(len: usize) -> impl Iterator<Item = usize> {
     let parts = len.min(SAMPLE);
     let begin = move |part: usize| part * (len / parts) + part * (len % parts) / parts;
@@ -25,7 +24,7 @@ fn sampled(len: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The strips of a dimension: where each begins but the first.
+/// The strips of a dimension: the start of each, except for the first.
 pub(super) struct Strips<K> {
     pub(super) starts: Vec<K>,
 }
@@ -48,7 +47,7 @@ impl<K: Key> Sample<K> {
         Self { bounds: (0..D).map(|d| [of(&sides[0], d), of(&sides[1], d)]).collect() }
     }
 
-    /// How many pairs of it overlap in a dimension.
+    /// The number of sampled pairs that overlap in a dimension.
     fn overlaps(&self, dimension: usize) -> usize {
         let [some, others] = &self.bounds[dimension];
         let mut starts: Vec<K> = others.iter().map(|bounds| bounds.0).collect();
@@ -62,14 +61,14 @@ impl<K: Key> Sample<K> {
     }
 }
 
-/// All dimensions, with the one to sweep along first, then that of the strips; and the strips.
+/// All dimensions, with the one to sweep along first, then the one of the strips; and the strips.
 pub(super) fn choose<T: Bound, const D: usize>(sides: &[Side<'_, T, D>; 2]) -> ([usize; D], Strips<T::Key>) {
     let mut dimensions: [usize; D] = std::array::from_fn(|d| d);
     if D == 1 {
         return (dimensions, Strips { starts: Vec::new() });
     }
     let sample = Sample::new(sides);
-    // Those with the fewest overlaps first.
+    // The dimensions with the fewest overlaps come first.
     dimensions.sort_by_cached_key(|d| sample.overlaps(*d));
     let all = sides[0].len() + sides[1].len();
     let strips = Strips::new(&sample.bounds[dimensions[1]], all / REGIONS_PER_STRIP);
@@ -81,7 +80,7 @@ impl<K: Key> Strips<K> {
         let mut starts: Vec<K> = bounds.iter().flatten().map(|bounds| bounds.0).collect();
         starts.sort_unstable();
         let sampled = starts.len();
-        // A power of two, so that fewer strips are some of these joined.
+        // A power of two, so that fewer strips are unions of these.
         let finest = most.min(MAX_STRIPS).min(sampled / 2).checked_ilog2().unwrap_or(0);
         let finest_starts = (1..1usize << finest).map(|strip| starts[(strip * sampled) >> finest]).collect();
         let fine = Self { starts: finest_starts };
@@ -98,7 +97,7 @@ impl<K: Key> Strips<K> {
         self.starts.len() + 1
     }
 
-    /// The strip that holds a lower bound.
+    /// The strip that contains a lower bound.
     pub(super) fn first(&self, lo: K) -> usize {
         self.starts.partition_point(|start| *start <= lo)
     }
@@ -123,12 +122,12 @@ mod tests {
         }
     }
 
-    /// Each member that lies in a strip takes memory there.
+    /// Each member takes memory in every strip that it meets.
     #[test]
     fn sets_that_alternate_are_cut_for_all_their_regions() {
         const SIDE: u32 = 1 << 16;
         for period in [2, 4, 8, 16] {
-            // Dots, and one region in `period` a bar across everything in the dimension of the
+            // Dots; one region in `period` is a bar across everything in the dimension of the
             // strips.
             let region = |index: u32| {
                 let (x, y) = (index * 7 % SIDE, index * 40_503 % SIDE);
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn strips_are_joined_until_regions_meet_few() {
-        // Places 0 to 999, and regions that reach over 100 of them.
+        // Places 0 to 999, and regions that extend over 100 of them.
         let bounds = |width: i64| [(0..1000).map(|lo| (lo, lo + width)).collect(), Vec::new()];
         let narrow = Strips::new(&bounds(1), 100);
         assert_eq!(narrow.len(), 64);

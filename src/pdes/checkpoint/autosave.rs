@@ -1,4 +1,4 @@
-//! Runs that save themselves while they go on.
+//! Runs that save themselves at intervals.
 
 use std::fmt;
 use std::path::Path;
@@ -11,13 +11,13 @@ use super::place::try_place;
 use super::{Checkpoint, CheckpointError};
 use crate::pdes::{Progress, SimulationError, Stop, Until};
 
-/// Where and how often a run or a study is saved, and who hears of a save that failed.
+/// Where and how often a run or a study is saved, and which function is called after a failed save.
 ///
-/// A save that fails, on a full disk say, does not end what is saved: it continues, and is saved
-/// again at the next interval. Only the last save counts, and its failure is in what the run
-/// returns. Before the run, a place where nothing can be written is refused as
-/// [`CheckpointError::Place`], one with the checkpoint of another run or study as
-/// [`CheckpointError::Taken`], and one of the same that is further on as
+/// A failed save, for example on a full disk, does not end the run or study: it continues, and
+/// saves again at the next interval. Only the last save counts; the run returns its failure. Before
+/// the run starts, three paths are refused: one that cannot be written, as
+/// [`CheckpointError::Place`]; one with the checkpoint of another run or study, as
+/// [`CheckpointError::Taken`]; and one with a later checkpoint of the same, as
 /// [`CheckpointError::Ahead`].
 ///
 /// ```
@@ -37,27 +37,27 @@ pub struct Autosave<'a> {
 }
 
 impl<'a> Autosave<'a> {
-    /// Saves to this file where the run ends or is stopped, and as often as `every` says: choose
+    /// Saves to this file when the run ends or is stopped, and at intervals of `every`: choose one
     /// far longer than a save takes.
     pub fn new(path: &'a (impl AsRef<Path> + ?Sized), every: Duration) -> Self {
         Self { path: path.as_ref(), every, force: false, failed: &|error| log::warn!("{error}") }
     }
 
-    /// Calls `failed` when a save before the end fails, and not again before one succeeds. Default:
-    /// a warning in the log.
+    /// Calls `failed` when a save before the end fails, and then not again until one succeeds.
+    /// Default: a warning in the log.
     #[must_use]
     pub fn on_failure(self, failed: &'a dyn Fn(&CheckpointError)) -> Self {
         Self { failed, ..self }
     }
 
-    /// With `true`, overwrites the checkpoint of another run or study, or a later one of the same,
-    /// which is refused otherwise.
+    /// If `true`, overwrites the checkpoint of another run or study, or a later one of the same. By
+    /// default these are refused.
     #[must_use]
     pub fn force(self, force: bool) -> Self {
         Self { force, ..self }
     }
 
-    /// Whether the place can be written: makes and removes a file there.
+    /// Checks that the path can be written, by creating and removing a file there.
     ///
     /// # Errors
     /// [`CheckpointError::Place`].
@@ -65,8 +65,8 @@ impl<'a> Autosave<'a> {
         try_place(self.path)
     }
 
-    /// [`Autosave::check`], and refuses to overwrite a checkpoint that is not this run's or
-    /// study's, or is further on: `own` checks that.
+    /// [`Autosave::check`], and refuses to overwrite a checkpoint of another run or study, or a
+    /// later one: `own` checks that.
     pub(crate) fn claim(
         &self,
         own: impl FnOnce(&Path) -> Result<(), CheckpointError>,
@@ -100,13 +100,14 @@ pub(crate) trait Checkpointed {
         watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
     ) -> Result<Progress, Self::Error>;
 
-    /// Whether a checkpoint is of this run, however far it is.
+    /// Whether a checkpoint is of this run, at any stage.
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError>;
 
-    /// How many events the run has executed, on all hosts: all of them call this.
+    /// The number of events that the run has executed, on all hosts: all hosts call this.
     fn executed(&mut self) -> Result<u64, Self::Error>;
 
-    /// Whether a run of this many events can be saved there, and nothing else is lost by that.
+    /// Whether a run with this number of events can be saved there without losing another
+    /// checkpoint.
     fn claim(&self, autosave: &Autosave<'_>, events: u64) -> Result<(), CheckpointError> {
         autosave.claim(|path| {
             let saved = Checkpoint::load(path)?;
@@ -115,26 +116,25 @@ pub(crate) trait Checkpointed {
         })
     }
 
-    /// The same on all hosts, before the run.
+    /// The same check on all hosts, before the run.
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), Self::Error> {
         let events = self.executed()?;
         Ok(self.claim(autosave, events).map_err(SimulationError::from)?)
     }
 
-    /// Writes the run as it is to a file. The inner error says that it could not be written; after
-    /// an outer one the run is over.
+    /// Writes the current run to a file. The inner error reports a failed write; after an outer
+    /// error the run has failed.
     fn save(&mut self, path: &Path) -> Result<Result<(), Self::Error>, Self::Error>;
 
-    /// Why a file could not be written.
+    /// The reason why a file could not be written.
     fn reason(error: &Self::Error) -> Option<&CheckpointError>;
 
-    /// Whether somebody who watches the run has stopped it: `here`, or, of a run with several
-    /// hosts, anywhere.
+    /// Whether a watcher has stopped the run: `here`, or, in a run on several hosts, on any host.
     fn stopped(&mut self, here: bool) -> Result<bool, Self::Error> {
         Ok(here)
     }
 
-    /// Runs to an end, and saves the run every so often and where it ends.
+    /// Runs to an end, and saves the run at intervals and at the end.
     fn run_and_save<V: Verdict>(
         &mut self,
         until: Until,
@@ -163,7 +163,7 @@ pub(crate) trait Checkpointed {
     }
 }
 
-/// Why the file of a run alone could not be written.
+/// The reason why the file of a run on one host could not be written.
 pub(crate) fn reason(error: &SimulationError) -> Option<&CheckpointError> {
     match error {
         SimulationError::Checkpoint(error) => Some(error),

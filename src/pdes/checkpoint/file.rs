@@ -1,5 +1,5 @@
-//! Files of sections with a checksum: what is read and written of all checkpoints.
-//! `docs/checkpoints.md` says what lies where, for others.
+//! Files of sections with a checksum: the format shared by all checkpoints. `docs/checkpoints.md`
+//! describes it for users.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,21 +12,22 @@ use crate::random::STREAMS_VERSION;
 use super::place::{MAGIC, replace};
 use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
-/// The version of the format: raised with what lies where in all files. What a kind holds has a
-/// version of its own ([`Kind::version`]), and so have random streams ([`STREAMS_VERSION`]).
+/// The version of the format: incremented with the layout of all files. The contents of a kind have
+/// their own version ([`Kind::version`]), as have random streams ([`STREAMS_VERSION`]).
 const VERSION: u32 = 2;
 /// Magic, version, number of sections, length, version of the kind, version of the streams.
 const HEAD: usize = 32;
-/// What a section begins with: tag, zeros, length.
+/// Bytes of a section's header: tag, zeros, length.
 const SECTION: usize = 16;
-/// The checksum, at the end.
+/// Bytes of the checksum, at the end.
 const END: usize = 4;
 
-/// What a file is of. Its first tag tells it.
+/// The kind of a file, identified by its first tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// Raised with what its sections hold, and with what the same bytes would continue to.
+    /// Incremented if the contents of the sections change, or if the same bytes would continue
+    /// differently.
     pub(crate) version: u32,
     /// The sections, in their order.
     pub(crate) tags: &'static [[u8; 4]],
@@ -43,13 +44,13 @@ pub(crate) static RUN: Kind = Kind {
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
     version: 3,
-    tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs", *b"hist"],
+    tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"resu", *b"runs", *b"hist"],
 };
 
-/// All that there are.
+/// All kinds.
 static KINDS: [&Kind; 2] = [&RUN, &STUDY];
 
-/// A file in memory, whose sections were looked for.
+/// A file in memory, with the places of its sections.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Sections {
     bytes: Vec<u8>,
@@ -57,8 +58,8 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// A file's bytes, if they are one of this kind. Whatever they say, no more memory is taken
-    /// than they are long.
+    /// Reads a file of this kind from bytes. It never allocates more memory than the length of
+    /// `bytes`, whatever they contain.
     pub(crate) fn of(bytes: Vec<u8>, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let found = bytes.len() as u64;
         let Head { sections: count, length, versions } = Head::of(&bytes)?;
@@ -71,7 +72,7 @@ impl Sections {
         if sum.to_le_bytes() != bytes[body..] {
             return Err(CheckpointError::Checksum);
         }
-        // What follows meets files that were made so on purpose, too.
+        // From here on the checksum is right, but the file may still be forged.
         let wrong = |what| Err(CheckpointError::Inconsistent { what });
         let is = KINDS.iter().find(|kind| bytes[HEAD..body].starts_with(&kind.tags[0]));
         if let Some(is) = is.filter(|is| **is != kind) {
@@ -85,7 +86,7 @@ impl Sections {
             }
         }
         if count as usize != kind.tags.len() {
-            return wrong("its sections are not those of this version");
+            return wrong("its sections do not match its version");
         }
         let mut place = HEAD;
         let mut places = Vec::with_capacity(kind.tags.len());
@@ -94,7 +95,7 @@ impl Sections {
                 return wrong("a section is missing");
             };
             if begin[..4] != *tag || begin[4..8] != [0; 4] {
-                return wrong("its sections are not those of this version");
+                return wrong("its sections do not match its version");
             }
             let rest = body - place - SECTION;
             let Some(length) = usize::try_from(number(&begin[8..])).ok().filter(|&length| length <= rest)
@@ -105,12 +106,12 @@ impl Sections {
             place += SECTION + length;
             let gap = place.next_multiple_of(8) - place;
             if bytes[..body].get(place..place + gap).is_none_or(|gap| gap.iter().any(|&byte| byte != 0)) {
-                return wrong("a section does not end as it should");
+                return wrong("the padding of a section is not zero");
             }
             place += gap;
         }
         if place != body {
-            return wrong("something follows its sections");
+            return wrong("there are bytes after its sections");
         }
         Ok(Self { bytes, places })
     }
@@ -128,7 +129,7 @@ impl Sections {
     pub(crate) fn numbers<T: Pod>(&self, section: usize) -> Result<T, CheckpointError> {
         let bytes = self.section(section);
         if bytes.len() != size_of::<T>() {
-            return Err(CheckpointError::Inconsistent { what: "its numbers are not those of this version" });
+            return Err(CheckpointError::Inconsistent { what: "its numbers do not match its version" });
         }
         let mut numbers = T::zeroed();
         let words = bytemuck::cast_slice_mut::<T, u64>(std::slice::from_mut(&mut numbers));
@@ -136,30 +137,31 @@ impl Sections {
         Ok(numbers)
     }
 
-    /// Reads a file. What is none of these is not read to its end.
+    /// Reads a file. A file that is not a checkpoint is not read to its end.
     pub(crate) fn load(path: &Path, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let failed = |source| CheckpointError::Read { path: shown(path), source };
         let file = File::open(path).map_err(failed)?;
         let mut bytes = Vec::new();
         (&file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
         let Head { length, .. } = Head::of(&bytes)?;
-        // A byte more shows that there are more.
+        // One byte more detects a file that is too long.
         let rest = length.saturating_sub(bytes.len() as u64).saturating_add(1);
         (&file).take(rest).read_to_end(&mut bytes).map_err(failed)?;
         Self::of(bytes, kind)
     }
 
-    /// Writes the file: there is always a whole one under its name, the last or the one before.
+    /// Writes the file. There is always a complete file under its name, the new one or the previous
+    /// one.
     pub(crate) fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         replace(path, &self.bytes)
     }
 }
 
-/// What a file says of itself first.
+/// The header of a file.
 struct Head {
     sections: u32,
     length: u64,
-    /// Of the kind, and of the streams.
+    /// The versions of the kind and of the random streams.
     versions: [u32; 2],
 }
 
@@ -183,7 +185,7 @@ impl Head {
     }
 }
 
-/// A file that is being made.
+/// A file that is being written.
 pub(crate) struct Writer {
     bytes: Vec<u8>,
     kind: &'static Kind,
@@ -207,7 +209,7 @@ impl Writer {
         self.section(|bytes| words.iter().for_each(|word| bytes.extend(word.to_le_bytes())));
     }
 
-    /// Appends the next section, whose data are appended by a function.
+    /// Appends the next section, with the data that `append` writes.
     pub(crate) fn section(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.extend(self.kind.tags[self.written]);
         self.bytes.extend([0; 12]);
@@ -219,7 +221,7 @@ impl Writer {
         self.written += 1;
     }
 
-    /// The length and the checksum: all that was missing.
+    /// Adds the length and the checksum, and returns the complete file.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + END) as u64;
         self.bytes[16..24].copy_from_slice(&length.to_le_bytes());
@@ -229,12 +231,12 @@ impl Writer {
     }
 }
 
-/// The first 8 bytes as a number.
+/// The first 8 bytes as a little-endian number.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     u64::from(word(&bytes[4..])) << 32 | u64::from(word(bytes))
 }
 
-/// The first 4.
+/// The first 4 bytes as a little-endian number.
 pub(crate) fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

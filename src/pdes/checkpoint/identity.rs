@@ -1,22 +1,22 @@
-//! Which model a checkpoint is of, and how far apart its LPs may stand.
+//! The identity of a checkpoint's model, and how far its LPs may be ahead of each other.
 
 use crate::time::Ticks;
 
 use crate::pdes::contract::model::Model;
 use crate::pdes::device::schema::state_bytes;
 
-/// How far apart LPs may stand.
+/// How far LPs may be ahead of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Skew {
-    /// All that is pending is later than all that was executed.
+    /// All pending events are later than all executed events.
     Level = 0,
-    /// Some LPs are ahead of what is pending, within a cell of the lookahead.
+    /// Some LPs are ahead of pending events, within an epoch.
     Cell = 1,
-    /// Some are further ahead: how far they may go followed from what others were going to send.
+    /// Some LPs are further ahead: their bounds depended on events that others were going to send.
     Further = 2,
 }
 
-/// Which model it is of.
+/// The identity of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(super) name: String,
@@ -35,7 +35,7 @@ impl Identity {
         let mut text = crc32fast::Hasher::new();
         let mut length = 0;
         for part in model.source().parts() {
-            // Ends of lines are those of whoever checked the file out.
+            // Line ends depend on the checkout.
             for piece in part.text().split('\r') {
                 text.update(piece.as_bytes());
                 length += piece.len() as u64;
@@ -55,8 +55,8 @@ impl Identity {
         }
     }
 
-    /// Of the WGSL, with the files of the model's own that it imports: its bytes without carriage
-    /// returns, and their CRC-32.
+    /// The WGSL with the model's own imported files: its number of bytes without carriage returns,
+    /// and their CRC-32.
     pub(crate) fn source(&self) -> [u64; 2] {
         self.source
     }

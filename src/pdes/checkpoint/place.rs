@@ -1,4 +1,4 @@
-//! Where checkpoints are written. A file appears whole under its name, or the one before it stays.
+//! Writes checkpoints. A complete file appears under its name, or the previous file stays.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -12,11 +12,11 @@ use web_time::{SystemTime, UNIX_EPOCH};
 
 use crate::pdes::contract::checkpoint_error::{CheckpointError, shown};
 
-/// What a file begins with. The bytes around the name show transfers that change ends of lines, as
-/// those of PNG do.
+/// The first bytes of a file. The bytes around the name detect transfers that change line ends, as
+/// in PNG.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 
-/// Refuses a place where nothing can be saved: makes and removes a file there.
+/// Refuses a path at which nothing can be saved, by creating and removing a file there.
 pub(crate) fn try_place(path: &Path) -> Result<(), CheckpointError> {
     let tried = target(path).and_then(|target| {
         named(&target)?;
@@ -26,9 +26,9 @@ pub(crate) fn try_place(path: &Path) -> Result<(), CheckpointError> {
     tried.map_err(|source| CheckpointError::Place { path: shown(path), source })
 }
 
-/// Gives these bytes the name `path`: writes another file beside it and renames that when all of it
-/// is on the disk. The new file has the permissions of the old one. Files that dead processes left
-/// are removed first.
+/// Writes these bytes to `path`: writes a temporary file next to it and renames that when all bytes
+/// are on the disk. The new file has the permissions of the old one. Temporary files of dead
+/// processes are removed first.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     let written = target(path).and_then(|target| {
         named(&target)?;
@@ -45,7 +45,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> 
     written.map_err(|source| CheckpointError::Write { path: shown(path), source })
 }
 
-/// A file beside the one whose name it is to take. Its process holds a lock on it.
+/// A temporary file next to its target. Its process holds a lock on it.
 struct Unfinished {
     path: PathBuf,
     file: File,
@@ -59,11 +59,11 @@ impl Unfinished {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => {
                     let file = made?;
-                    // Some file systems have no locks: there nobody takes this process for dead
+                    // Some file systems have no locks. There, no process takes this one for dead
                     // either.
                     let _ = file.lock();
-                    // Another process may have removed it before it was locked. None has made
-                    // another of this name.
+                    // Another process may have removed the file before it was locked. No process
+                    // has created another file of this name.
                     if path.exists() {
                         return Ok(Self { path, file });
                     }
@@ -81,8 +81,8 @@ impl Unfinished {
         self.file.write_all(bytes)?;
         self.file.sync_all()?;
         fs::rename(&self.path, target)?;
-        // The name, too. (Windows cannot open folders as files, and some file systems cannot sync
-        // them.)
+        // Syncs the name, too. (Windows cannot open folders as files, and some file systems cannot
+        // sync folders.)
         if cfg!(unix) {
             let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
         }
@@ -94,11 +94,11 @@ impl Unfinished {
     }
 }
 
-/// A number that no other process has: process ids repeat in containers and on machines that share
-/// a folder.
+/// A number unique to this process: process ids repeat in containers and on machines that share a
+/// folder.
 fn number() -> u64 {
     static OWN: LazyLock<u64> = LazyLock::new(|| {
-        // Random keys of the standard library, and what differs where these do not.
+        // Random keys of the standard library, and the time and process id if these repeat.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         RandomState::new().hash_one((now, std::process::id()))
     });
@@ -106,17 +106,18 @@ fn number() -> u64 {
     OWN.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The name of an unfinished file.
+/// The name of a temporary file.
 fn part_name(target: &Path, number: u64) -> OsString {
     let mut name = stem(target);
     name.push(format!(".{}.{number}.part", std::process::id()));
     name
 }
 
-/// Bytes of a file's name that an unfinished one's begins with: file systems allow 255 in all.
+/// The maximum number of bytes of a file's name at the start of its temporary file's name: file
+/// systems allow 255 bytes in all.
 const STEM: usize = 200;
 
-/// What the names of unfinished files begin with.
+/// The start of the names of temporary files.
 fn stem(target: &Path) -> OsString {
     let name = target.file_name().unwrap_or_default();
     if name.len() <= STEM {
@@ -126,8 +127,7 @@ fn stem(target: &Path) -> OsString {
     text[..text.floor_char_boundary(STEM)].into()
 }
 
-/// Removes what processes left here that ended while they saved: unfinished files that nobody has
-/// locked.
+/// Removes the temporary files of processes that ended while saving: those that are not locked.
 fn remove_left(target: &Path) {
     let stem = stem(target);
     let entries = fs::read_dir(folder_of(target)).into_iter().flatten().flatten();
@@ -135,7 +135,7 @@ fn remove_left(target: &Path) {
         let is_file = entry.file_type().is_ok_and(|is| is.is_file());
         if is_file && is_unfinished(&entry.file_name(), &stem) {
             let path = entry.path();
-            // The lock is held while it is removed: see `Unfinished::create`.
+            // The lock is held during removal: see `Unfinished::create`.
             if let Ok(file) = File::options().write(true).open(&path)
                 && file.try_lock().is_ok()
             {
@@ -156,11 +156,11 @@ fn is_unfinished(name: &OsStr, stem: &OsStr) -> bool {
     parts.by_ref().take(2).filter(|part| is_number(part)).count() == 2 && parts.next().is_none()
 }
 
-/// The file that a path stands for, through links, if a checkpoint may take its place: there is
-/// none, or an empty one, or a checkpoint. (Anybody's file, a device or a pipe would be gone.)
+/// The file at a path, through links, if a checkpoint may replace it: it does not exist, or it is
+/// empty or a checkpoint. (Any other file, a device or a pipe would be lost.)
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // Bound: as many links as systems follow.
+    // The limit on links in common systems.
     for _ in 0..40 {
         let Ok(link) = fs::read_link(&path) else { break };
         path = path.parent().unwrap_or(Path::new("")).join(link);
@@ -178,11 +178,11 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     } else if found.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    let what = "it is there and no checkpoint, and would be lost: choose another name, or remove it";
+    let what = "the file there is not a checkpoint and would be lost: choose another name, or remove it";
     Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
-/// Refuses a path that names no file.
+/// Refuses a path without a file name.
 fn named(target: &Path) -> io::Result<()> {
     match target.file_name() {
         Some(_) => Ok(()),
@@ -198,7 +198,7 @@ fn folder_of(path: &Path) -> &Path {
 mod tests {
     use super::*;
 
-    /// Prints the name that a process gives its first unfinished file: see the next test.
+    /// Prints the name of the first temporary file of a process: see the next test.
     #[test]
     #[expect(clippy::print_stdout, reason = "the next test reads it")]
     fn the_name_of_an_unfinished_file_is_that_of_one() {
@@ -210,7 +210,7 @@ mod tests {
         assert_ne!(self::number(), number);
     }
 
-    /// Their process ids do not count: in containers these are equal.
+    /// Process ids do not matter: in containers they may be equal.
     #[test]
     #[cfg(unix)]
     fn processes_number_their_unfinished_files_apart() {
@@ -223,7 +223,7 @@ mod tests {
             number.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
         };
         let numbers = [number(), number(), self::number()];
-        // Far apart, so that no count of files leads from one to another.
+        // The numbers differ so much that counting files does not lead from one to another.
         for (place, &left) in numbers.iter().enumerate() {
             for &right in &numbers[place + 1..] {
                 assert!(left.abs_diff(right) > 1 << 20, "{numbers:?}");

@@ -1,4 +1,4 @@
-//! Checks what the file of a run says.
+//! Validates the file of a run.
 
 use crate::time::Ticks;
 
@@ -9,23 +9,23 @@ use super::sections::{EXECUTED, HELD, MEMORY, NAME, NUMBERS, Numbers, PENDING, S
 use crate::pdes::contract::checkpoint_error::CheckpointError;
 use crate::pdes::contract::error::MAX_LPS;
 
-/// No run has so many windows or events.
+/// The limit of windows and events in a run.
 const MOST: u64 = 1 << 62;
 
 impl Checkpoint {
-    /// A file that was read, if it is a run's.
+    /// A checkpoint from a file, if the file is one of a run.
     pub(super) fn of(file: Sections) -> Result<Self, CheckpointError> {
         let wrong = |what| Err(CheckpointError::Inconsistent { what });
         let numbers: Numbers = file.numbers(NUMBERS)?;
         if std::str::from_utf8(file.section(NAME)).is_err() {
-            return wrong("the model's name is no text");
+            return wrong("the model's name is not UTF-8");
         }
         let Numbers { lps, state_bytes, payload_words, memory_rows, .. } = numbers;
         if lps == 0 || lps > MAX_LPS.into() || ![2, 6].contains(&payload_words) {
-            return wrong("no model has so many LPs, or such events");
+            return wrong("its number of LPs or its payload is invalid");
         }
         let narrow = |number: u64| u32::try_from(number).is_ok();
-        // Those that go on are counted on from there.
+        // A resumed run continues these counts.
         let counts = [numbers.windows, numbers.events];
         if !numbers.replica.into_iter().all(narrow)
             || !narrow(memory_rows)
@@ -55,7 +55,7 @@ impl Checkpoint {
         if total.and_then(|total| total.checked_mul(event_bytes as u64))
             != Some(file.section(PENDING).len() as u64)
         {
-            return wrong("its LPs hold more or fewer events than there are");
+            return wrong("its LPs hold more or fewer events than the file has");
         }
         let mut events = file.section(PENDING).chunks_exact(event_bytes);
         let mut now = Ticks::NEVER;
@@ -64,7 +64,7 @@ impl Checkpoint {
             for event in events.by_ref().take(count as usize) {
                 let time = number(event);
                 if time == Ticks::NEVER.get() || time < numbers.done {
-                    return wrong("an event is pending at a time that is past, or none");
+                    return wrong("an event is pending at a past or invalid time");
                 }
                 if last.is_some_and(|last| later(last, event)) {
                     return wrong("its events are not in order");
@@ -77,7 +77,7 @@ impl Checkpoint {
     }
 }
 
-/// Whether an event comes after another one.
+/// Whether an event is later than another.
 fn later(event: &[u8], other: &[u8]) -> bool {
     let [words, others] = [event, other].map(|event| event[8..].chunks_exact(4).map(word));
     number(event).cmp(&number(other)).then_with(|| words.cmp(others)).is_gt()

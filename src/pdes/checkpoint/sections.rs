@@ -1,4 +1,4 @@
-//! What the file of a run holds: its sections, and the numbers of the first.
+//! The contents of the file of a run: its sections, and the numbers of the first section.
 
 #[cfg(doc)]
 use super::LpSkew;
@@ -24,21 +24,21 @@ pub(super) struct Numbers {
     pub(super) payload_words: u64,
     pub(super) memory_rows: u64,
     pub(super) lookahead: u64,
-    /// Of the model's WGSL: its bytes without carriage returns, and their CRC-32.
+    /// The model's WGSL: its number of bytes without carriage returns, and their CRC-32.
     pub(super) source: [u64; 2],
-    /// Of its data: words, and their CRC-32.
+    /// The model's data: the number of words, and their CRC-32.
     pub(super) data: [u64; 2],
     pub(super) seed: u64,
     /// Point and number.
     pub(super) replica: [u64; 2],
     pub(super) windows: u64,
     pub(super) events: u64,
-    /// The part of the fingerprint that is of executed events.
+    /// The executed events' part of the fingerprint.
     pub(super) digest: u64,
     pub(super) done: u64,
     /// Time and events.
     pub(super) until: [u64; 2],
-    /// How far apart LPs may stand, and before which time all is that was executed: [`LpSkew`].
+    /// How far LPs may be ahead of each other, and a time after all executed events: [`LpSkew`].
     pub(super) lp_skew: [u64; 2],
 }
 

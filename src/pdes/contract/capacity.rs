@@ -1,26 +1,24 @@
-//! How much room a pending event set and a mailbox need.
+//! The capacity of pending event sets and mailboxes.
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 
-/// Room for events, per LP. An event takes 16 bytes, or 32 with a payload of 6 words.
+/// Capacities for events, per LP. An event takes 16 bytes, or 32 with a payload of 6 words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// The most events that an LP holds at once.
+    /// The maximum number of events that an LP holds at once.
     pub queue: u32,
-    /// The most events that are sent to an LP in one window. There are two mailboxes per LP.
+    /// The maximum number of events sent to an LP in one window. There are two mailboxes per LP.
     pub mailbox: u32,
 }
 
 impl Capacity {
-    /// The probability, per LP and window, with which [`Capacity::poisson`] lets a run overflow:
-    /// 10⁻¹⁸.
+    /// The probability, per LP and window, that a run with [`Capacity::poisson`] overflows: 10⁻¹⁸.
     ///
     /// A run of a million LPs over a million windows then fails with a probability of about 10⁻⁶,
-    /// and says so.
+    /// and reports it.
     pub const TAIL: f64 = 1e-18;
 
-    /// Room for loads that spread over LPs like independent throws: a Poisson distribution bounds
-    /// them.
+    /// Capacities for loads that spread over LPs independently: a Poisson distribution bounds them.
     ///
     /// `held` is the mean number of events that an LP holds, `sent` the mean number sent to one in
     /// a window. Each capacity is the smallest number that a Poisson variable of that mean exceeds
@@ -30,7 +28,7 @@ impl Capacity {
     }
 }
 
-/// The mean load for which [`Capacity::poisson`] gives a queue this room, or one just below.
+/// The mean load for which [`Capacity::poisson`] returns this queue capacity, or one just below.
 pub(in crate::pdes) fn mean_for(room: u32) -> f64 {
     let (mut low, mut high) = (0.0, f64::from(room));
     for _ in 0..40 {
@@ -40,8 +38,7 @@ pub(in crate::pdes) fn mean_for(room: u32) -> f64 {
     low
 }
 
-/// The room that a number of events takes which is Poisson with this mean, but for one time in a
-/// million.
+/// The capacity that a Poisson number of events with this mean exceeds once in a million times.
 pub(in crate::pdes) fn room_for(mean: f64) -> u32 {
     bound(mean, 1e-6)
 }
@@ -49,9 +46,9 @@ pub(in crate::pdes) fn room_for(mean: f64) -> u32 {
 /// The smallest n with P(X > n) < tail for X ~ Poisson(mean).
 fn bound(mean: f64, tail: f64) -> u32 {
     if !mean.is_finite() {
-        return u32::MAX; // which fits no device, and says so there
+        return u32::MAX; // too large for any device, which reports it
     }
-    // statrs has no distribution without mass above zero; one event must fit anyway.
+    // statrs has no Poisson distribution with mean zero; room for one event is needed anyway.
     let Ok(poisson) = Poisson::new(mean.max(1e-300)) else { return u32::MAX };
     let exceeds = |n: u32| poisson.sf(u64::from(n)) >= tail;
     let (mut low, mut high) = (0, 1);
@@ -75,7 +72,7 @@ fn bound(mean: f64, tail: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// P(X > n) by adding up terms, smallest first: an independent way to the same number.
+    /// P(X > n) as a sum of terms, smallest first: an independent computation of the same number.
     fn tail_by_terms(mean: f64, n: u32) -> f64 {
         let mut term = (0..=n).fold((-mean).exp(), |term, i| term * mean / f64::from(i + 1));
         let mut terms = Vec::new();

@@ -1,11 +1,11 @@
-//! What can be wrong with a checkpoint.
+//! Errors of checkpoints.
 
 use std::io;
 use std::path::Path;
 
 use crate::text::quoted;
 
-/// What can be wrong with a checkpoint.
+/// An error of a checkpoint.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -14,28 +14,28 @@ pub enum CheckpointError {
     Read {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// The file could not be written. What was there before is there still.
+    /// The file could not be written. An earlier checkpoint at this path is unchanged.
     #[error(
-        "the checkpoint {path} could not be written: {source}. If one was saved there before, it is there still"
+        "the checkpoint {path} could not be written: {source}. If one was saved there before, it is unchanged"
     )]
     Write {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// A place where no checkpoint can be written, found before the run.
+    /// A path at which no checkpoint can be written, found before the run.
     #[error("nothing can be saved as {path}: {source}. Choose another file")]
     Place {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// A place with a checkpoint that a run or study would overwrite and that is not its own, found
+    /// A path with a checkpoint of something else, which a run or study would overwrite; found
     /// before the run.
     #[error(
         "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it \
@@ -44,95 +44,98 @@ pub enum CheckpointError {
     Taken {
         /// The file.
         path: String,
-        /// What it is of.
+        /// What the checkpoint is of.
         what: String,
     },
-    /// A place with a checkpoint of the same run or study that is further on than what would be
-    /// saved there, found before the run.
+    /// A path with a checkpoint of the same run or study that has progressed further than the one
+    /// to be saved; found before the run.
     #[error(
-        "{path} holds a checkpoint of this, saved after {done}, which would be lost. Continue from it with \
-         --resume (`resume` of a run, `Keep::from` of a study), or start again with --force (`Autosave::force`)"
+        "{path} holds a checkpoint of the same run or study, saved after {done}, which would be lost. Continue from it with \
+         --resume (`resume` of a run, `StudyAutosave::from` of a study), or start again with --force (`Autosave::force`)"
     )]
     Ahead {
         /// The file.
         path: String,
-        /// How far it is: its events or replications.
+        /// Its progress, in events or replications.
         done: String,
     },
-    /// Something else.
-    #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
+    /// The file is not a checkpoint.
+    #[error(
+        "this is not a checkpoint: its first bytes are wrong, or a transfer changed it as if it were text"
+    )]
     NoCheckpoint,
-    /// A version that this library does not know.
+    /// A version that this library does not support.
     #[error(
         "the checkpoint has version {version} of {of}, and this library has version {known}: \
          continue with the library that wrote it, or start again"
     )]
     Version {
-        /// Of what: the file format, what a kind of checkpoint holds, or the random streams.
+        /// What has the version: the file format, the contents of a kind of checkpoint, or the
+        /// random streams.
         of: &'static str,
-        /// The file's.
+        /// The version of the file.
         version: u32,
-        /// The library's.
+        /// The version of the library.
         known: u32,
     },
-    /// A file that ends early, or goes on.
-    #[error("the checkpoint should be {length} bytes long, and there are {}: {}", if found > length { "more".to_owned() } else { found.to_string() },
+    /// A file that is too short or too long.
+    #[error("the checkpoint is damaged: expected {length} bytes, found {}: {}", if found > length { "more".to_owned() } else { found.to_string() },
         if found > length { "something was appended to it" } else { "its end is missing" })]
     Length {
-        /// What it says itself, or what it has at the least.
+        /// The length that the file declares, or its minimum length.
         length: u64,
-        /// What there is, or was read.
+        /// The length found, or the number of bytes read.
         found: u64,
     },
-    /// Bytes that were changed.
-    #[error("the checkpoint is damaged: its checksum is that of other bytes. Use an earlier one")]
+    /// Changed bytes.
+    #[error("the checkpoint is damaged: its checksum does not match its contents. Use an earlier one")]
     Checksum,
-    /// What no engine writes.
+    /// Contents that no engine writes.
     #[error("the checkpoint is damaged, or was not written by this library: {what}")]
     Inconsistent {
-        /// What does not fit together.
+        /// What is inconsistent.
         what: &'static str,
     },
-    /// The checkpoint of a study instead of a run's, or the other way round.
-    #[error("this is the checkpoint of {is}, and {wanted} was to go on")]
+    /// The checkpoint of a study instead of a run, or of a run instead of a study.
+    #[error("expected the checkpoint of {wanted}, found that of {is}")]
     Kind {
-        /// What it is of.
+        /// What the checkpoint is of.
         is: &'static str,
-        /// What it should be of.
+        /// What is expected.
         wanted: &'static str,
     },
     /// A checkpoint of another model.
     #[error(
-        "the checkpoint is {what}: go on with the model that it is of, or, where LPs, states and events have the same sizes, make a fork of it \
+        "the checkpoint is {what}: resume it with its own model, or, if LPs, states and events have the same sizes, fork it \
          (`Checkpoint::fork`)"
     )]
     Foreign {
-        /// In what it differs.
+        /// The difference.
         what: String,
     },
     /// A checkpoint of another study.
     #[error(
-        "the checkpoint is {what}: go on with the network and the choices that it was begun with (more replications and more precision may be asked for), or begin a new study"
+        "the checkpoint is {what}: resume it with the network and the options of its start (only more replications and more precision are allowed), or start a new study"
     )]
     Study {
-        /// In what it differs.
+        /// The difference.
         what: String,
     },
-    /// A fork of a run that stood still in the middle.
+    /// A fork of a run that was stopped while some LPs were ahead of others.
     #[error(
-        "in this checkpoint some LPs are ahead of others, relying on what these were going to send, and a fork may send something else: run it on to a time \
-         beyond the end that it was heading to, or until nothing is pending; or stop runs that are to be forked at a time (`Until::time`), or with \
-         `Sync::Yawns` and keep the lookahead"
+        "in this checkpoint some LPs are ahead of others and rely on events that a fork may not send. Run it to a time \
+         beyond its stop time, or until nothing is pending; or stop runs that are to be forked at a time (`Until::time`), or with \
+         `Sync::Yawns` and an unchanged lookahead"
     )]
     Skew,
     /// A part of a run.
-    #[error("only whole runs are saved, and this is one of some of a model's LPs")]
+    #[error("only whole runs can be saved, and this run has a part of the model's LPs")]
     Part,
 }
 
 impl CheckpointError {
-    /// Refuses a file of the same run or study whose count of `what` is above that of what would be
-    /// saved there.
+    /// Refuses a file of the same run or study if its count of `what` exceeds the count to be
+    /// saved.
     pub(crate) fn unless_ahead(saved: u64, now: u64, what: &str) -> Result<(), Self> {
         if saved <= now {
             return Ok(());
@@ -141,7 +144,7 @@ impl CheckpointError {
         Err(Self::Ahead { path: String::new(), done })
     }
 
-    /// What was found in a file that was to be overwritten.
+    /// The error for a file that was to be overwritten and holds something else.
     pub(in crate::pdes) fn taken(self, path: &Path) -> Self {
         let what = match self {
             Self::Foreign { what } | Self::Study { what } => what,

@@ -1,4 +1,4 @@
-//! What can go wrong in a simulation.
+//! Errors of a simulation.
 
 use crate::gpu::GpuError;
 use crate::statistics::AnalysisError;
@@ -9,9 +9,9 @@ use super::event::{Event, Payload};
 
 /// An error of the `pdes` module.
 ///
-/// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call
-/// returns the same error. After an error of the device within a run, make a new simulation. The
-/// others refuse one before it starts.
+/// A [`Fault`] ends the run for good: the events of the failed window are lost, and every later
+/// call returns the same error. After a device error within a run, create a new simulation. The
+/// other errors are reported before a run starts.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -21,77 +21,77 @@ pub enum SimulationError {
     /// A model without LPs.
     #[error("the model has no LPs: it needs at least 1")]
     NoLps,
-    /// More LPs than can be numbered.
+    /// A model with more LPs than 32-bit numbers.
     #[error("the model has {lps} LPs, and at most {max} can be numbered")]
     TooManyLps {
-        /// How many it has.
+        /// The number of LPs.
         lps: u32,
-        /// How many there can be.
+        /// The maximum.
         max: u32,
     },
-    /// LPs that are more than the host's memory, for the sequential engine.
+    /// The LPs do not fit the host's memory, in the sequential engine.
     #[error(
-        "{lps} LPs take {bytes} bytes in the sequential engine, before they schedule anything, and this machine does not give them: choose fewer LPs"
+        "{lps} LPs need {bytes} bytes in the sequential engine before they schedule anything, and this machine cannot allocate them: choose fewer LPs"
     )]
     HostMemory {
         /// LPs.
         lps: u32,
-        /// Bytes that their states, memory and counts take.
+        /// Bytes of their states, memory and counts.
         bytes: u64,
     },
-    /// A watcher stopped an experiment before any run of all points had come to its end.
-    #[error("stopped before a run of each point had come to its end: there are no results")]
+    /// A watcher stopped an experiment before a run of each point was complete.
+    #[error("stopped before a run of each point was complete: there are no results")]
     Stopped,
-    /// A calendar for a model without a lookahead, or with other windows than those of YAWNS.
+    /// A calendar queue for a model without a lookahead, or with windows other than YAWNS.
     #[error(
-        "a calendar cannot be had here: its buckets are as long as the lookahead, so it takes one of at least 1 tick, and `Sync::Yawns`. Choose \
-         another queue design, or leave it to the library"
+        "a calendar queue is impossible here: its buckets are as long as the lookahead, so it needs a lookahead of at least 1 tick and `Sync::Yawns`. Choose \
+         another queue design, or keep the default"
     )]
     Calendar,
-    /// Horizons of each LP's own for a model that does not support them.
-    #[error("`Sync::Neighbours` {problem} (see `pdes::Model`). Or leave it to the library")]
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) for a model that does not support it.
+    #[error("`Sync::Neighbours` {problem} (see `pdes::Model`). Or keep the default")]
     Neighbours {
-        /// What it takes.
+        /// The requirement that is not met.
         problem: &'static str,
     },
-    /// A run that cannot be cut over devices so.
+    /// A run that cannot be split over devices this way.
     #[error("a run over several devices {problem}")]
     Parts {
-        /// What it takes.
+        /// The requirement that is not met.
         problem: &'static str,
     },
-    /// LPs that send each other events without end, all at one time: [`FaultKind::Cycle`].
+    /// LPs that send each other events without end at one time: [`FaultKind::Cycle`].
     #[error(
-        "{kind}: at {time}, {count} LPs hold events: {}{}. The run cannot go on",
+        "{kind}: at {time}, {count} LPs hold events: {}{}. The run cannot continue",
         lps.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
         if *count > lps.len() { " and more" } else { "" },
         kind = fault.kind
     )]
     Cycle {
-        /// At the first of the LPs.
+        /// The fault, at the first of the LPs.
         fault: Fault,
         /// The time that never advances.
         time: Ticks,
-        /// How many LPs hold events at that time.
+        /// The number of LPs that hold events at that time.
         count: usize,
-        /// The first of them.
+        /// The first of those LPs.
         lps: Vec<u32>,
     },
-    /// An experiment that cannot be made, or whose results cannot be analysed.
+    /// An experiment that cannot run, or results that cannot be analysed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// A point of a design of which no model could be made.
+    /// A point of a design for which no model could be built.
     #[error("{place}: {reason}")]
     Point {
-        /// Which point.
+        /// The point.
         place: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Models of one experiment that are too different to be run together.
-    #[error("the points of an experiment have models with different {what}: make an experiment of each")]
+    /// Models of one experiment that are too different to run together.
+    #[error("the points of an experiment have models with different {what}: run one experiment for each")]
     Points {
-        /// In what they differ.
+        /// The difference.
         what: &'static str,
     },
     /// Antithetic pairs of runs.
@@ -99,48 +99,50 @@ pub enum SimulationError {
         "runs of simulation models cannot be paired antithetically: leave `Experiment::pairing` at `Independent`"
     )]
     Antithetic,
-    /// A number of events as the end of runs that are mapped to threads.
+    /// An event-limited run that is mapped to threads.
     #[error(
-        "`Mapping::Thread` makes runs without windows, by which a run ends that ends by a number of events: choose `Mapping::Team`, or end by time"
+        "`Mapping::Thread` has no windows, which an event-limited run needs to stop: choose `Mapping::Team`, or set a stop time"
     )]
     ThreadEvents,
-    /// A queue design that a team cannot have.
+    /// A queue design that a team does not support.
     #[error(
-        "`Mapping::Team` has an invocation for each LP, so no calendar and no queue that several serve: choose another design, or leave it to the library"
+        "`Mapping::Team` has one invocation for each LP, so it supports no calendar and no queue served by several invocations: choose another design, or keep the default"
     )]
     TeamQueue,
-    /// Windows that a team cannot have.
+    /// A synchronisation that a team does not support.
     #[error(
-        "teams cannot have windows by `Sync::{sync:?}` here: by the event horizon they go in runs of models with a lookahead whose pending events fit workgroup memory, \
-         that end by a time and have no chosen queue or fixed capacities, and by neighbours never: choose `Sync::Yawns`, or leave it to the library"
+        "teams do not support `Sync::{sync:?}` here: they support the event horizon only for models with a lookahead whose pending events fit workgroup memory, \
+         in runs with a stop time, the default queue and capacities that may grow, and neighbours never. Choose `Sync::Yawns`, or keep the default"
     )]
     TeamSync {
-        /// What was chosen.
+        /// The chosen synchronisation.
         sync: super::sync::Sync,
     },
-    /// Results of runs that have no end in time.
-    #[error("results are those at the end of a run, and these have none: end them at a time (`Until::time`)")]
-    NoEnd,
-    /// One run alone is more than the device can hold.
+    /// Results of runs without a stop time.
     #[error(
-        "a run of {lps} LPs takes {needed} bytes of a buffer beside others, and this device binds at most {limit} at once: use `Mapping::Grid`, or fewer LPs"
+        "results are computed at the stop time of a run, and these runs have none: set one (`Until::time`)"
+    )]
+    NoEnd,
+    /// A single run is larger than the device can hold.
+    #[error(
+        "a run of {lps} LPs needs {needed} bytes of a buffer, and this device binds at most {limit} at once: use `Mapping::Grid`, or fewer LPs"
     )]
     ReplicaTooLarge {
         /// LPs.
         lps: u32,
         /// Bytes needed.
         needed: u64,
-        /// Bytes that the device binds.
+        /// Bytes that the device can bind.
         limit: u64,
     },
-    /// A workgroup size that no kernel can have.
+    /// A workgroup size that no kernel supports.
     #[error(
         "a workgroup of {group_size} invocations is impossible: it must be a power of two, and at most {max} on this device"
     )]
     GroupSize {
-        /// The invocations asked for.
+        /// The requested number of invocations.
         group_size: u32,
-        /// The most that the device takes.
+        /// The maximum on the device.
         max: u32,
     },
     /// A capacity of zero.
@@ -165,12 +167,12 @@ pub enum SimulationError {
         lps: u32,
         /// Bytes needed.
         needed: u64,
-        /// Bytes that the device binds.
+        /// Bytes that the device can bind.
         limit: u64,
         /// The largest capacity that fits.
         largest: u64,
     },
-    /// A model's WGSL lacks what the engine calls, or declares it otherwise.
+    /// A model's WGSL lacks a declaration that the engine needs, or declares it differently.
     #[error("{file} {problem} (see `pdes::Model`)")]
     Contract {
         /// The model's WGSL file.
@@ -178,17 +180,17 @@ pub enum SimulationError {
         /// What is missing or different.
         problem: String,
     },
-    /// A struct that Rust and WGSL do not lay out alike.
+    /// A struct with different layouts in Rust and WGSL.
     #[error("{file}: `struct {name}` {problem}")]
     Layout {
         /// The model's WGSL file.
         file: String,
-        /// The struct.
+        /// The struct's name.
         name: &'static str,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
-    /// A variable of the model's WGSL that the engine does not bind.
+    /// A variable in the model's WGSL that the engine does not bind.
     #[error(
         "{file}: the variable `{variable}` cannot be bound: a model may declare `@group(1) @binding(0) var<uniform> \
          params` and `@group(1) @binding(1) var<storage, read> data`"
@@ -199,47 +201,48 @@ pub enum SimulationError {
         /// The variable.
         variable: String,
     },
-    /// `data` in the WGSL and `Model::data` do not go together.
+    /// `data` in the WGSL and `Model::data` do not match.
     #[error("{file}: {problem}")]
     Data {
         /// The model's WGSL file.
         file: String,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
-    /// Results of a time that is none, or that the run has left behind.
+    /// Results for [`Ticks::NEVER`], or for a time before the end of the run.
     #[error(
         "there are no results for the time {at}: {}",
         if *at == Ticks::NEVER {
-            "averages would have no end. Where a run ended because nothing is pending, say until when they last".to_owned()
+            "averages would have no end. If a run ended because nothing is pending, give the time at which they end".to_owned()
         } else {
-            format!("the run has gone on to {done}, and they would be those of neither. Ask for {done} or later")
+            format!("the run has reached {done}. Request results for {done} or later")
         }
     )]
     ResultTime {
-        /// The time that was asked for.
+        /// The requested time.
         at: Ticks,
-        /// The time up to which the run is done.
+        /// The time that the run has reached.
         done: Ticks,
     },
     /// The run failed.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Results of a model that has none.
+    /// Results of a model without an output.
     #[error(
         "{model} has no results: its `Model::Output` is `()`. Declare a struct there, and in the WGSL `struct Output` and `fn output`"
     )]
     NoOutput {
-        /// The model.
+        /// The model's name.
         model: String,
     },
-    /// The sequential engine for a model of [`Word`](crate::gpu::Word)s.
+    /// The sequential engine for a model of [`Word`](crate::gpu::Word)s, which has no reference
+    /// implementation.
     #[error(
-        "{model} is known by its WGSL alone, and has no twin in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as lavapipe is \
+        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as lavapipe is \
          one)"
     )]
     NoTwin {
-        /// The model.
+        /// The model's name.
         model: String,
     },
     /// A field of `struct Output` that cannot be a column.
@@ -253,8 +256,8 @@ pub enum SimulationError {
         /// The field.
         field: String,
     },
-    /// The model's `output` failed at an LP. The run itself is sound, and can go on.
-    #[error("there is no result of LP {lp}: {kind}. The run itself is sound, and can go on")]
+    /// The model's `output` failed at an LP. The run itself is unaffected and can continue.
+    #[error("LP {lp} has no result: {kind}. The run itself is unaffected and can continue")]
     Output {
         /// What happened: [`FaultKind::MemoryFull`] or [`FaultKind::LoopsCut`].
         kind: FaultKind,
@@ -264,23 +267,23 @@ pub enum SimulationError {
     /// No column has this name.
     #[error("there is no result column `{name}`; the columns are: {known}")]
     NoColumn {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The names that exist, separated by commas.
         known: String,
     },
-    /// A column that cannot say what class an LP is of.
+    /// A column that cannot hold the class of an LP.
     #[error("the column `{column}` cannot be the class of an LP: it is not a u32")]
     Classes {
         /// The column.
         column: String,
     },
-    /// More classes than totals are made for.
-    #[error("the column `{column}` makes more than {most} classes: number kinds of LPs, not LPs")]
+    /// More classes than totals support.
+    #[error("the column `{column}` has more than {most} classes: number kinds of LPs, not LPs")]
     TooManyClasses {
         /// The column.
         column: String,
-        /// How many there can be: [`MAX_CLASSES`](crate::pdes::MAX_CLASSES).
+        /// The maximum: [`MAX_CLASSES`](crate::pdes::MAX_CLASSES).
         most: usize,
     },
     /// A sum of 2^128 or more.
@@ -293,14 +296,14 @@ pub enum SimulationError {
     },
     /// The sum of a column of f32.
     #[error(
-        "the column `{column}` is of f32, which has no exact sum: it would depend on the order. Let the model give an integer in a \
+        "the column `{column}` is of f32, which has no exact sum: it would depend on the order. Let the model output an integer in a \
          fixed unit"
     )]
     NoSum {
         /// The column.
         column: String,
     },
-    /// A checkpoint that cannot be read, written, or gone on from.
+    /// A checkpoint that cannot be read, written or resumed.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// Results could not be written.
@@ -311,10 +314,10 @@ pub enum SimulationError {
 crate::text::debug_is_display!(SimulationError);
 
 impl SimulationError {
-    /// LPs that a [`SimulationError::Cycle`] names.
+    /// The maximum number of LPs that a [`SimulationError::Cycle`] names.
     const NAMED: usize = 16;
 
-    /// A cycle at a time, where so much is pending.
+    /// A cycle at `time`, with the LPs that have pending events then.
     pub(in crate::pdes) fn cycle<P: Payload>(
         fault: Fault,
         time: Ticks,
@@ -329,24 +332,24 @@ impl SimulationError {
     }
 }
 
-/// What is too large, where it is not events.
+/// The `what` of [`SimulationError::TooLarge`] for LP memory.
 pub(in crate::pdes) const MEMORY: &str = "LP memory";
 
 /// A failure within a run: the first one, by window and then by LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}, at LP {lp} in {}{}. The run cannot go on", LpLocation(*window), NeededCapacity(*needed))]
+#[error("{kind}, at LP {lp} in {}{}. The run cannot continue", LpLocation(*window), NeededCapacity(*needed))]
 pub struct Fault {
-    /// What happened.
+    /// The cause.
     pub kind: FaultKind,
-    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one
-    /// whose event it was.
+    /// The LP of the failure: the receiving LP for a full queue or mailbox, else the LP that
+    /// executed the event.
     pub lp: u32,
-    /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last
-    /// window sent: a queue that is too full for that fails in the last window, or, where the end
-    /// came later by one, when the run goes on.)
+    /// The window, counted from 1; 0 is the initialisation. At its end a run drains the mailboxes
+    /// of its last window. A queue that this overfills fails in that window, or, if the run ended
+    /// one window later, when the run resumes.
     pub window: u64,
-    /// For a full queue, mailbox or outbox, the events that it would have had to hold: the most of
-    /// all in that window. Else 0.
+    /// For a full queue, mailbox or outbox, the number of events it would have had to hold: the
+    /// maximum in that window. Else 0.
     pub needed: u32,
 }
 
@@ -372,11 +375,11 @@ impl std::fmt::Display for LpLocation {
     }
 }
 
-/// What ended a run before its time.
+/// The reason why a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An LP got more events than its queue holds.
+    /// An LP received more events than its queue holds.
     #[error("a queue overflowed (more pending events than `Capacity::queue`; raise it)")]
     QueueFull,
     /// An LP was sent more events in one window than its mailbox holds.
@@ -393,71 +396,71 @@ pub enum FaultKind {
     Destination,
     /// An event was scheduled beyond the last tick.
     #[error(
-        "an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution; do not schedule what \
-         never happens: a draw whose arguments are out of order or out of range gives such a time, and so does adding a lookahead \
-         without end)"
+        "an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution; do not schedule an event that \
+         never happens: a draw with arguments out of order or out of range returns such a time, and so does adding an infinite \
+         lookahead)"
     )]
     TimeOverflow,
-    /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535
-    /// iterations in all loops of an LP's window together. It runs neighbouring LPs in step, so the
-    /// LP that is named may be the first of those (8 on most processors) and the loop another
-    /// one's.
+    /// The driver ended a loop early. llvmpipe, Mesa's software driver, does so after 65,535
+    /// iterations in all loops of an LP's window together. It runs neighbouring LPs in lockstep, so
+    /// the named LP may be the first of a group (8 LPs on most CPUs) and the loop may belong to
+    /// another.
     #[error(
-        "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (a long \
+        "the driver ended a loop early, because the LP or one of its neighbours had too much to do in one dispatch (a long \
          loop in `handle`; or spread events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
     /// An event was scheduled for the LP itself before the present time.
     #[error("an event was scheduled for the LP itself before the present time (`now()` is the earliest)")]
     Past,
-    /// An LP executed more than a million events in a row, counted in whole windows, and its time
-    /// did not advance.
+    /// An LP executed more than a million events in a row, counted in whole windows, without
+    /// advancing its time.
     #[error(
-        "the LP executed more than a million events at one time and is not done (if it schedules for itself without a delay, let its \
+        "the LP executed more than a million events at one time and has more (if it schedules for itself without a delay, let its \
          time advance)"
     )]
     Stuck,
     /// In a model without a lookahead, 65,536 rounds at one time were not enough.
     #[error(
-        "LPs send each other events without a delay, and time does not advance after 65,536 rounds (let one of them take some time)"
+        "LPs send each other events without a delay, and time does not advance after 65,536 rounds (give one of the events a delay)"
     )]
     Cycle,
-    /// An event was scheduled for another LP before the time that the LP's dry run had found, or
-    /// that the model had promised ([`Sync::Horizon`](crate::pdes::Sync::Horizon),
-    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours)): the two were not alike. The LP is the
-    /// one that scheduled it; or, where that shows only when it arrives or is to be executed, the
-    /// one that has gone on without it.
+    /// An event was scheduled for another LP earlier than the LP's speculative execution found or
+    /// the model declared ([`Sync::Horizon`](crate::pdes::Sync::Horizon),
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours)). The LP is the one that scheduled the
+    /// event. If the error shows only when the event arrives or is executed, it is the LP that
+    /// advanced too far.
     #[error(
-        "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer`, `next_to`, `next_gap` or `sender` \
-         say (they must be right whatever happens; and `handle` must do the same whenever it is given \
-         the same: floating point that the driver compiles in two ways does not; use integers, or `Sync::Yawns`)"
+        "an event was scheduled for another LP earlier than a speculative execution of the same events found, or than the model's `earliest`, `answer`, `next_to`, `next_gap` or `sender` \
+         declare (they must hold in every case; and `handle` must do the same for \
+         the same input, which floating point does not if the driver compiles it twice; use integers, or `Sync::Yawns`)"
     )]
     Promise,
-    /// An LP asked for a row of LP memory that it does not have, put more into a line than its
-    /// room, or said itself that it is full.
+    /// An LP accessed a row of LP memory that it does not have, pushed more rows into a line than
+    /// its room, or called `memory_full`.
     #[error(
-        "the LP's memory is full (a row beyond `Model::memory_rows`, a line of more than the `room` that `line_push` is given, or a call of \
-         `memory_full`: raise what was too small)"
+        "the LP's memory is full (a row beyond `Model::memory_rows`, a line longer than the `room` passed to `line_push`, or a call of \
+         `memory_full`: raise the limit that was too small)"
     )]
     MemoryFull,
-    /// Of a run that is cut over devices (`hybrid::GpuPart`): LPs of one part sent those of another
-    /// one more events in a window than there is room for on their way.
+    /// In a run split over devices (`hybrid::GpuPart`), the LPs of one part sent the LPs of another
+    /// part more events in a window than the outbox holds.
     #[error(
-        "more events were sent to LPs of another device in one window than there is room for on their way (the room is twice the share of a device in \
-         what `Capacity::mailbox` expects; raise that, do not fix capacities, or cut the run otherwise)"
+        "more events were sent to LPs of another device in one window than the outbox holds (its room is twice a device's share of \
+         the events that `Capacity::mailbox` allows; raise it, do not fix capacities, or split the run differently)"
     )]
     OutboxFull,
 }
 
 impl FaultKind {
-    /// The number in `shaders/pdes/engine.wgsl`: of several failures of an LP in a window, the
-    /// smallest is told.
+    /// The number in `shaders/pdes/engine.wgsl`. Of several failures of an LP in a window, the one
+    /// with the smallest number is reported.
     pub(in crate::pdes) fn number(self) -> Option<usize> {
         Self::BY_NUMBER.iter().position(|&kind| kind == self)
     }
 
-    /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote
-    /// is no fault.
+    /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on. 0 is no fault, because
+    /// unwritten memory may be zero.
     const BY_NUMBER: [Self; 12] = [
         Self::LoopsCut,
         Self::MemoryFull,
@@ -474,19 +477,19 @@ impl FaultKind {
     ];
 }
 
-/// LPs are numbered below this: a failure is recorded as `row * 16 + kind` in one word.
+/// The upper bound of LP numbers: a failure is recorded as `row * 16 + kind` in one word.
 pub(crate) const MAX_LPS: u32 = 1 << 28;
 
 impl Fault {
-    /// The word of control that tells of it, where names count from 0.
+    /// The control word that records this fault, if LP numbers count from 0.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn encode(&self) -> u32 {
         let number = self.kind.number().and_then(|number| u32::try_from(number + 1).ok());
         self.lp * 16 + number.expect("every kind has one")
     }
 
-    /// The failure that a word of control tells of, if any. `needed` is the room that queues,
-    /// mailboxes and outboxes would have needed.
+    /// The failure that a control word records, if any. `needed` is the room that queues, mailboxes
+    /// and outboxes would have needed.
     pub(crate) fn decode(
         word: u32,
         needed: [u32; 3],
@@ -509,7 +512,7 @@ impl Fault {
             }
             None => Err(SimulationError::Gpu(GpuError::Refused {
                 context: "a simulation".into(),
-                message: "its control block was not written: see the errors that the device reported".into(),
+                message: "its control block was not written: see the errors reported by the device".into(),
             })),
         }
     }

@@ -1,12 +1,12 @@
-//! Events, and what they carry.
+//! Events and their payloads.
 
 use bytemuck::Pod;
 
 use crate::time::Ticks;
 
-/// What an event carries besides its time: `[u32; 2]` or `[u32; 6]`, words of the model's own.
+/// The payload of an event, next to its time: `[u32; 2]` or `[u32; 6]`, words defined by the model.
 pub trait Payload: sealed::Sealed + Pod + Ord + std::fmt::Debug + Send + Sync {
-    /// The WGSL file with the functions that take such events apart.
+    /// The WGSL file with the functions that read and write such events.
     #[doc(hidden)]
     const FILE: &str;
 
@@ -38,27 +38,26 @@ impl Payload for [u32; 6] {
 
 /// An event: 16 bytes, or 32 with a payload of 6 words.
 ///
-/// Events have a total order: time, then payload words. Two events that are equal in all their
-/// bytes at the same LP are interchangeable, which is why the order in which they arrive can never
-/// show.
+/// Events have a total order: time, then payload words. Two events at the same LP with equal bytes
+/// are interchangeable, so the order of their arrival has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct Event<P = [u32; 2]> {
     /// When it happens.
     pub time: Ticks,
-    /// Words of the model's own.
+    /// Words defined by the model.
     pub payload: P,
 }
 
-// SAFETY: zeros are a time and a payload.
+// SAFETY: all zeros are a valid time and a valid payload.
 unsafe impl<P: Payload> bytemuck::Zeroable for Event<P> {}
 
-// SAFETY: 8 bytes aligned to 8, and then 8 or 24 bytes of words: there is no padding, and any bits
-// are a value of either.
+// SAFETY: 8 bytes aligned to 8, then 8 or 24 bytes of words: there is no padding, and all bit
+// patterns are valid for both fields.
 unsafe impl<P: Payload> Pod for Event<P> {}
 
 impl<P: Payload> Event<P> {
-    /// The words that kernels see: time (low, high), payload.
+    /// The words of the event in kernels: time (low, high), payload.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         self.time.to_words().into_iter().chain(self.payload.words().iter().copied())
     }

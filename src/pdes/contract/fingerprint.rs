@@ -1,4 +1,4 @@
-//! The fingerprint of a run: the Rust twin of `shaders/pdes/results/fingerprint.wgsl`.
+//! The fingerprint of a run: the Rust implementation of `shaders/pdes/results/fingerprint.wgsl`.
 
 use crate::random::Mix;
 
@@ -12,18 +12,17 @@ shared! {
     const MEMORY: u32 as DIGEST_MEMORY;
 }
 
-/// A 64-bit sum over the events executed, the final states and LP memory, and the events still
-/// pending.
+/// A 64-bit sum over the executed events, the final states, LP memory and the pending events.
 ///
-/// Runs that did the same have the same fingerprint, on whatever device, queue and workgroup size;
-/// two machines compare a run in one line. Runs that differ have different ones but for a chance of
-/// about 2⁻⁶⁴; it is no defence against someone who wants them to collide.
+/// Equal runs have equal fingerprints on every device and with every queue and workgroup size, so
+/// two machines compare a run in one line. Different runs have equal fingerprints with a
+/// probability of about 2⁻⁶⁴. It does not protect against deliberate collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Events and their LPs, eight at a time: each word of a hash waits for the one before it, and
-    /// eight hashes do not wait for each other.
+    /// Adds events and their LPs, eight at a time: the words of one hash depend on each other, and
+    /// eight hashes are independent.
     pub(crate) fn executed<P: Payload>(&mut self, events: &[(u32, Event<P>)]) {
         let (eights, rest) = events.as_chunks::<8>();
         for events in eights {
@@ -51,7 +50,7 @@ impl Fingerprint {
         self.add(words.iter().fold(Mix::of(STATE).word(lp), |mix, &word| mix.word(word)));
     }
 
-    /// Rows that are zero count nothing, so that how many there are does not show.
+    /// Adds LP memory. Zero rows add nothing, so the number of rows has no effect.
     pub(crate) fn memory(&mut self, lp: u32, rows: &[[u32; 4]]) {
         for (index, row) in (0..).zip(rows) {
             if *row != [0; 4] {

@@ -1,4 +1,4 @@
-//! A waiting line in LP memory: the Rust twin of `shaders/pdes/line.wgsl`.
+//! A waiting line in LP memory: the Rust implementation of `shaders/pdes/line.wgsl`.
 
 use super::event::Payload;
 use super::model::Context;
@@ -6,11 +6,11 @@ use super::model::Context;
 shared! {
     "pdes/line.wgsl":
     /// A waiting line in LP memory, first come first served: a ring of `room` rows of
-    /// [`Model::memory_rows`](crate::pdes::Model::memory_rows) from row `base` on. Several lines of
-    /// an LP take rows of their own.
+    /// [`Model::memory_rows`](crate::pdes::Model::memory_rows) from row `base` on. Each line of an
+    /// LP needs its own rows.
     ///
-    /// It is part of the LP's state, where zeros are an empty line. In a model's WGSL, with `//
-    /// import: pdes/line.wgsl`:
+    /// Keep it in the LP's state; zeros are an empty line. In a model's WGSL, with `// import:
+    /// pdes/line.wgsl`:
     ///
     /// ```wgsl
     /// struct Line { first: u32, length: u32 }
@@ -20,15 +20,15 @@ shared! {
     /// ```
     #[derive(Default, PartialEq, Eq)]
     pub struct Line {
-        /// The row of the front, counted from `base`.
+        /// The row of the front, relative to `base`.
         pub first: u32,
-        /// Rows that wait.
+        /// The number of waiting rows.
         pub length: u32,
     }
 }
 
 impl Line {
-    /// Puts a row at the end. Where `room` rows wait already, the run ends with
+    /// Adds a row at the end. If `room` rows are waiting already, the run ends with
     /// [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull). WGSL: `line_push`.
     pub fn push(&mut self, context: &mut Context<'_, impl Payload>, base: u32, room: u32, row: [u32; 4]) {
         if self.length >= room {
@@ -45,7 +45,7 @@ impl Line {
         context.memory_get(base.wrapping_add(self.first))
     }
 
-    /// Drops the front; an empty line stays as it is. WGSL: `line_pop`.
+    /// Removes the front; an empty line is unchanged. WGSL: `line_pop`.
     pub fn pop(&mut self, room: u32) {
         if self.length > 0 {
             let next = self.first.wrapping_add(1);

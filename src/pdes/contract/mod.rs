@@ -1,4 +1,4 @@
-//! What models and engines agree on: the contract of models, events, results, errors, ends of runs.
+//! The contract between models and engines: models, events, results, errors, ends of runs.
 
 pub(super) mod bounds;
 pub(super) mod capacity;

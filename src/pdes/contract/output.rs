@@ -1,4 +1,4 @@
-//! Results LP by LP: rows, named columns by reflection of the WGSL `struct Output`, and their
+//! Results LP by LP: rows, columns named by reflection of the WGSL `struct Output`, and their
 //! tables.
 
 use std::fmt::{self, Write as _};
@@ -16,10 +16,10 @@ use crate::time::Ticks;
 
 use super::error::SimulationError;
 
-/// A value of a column, or a sum, a minimum or a maximum of one.
+/// A value of a column, or the sum, minimum or maximum of a column.
 ///
-/// Its text has all digits. In JSON it is a number, but what JSON has no number for (NaN,
-/// infinities) is a text.
+/// Its text has all digits. In JSON it is a number, or a text if JSON has no such number (NaN,
+/// infinities).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// Of a column of `u32`, `vec2<u32>` (64 bits) or `vec4<u32>` (128 bits).
@@ -31,7 +31,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The integer; none below zero and for a [`Number::Real`].
+    /// The integer; `None` for a negative number or a [`Number::Real`].
     pub fn unsigned(self) -> Option<u128> {
         match self {
             Self::Unsigned(value) => Some(value),
@@ -41,7 +41,7 @@ impl Number {
     }
 
     /// The nearest `f64`: for ratios.
-    #[expect(clippy::cast_precision_loss, reason = "said above")]
+    #[expect(clippy::cast_precision_loss, reason = "documented above")]
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Unsigned(value) => value as f64,
@@ -75,7 +75,7 @@ impl Serialize for Number {
     }
 }
 
-/// The columns of a model's `struct Output`: its fields down to numbers.
+/// The columns of a model's `struct Output`: its fields, down to single numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pdes) struct Columns {
     pub(in crate::pdes) fields: Vec<Field>,
@@ -83,11 +83,11 @@ pub(in crate::pdes) struct Columns {
     pub(in crate::pdes) names: Vec<Arc<str>>,
     /// Bytes of an output.
     pub(in crate::pdes) bytes: u32,
-    /// The fields that are of a [`Tally`](crate::statistics::Tally) of the library's, by its name.
+    /// The fields that come from the library's [`Tally`](crate::statistics::Tally), by its name.
     pub(in crate::pdes) tallies: Vec<Tallied>,
 }
 
-/// Numbers of columns.
+/// A tally, by the indices of two of its columns.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pdes) struct Tallied {
     pub(in crate::pdes) name: Arc<str>,
@@ -106,7 +106,7 @@ const TALLY: [(&str, FieldKind); 6] = [
 ];
 
 impl Columns {
-    /// Those of a layout without padding, or the name of a field that is no column.
+    /// The columns of a layout without padding, or the name of a field that cannot be a column.
     pub(in crate::pdes) fn new(layout: &StructLayout) -> Result<Self, String> {
         let fields = layout.columns().to_vec();
         if let Some(field) = fields.iter().find(|field| field.kind == FieldKind::Other) {
@@ -125,17 +125,17 @@ impl Columns {
         Ok(Self { fields, names, bytes: layout.bytes, tallies })
     }
 
-    /// How many values of `O` an output is.
+    /// The number of values of type `O` in an output.
     pub(in crate::pdes) fn values<O: 'static>(&self) -> u64 {
         values_of::<O>(self.bytes).expect("its size was checked") as u64
     }
 
-    /// The number of the column called `name`.
+    /// The index of the column called `name`.
     pub(in crate::pdes) fn find(&self, name: &str) -> Result<usize, SimulationError> {
         self.names.iter().position(|known| &**known == name).ok_or_else(|| unknown(name, &self.names))
     }
 
-    /// The number of a column that can be the class of an LP.
+    /// The index of a column that can hold the class of an LP.
     pub(in crate::pdes) fn class(&self, name: &str) -> Result<usize, SimulationError> {
         let number = self.find(name)?;
         match self.fields[number].kind {
@@ -149,16 +149,16 @@ pub(in crate::pdes) fn unknown(name: &str, known: &[Arc<str>]) -> SimulationErro
     SimulationError::NoColumn { name: name.to_owned(), known: known.join(", ") }
 }
 
-/// What every LP of a model gave at a time:
+/// The outputs of all LPs of a model at a time:
 /// [`Simulation::outputs`](crate::pdes::Simulation::outputs).
 ///
 /// The columns are the fields of the WGSL `struct Output`, in their order: `u32`, `i32`, `f32`,
-/// `vec2<u32>` as a number of 64 bits and `vec4<u32>` as one of 128. The fields of a struct within
-/// are columns of their own, called `name.field`: a `wait: Tally` gives `wait.sum`, `wait.squares`,
-/// `wait.minimum`, `wait.maximum`, `wait.count` and `wait.since`. So are the elements of an array:
-/// `bins[0]`, `bins[1]` and so on.
+/// `vec2<u32>` as a 64-bit number and `vec4<u32>` as a 128-bit number. The fields of a nested
+/// struct are columns called `name.field`: a `wait: Tally` has the columns `wait.sum`,
+/// `wait.squares`, `wait.minimum`, `wait.maximum`, `wait.count` and `wait.since`. The elements of
+/// an array are columns, too: `bins[0]`, `bins[1]` and so on.
 ///
-/// [`Display`](fmt::Display) is a table for people, of the first 20 LPs.
+/// [`Display`](fmt::Display) prints a table of the first 20 LPs.
 #[derive(Clone, PartialEq)]
 pub struct Outputs<O> {
     pub(in crate::pdes) at: Ticks,
@@ -167,22 +167,22 @@ pub struct Outputs<O> {
     pub(in crate::pdes) columns: Arc<Columns>,
 }
 
-/// Rows of the table for people.
+/// The number of rows in the printed table.
 const SHOWN: usize = 20;
 
 impl<O: Pod> Outputs<O> {
-    /// The time for which they were asked.
+    /// The time of the results.
     pub fn at(&self) -> Ticks {
         self.at
     }
 
-    /// The outputs, by LP. (Where they are [`Word`](crate::gpu::Word)s, all those of an LP, and
-    /// then those of the next.)
+    /// The outputs, by LP. (For [`Word`](crate::gpu::Word)s: all words of an LP, then those of the
+    /// next LP.)
     pub fn rows(&self) -> &[O] {
         &self.rows
     }
 
-    /// How many LPs there are.
+    /// The number of LPs.
     pub(in crate::pdes) fn len(&self) -> usize {
         size_of_val(&*self.rows) / self.columns.bytes as usize
     }
@@ -210,10 +210,10 @@ impl<O: Pod> Outputs<O> {
     pub(in crate::pdes) fn values(&self, number: usize) -> Values {
         let (field, stride) = (&self.columns.fields[number], self.columns.bytes as usize);
         let values = values(field, bytemuck::cast_slice(&self.rows), stride, self.len());
-        values.expect("a field that is no number was refused")
+        values.expect("fields that are not numbers were refused")
     }
 
-    /// A line for each LP under a header: `lp`, then the columns.
+    /// Writes a header and a line for each LP: `lp`, then the columns.
     ///
     /// # Errors
     /// [`SimulationError::Write`].
@@ -232,12 +232,12 @@ impl<O: Pod> Outputs<O> {
         Ok(())
     }
 
-    /// As indented JSON: `at` in ticks, and in `outputs` an object for each LP, of `lp` and the
-    /// columns. Numbers have all their digits, which readers that take every number for an `f64`
-    /// lose beyond 2^53.
+    /// Indented JSON: `at` in ticks, and in `outputs` an object for each LP, with `lp` and the
+    /// columns. Numbers have all their digits; readers that convert every number to `f64` lose
+    /// digits beyond 2^53.
     ///
     /// # Panics
-    /// Never: its keys are text.
+    /// Never: all keys are text.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("text keys")
     }
@@ -251,7 +251,7 @@ fn number(values: &Values, row: usize) -> Number {
         Values::U64(values) => Number::Unsigned(values[row].into()),
         Values::U128(values) => Number::Unsigned(values[row]),
         Values::F32(values) => Number::Real(values[row]),
-        Values::F64(_) => unreachable!("no field of WGSL"),
+        Values::F64(_) => unreachable!("WGSL has no such field"),
     }
 }
 
@@ -300,7 +300,7 @@ impl<O: Pod> fmt::Display for Outputs<O> {
         print(f, &table, |_| false)?;
         match self.len() - shown {
             0 => Ok(()),
-            more => writeln!(f, "and {more} LPs more"),
+            more => writeln!(f, "and {more} more LPs"),
         }
     }
 }
@@ -315,7 +315,8 @@ impl<O> fmt::Debug for Outputs<O> {
     }
 }
 
-/// Prints rows of cells in columns, to the left where `left` says so, and else to the right.
+/// Prints rows of cells in columns, aligned to the left if `left` returns true for the column, else
+/// to the right.
 pub(in crate::pdes) fn print(
     f: &mut fmt::Formatter<'_>,
     table: &[Vec<String>],

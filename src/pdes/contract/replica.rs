@@ -1,23 +1,22 @@
-//! Which of many runs of a model a run is.
+//! The identity of a run among many runs of a model.
 
-/// A run among those of an experiment: what tells its random streams from those of the others.
+/// The identity of a run in an experiment, which selects its random streams.
 ///
-/// Replica (p, r) of seed s has the same bits alone
-/// ([`Options::replica`](crate::pdes::Options::replica)) and among any others. That of point 0 with
-/// number 0 is the run that nobody counts.
+/// Replica (p, r) of seed s has the same bits as a single run
+/// ([`Options::replica`](crate::pdes::Options::replica)) and among any other replicas. A run
+/// outside an experiment is replica 0 of point 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Replica {
-    /// The point's part of the streams' key: 0 at all points where random numbers are common.
+    /// The point's part of the key of the streams: 0 at all points with common random numbers.
     pub point: u32,
-    /// Its number: what `replica()` tells a model's WGSL.
+    /// The replica's number: the value of `replica()` in a model's WGSL.
     pub number: u32,
 }
 
 impl Replica {
-    /// The key of its streams. Those of different replicas of one seed differ.
+    /// The key of the streams of this replica. Different replicas of one seed have different keys.
     pub(crate) fn key(self, seed: u64) -> u64 {
-        // The finalizer of SplitMix64: it maps numbers of 64 bits to each other one to one, and
-        // zero to zero.
+        // The finalizer of SplitMix64: a bijection of 64-bit numbers that maps zero to zero.
         let mut mixed = u64::from(self.point) << 32 | u64::from(self.number);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,36 +1,37 @@
-//! How far windows go.
+//! Synchronisation: how far windows reach.
 
-/// How a simulation on the GPU finds how far its LPs may go at once. Results do not depend on it.
+/// The method by which a simulation on the GPU finds how far its LPs may advance at once. Results
+/// do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sync {
-    /// One of the others: [`Sync::Horizon`] first where there is no lookahead, else
-    /// [`Sync::Yawns`]. In runs that last, it measures whether the other is faster, and changes to
-    /// it.
+    /// Selects one of the others: first [`Sync::Horizon`] if there is no lookahead, else
+    /// [`Sync::Yawns`]. Long runs measure whether another method is faster, and switch to it.
     #[default]
     Auto,
-    /// To the lookahead after the first pending event, within a cell of time (Baudis et al.,
-    /// section IV.A): one dispatch a window. Without a lookahead, a window is a round at one time.
+    /// YAWNS windows: up to the lookahead after the first pending event, within an epoch (Baudis et
+    /// al., section IV.A). One dispatch a window. Without a lookahead, a window is a round at one
+    /// time.
     Yawns,
-    /// To the event horizon: the earliest time at which any LP sends an event to another one, which
-    /// a dry run of every LP finds (Steinman's breathing time buckets). Two dispatches a window,
-    /// which holds more events the longer delays are beyond the lookahead.
+    /// Event-horizon windows (Steinman's breathing time buckets): up to the earliest time at which
+    /// any LP sends an event to another LP, which speculative execution of every LP finds. Two
+    /// dispatches a window. A window holds more events the longer delays are beyond the lookahead.
     Horizon,
-    /// To a horizon of each LP's own: the earliest time at which anything may arrive there, by what
-    /// those who may send to it could send, which relaxations find (Chandy, Misra and Bryant's
-    /// bounds, as a fixpoint). For models that say who may send to whom, and have a lookahead of at
-    /// least one tick: [`Model`](crate::pdes::Model#neighbours).
+    /// Per-LP bounds (after Chandy, Misra and Bryant, as a fixpoint): each LP advances up to the
+    /// earliest time at which an event may arrive there, which relaxation computes from the
+    /// possible messages of its senders. For models that declare the senders of each LP and have a
+    /// lookahead of at least one tick: [`Model`](crate::pdes::Model#neighbours).
     Neighbours,
 }
 
 impl Sync {
-    /// Every one of them.
+    /// All methods.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Yawns, Self::Horizon, Self::Neighbours];
 }
 
-/// No way to synchronise has this name.
+/// A name that no synchronisation has.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no way to synchronise: there are {names}", names = Sync::ALL.map(Sync::name).join(", "))]
+#[error("unknown synchronisation '{0}': expected one of {names}", names = Sync::ALL.map(Sync::name).join(", "))]
 pub struct UnknownSync(pub String);
 
 crate::text::debug_is_display!(UnknownSync);

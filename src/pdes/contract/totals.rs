@@ -1,5 +1,5 @@
-//! Totals of results: exact sums, minima and maxima of columns over LPs. Here is what they are, and
-//! a plain loop that makes them of [`Outputs`]; `results.rs` makes the same on the device.
+//! Totals of results: exact sums, minima and maxima of columns over LPs. This file defines them and
+//! computes them from [`Outputs`] with a plain loop; `results.rs` computes the same on the device.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,14 +17,14 @@ use crate::time::Ticks;
 use super::error::SimulationError;
 use super::output::{Columns, Number, Outputs, print, unknown};
 
-/// The classes that [`Totals`] tell apart, at the most.
+/// The maximum number of classes that [`Totals`] distinguish.
 pub const MAX_CLASSES: usize = 4096;
 
 /// The sums, minima and maxima of a model's result columns, over all LPs and over the LPs of each
 /// class: [`Simulation::totals`](crate::pdes::Simulation::totals).
 ///
-/// They are exact integers, the same bits on every device. [`Display`](fmt::Display) is the table
-/// for people. As serde data it has the fields `at` (ticks), `all` and `classes`.
+/// They are exact integers, with the same bits on every device. [`Display`](fmt::Display) prints a
+/// table. As serde data they have the fields `at` (ticks), `all` and `classes`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Totals {
     #[serde(serialize_with = "ticks")]
@@ -44,7 +44,7 @@ pub struct ClassTotals {
     lps: u64,
     #[serde(serialize_with = "by_name")]
     columns: Vec<Total>,
-    /// By tally: its name, and the smallest of its observations.
+    /// For each tally, its name and its smallest observation.
     #[serde(skip)]
     smallest: Vec<(Arc<str>, Option<u64>)>,
 }
@@ -61,30 +61,30 @@ pub struct Total {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sum {
     Exact(Number),
-    /// Of 2^128 or more.
+    /// A sum of 2^128 or more.
     Overflow,
-    /// Of a column of f32.
+    /// No sum: a column of f32.
     None,
 }
 
 impl Totals {
-    /// The time for which they were asked.
+    /// The time of the results.
     pub fn at(&self) -> Ticks {
         self.at
     }
 
-    /// Those over all LPs.
+    /// The totals over all LPs.
     pub fn all(&self) -> &ClassTotals {
         &self.all
     }
 
-    /// Those over the LPs of each class, by class; empty where none were asked for.
+    /// The totals over the LPs of each class, ordered by class; empty if no classes were requested.
     pub fn classes(&self) -> &[ClassTotals] {
         &self.classes
     }
 
-    /// Those over the LPs of one class; none where no LP is of that class, or no classes were asked
-    /// for.
+    /// The totals over the LPs of one class; `None` if no LP is of that class, or if no classes
+    /// were requested.
     pub fn class(&self, class: u32) -> Option<&ClassTotals> {
         let number = self.classes.binary_search_by_key(&Some(class), |totals| totals.class).ok()?;
         Some(&self.classes[number])
@@ -108,7 +108,7 @@ impl Totals {
         self.all.time_average(name)
     }
 
-    /// A line for each class and column under the header `class`, `lps`, `column`, `sum`,
+    /// Writes a line for each class and column under the header `class`, `lps`, `column`, `sum`,
     /// `minimum`, `maximum`. `class` is empty for all LPs. `sum` is empty for a column of f32, and
     /// `overflow` for a sum of 2^128 or more.
     ///
@@ -131,13 +131,13 @@ impl Totals {
         Ok(())
     }
 
-    /// As indented JSON: `at` in ticks; `all`, and a list `classes`, each with `class`, `lps`, and
-    /// in `columns`, by name, an object of `sum`, `minimum` and `maximum`. `sum` is null for a
-    /// column of f32, and the text `overflow` for a sum of 2^128 or more. Numbers have all their
-    /// digits, which readers that take every number for an `f64` lose beyond 2^53.
+    /// Indented JSON: `at` in ticks; `all`, and a list `classes`, each with `class`, `lps`, and in
+    /// `columns`, by name, an object of `sum`, `minimum` and `maximum`. `sum` is null for a column
+    /// of f32, and the text `overflow` for a sum of 2^128 or more. Numbers have all their digits;
+    /// readers that convert every number to `f64` lose digits beyond 2^53.
     ///
     /// # Panics
-    /// Never: its keys are text.
+    /// Never: all keys are text.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("text keys")
     }
@@ -169,12 +169,12 @@ impl fmt::Display for Totals {
 }
 
 impl ClassTotals {
-    /// The class; none for all LPs.
+    /// The class; `None` for all LPs.
     pub fn class(&self) -> Option<u32> {
         self.class
     }
 
-    /// How many LPs there are of it.
+    /// The number of LPs of the class.
     pub fn lps(&self) -> u64 {
         self.lps
     }
@@ -199,15 +199,15 @@ impl ClassTotals {
         self.columns.iter().find(|total| &*total.name == name)
     }
 
-    /// All observations of the LPs' tallies in one, where `struct Output` has a field `name:
-    /// Tally`; its smallest observation is that of the LPs which have any. It begins where the
-    /// first of them does. None where there is no such field, or where a sum does not fit.
+    /// The LPs' tallies merged into one, if `struct Output` has a field `name: Tally`. Its smallest
+    /// observation comes from the LPs that have observations, and it begins when the first tally
+    /// begins. `None` if there is no such field, or if a sum does not fit.
     pub fn tally(&self, name: &str) -> Option<Tally> {
         let (_, smallest) = self.smallest.iter().find(|(tally, _)| **tally == *name)?;
         let part = |field: &str| self.find(&format!("{name}.{field}"));
         let long = |number: Number| u64::try_from(number.unsigned()?).ok();
         let sum = part("sum")?.sum().ok()?.unsigned()?;
-        // As in a tally: all ones where they do not fit.
+        // All ones if they do not fit, as in a tally.
         let squares = part("squares")?.sum().map_or(Some(u128::MAX), Number::unsigned)?;
         let count = long(part("count")?.sum().ok()?)?;
         let maximum = long(part("maximum")?.maximum)?;
@@ -215,9 +215,9 @@ impl ClassTotals {
         Some(Tally::of([sum, squares], [smallest.unwrap_or(0), maximum, count], since))
     }
 
-    /// The LPs' time averages in one, where `struct Output` has a field `name: TimeAverage`. None
-    /// where there is no such field, and where the average of an LP had not begun yet (of those,
-    /// totals do not know enough: use [`Outputs`]).
+    /// The LPs' time averages merged into one, if `struct Output` has a field `name: TimeAverage`.
+    /// `None` if there is no such field, or if the average of an LP has not begun yet: totals lack
+    /// the data for that, use [`Outputs`].
     pub fn time_average(&self, name: &str) -> Option<PooledAverage> {
         let part = |field: &str| self.find(&format!("{name}.{field}"));
         let word = |number: Number| u32::try_from(number.unsigned()?).ok();
@@ -227,7 +227,7 @@ impl ClassTotals {
         if changed.minimum.unsigned()? <= since.maximum.unsigned()? {
             return None;
         }
-        // All ones mark an average to which a call was wrong.
+        // All ones mark an average that received an invalid call.
         let wrong = area.maximum.unsigned()? == u128::MAX;
         let area = if wrong { None } else { Some(area.sum().ok()?.unsigned()?) };
         let span = changed.sum().ok()?.unsigned()? - since.sum().ok()?.unsigned()?;
@@ -248,8 +248,8 @@ impl Total {
     /// The exact sum.
     ///
     /// # Errors
-    /// [`SimulationError::SumOverflow`] where it is 2^128 or more, [`SimulationError::NoSum`] for a
-    /// column of f32.
+    /// [`SimulationError::SumOverflow`] for a sum of 2^128 or more, [`SimulationError::NoSum`] for
+    /// a column of f32.
     pub fn sum(&self) -> Result<Number, SimulationError> {
         match self.sum {
             Sum::Exact(sum) => Ok(sum),
@@ -258,12 +258,13 @@ impl Total {
         }
     }
 
-    /// The smallest value; of f32 by [`f32::total_cmp`], so that a NaN shows as one of the two.
+    /// The smallest value; for f32 by [`f32::total_cmp`], so a NaN shows as the minimum or the
+    /// maximum.
     pub fn minimum(&self) -> Number {
         self.minimum
     }
 
-    /// The largest value; of f32 by [`f32::total_cmp`].
+    /// The largest value; for f32 by [`f32::total_cmp`].
     pub fn maximum(&self) -> Number {
         self.maximum
     }
@@ -296,9 +297,9 @@ impl Sum {
 }
 
 impl<O: Pod> Outputs<O> {
-    /// The totals of these outputs, by a plain loop on the host. `classes` names a column of `u32`
-    /// that says what class each LP is of. [`Simulation::totals`](crate::pdes::Simulation::totals)
-    /// gives the same from the device, without reading the outputs back.
+    /// Computes the totals of these outputs with a plain loop on the host. `classes` names a column
+    /// of `u32` with the class of each LP. [`Simulation::totals`](crate::pdes::Simulation::totals)
+    /// computes the same on the device, without reading the outputs back.
     ///
     /// # Errors
     /// [`SimulationError::NoColumn`], [`SimulationError::Classes`] and
@@ -343,7 +344,7 @@ impl<O: Pod> Outputs<O> {
     }
 }
 
-/// Refuses the first class that is one too many.
+/// Refuses more than [`MAX_CLASSES`] classes.
 pub(in crate::pdes) fn check_classes(column: &str, classes: usize) -> Result<(), SimulationError> {
     match classes <= MAX_CLASSES {
         true => Ok(()),
@@ -351,7 +352,7 @@ pub(in crate::pdes) fn check_classes(column: &str, classes: usize) -> Result<(),
     }
 }
 
-/// That of a column over some rows; there is at least one.
+/// The total of a column over the given rows, at least one.
 fn total(name: &Arc<str>, values: &Values, rows: &[usize]) -> Total {
     let (sum, minimum, maximum) = match values {
         Values::U32(values) => unsigned(rows.iter().map(|&row| values[row].into())),
@@ -367,7 +368,7 @@ fn total(name: &Arc<str>, values: &Values, rows: &[usize]) -> Total {
             let (minimum, maximum) = (numbers().min_by(f32::total_cmp), numbers().max_by(f32::total_cmp));
             (Sum::None, minimum.map(Number::Real), maximum.map(Number::Real))
         }
-        Values::F64(_) => unreachable!("no field of WGSL"),
+        Values::F64(_) => unreachable!("WGSL has no such field"),
     };
     let some = "a class has an LP";
     Total { name: name.clone(), sum, minimum: minimum.expect(some), maximum: maximum.expect(some) }
@@ -379,12 +380,12 @@ fn unsigned(numbers: impl Iterator<Item = u128> + Clone) -> (Sum, Option<Number>
     (sum, numbers.clone().min().map(Number::Unsigned), numbers.max().map(Number::Unsigned))
 }
 
-/// What the device found of a column over some rows: see `struct Partial` in
+/// The partial result of the device for a column over some rows: see `struct Partial` in
 /// `shaders/pdes/results/totals.wgsl`.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Taken {
     pub(in crate::pdes) sum: u128,
-    /// Of 2^128.
+    /// Multiples of 2^128.
     pub(in crate::pdes) carry: u64,
     pub(in crate::pdes) minimum: u128,
     pub(in crate::pdes) maximum: u128,
@@ -409,7 +410,7 @@ impl Taken {
     /// The total of a column of this kind.
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "what was taken of a word is a word, and its sum over LPs 64 bits"
+        reason = "the partial result of a word fits a word, and its sum over LPs fits 64 bits"
     )]
     fn total(&self, name: &Arc<str>, kind: FieldKind) -> Total {
         let word = |key: u128| key as u32;
@@ -432,7 +433,8 @@ impl Taken {
 }
 
 impl Totals {
-    /// Of what the device found, by class, and then by column and by tally.
+    /// Builds the totals from the device's partial results, by class, and then by column and by
+    /// tally.
     pub(in crate::pdes) fn of(
         at: Ticks,
         columns: &Columns,

@@ -1,4 +1,4 @@
-//! Where runs end, how far they came, and what is pending then.
+//! When runs end, their progress, and the events pending then.
 
 use crate::time::Ticks;
 
@@ -7,32 +7,32 @@ use super::event::Event;
 /// Events that are pending, each with the LP that holds it.
 pub type Pending<P = [u32; 2]> = Vec<(u32, Event<P>)>;
 
-/// Where a run ends: at whichever comes first.
+/// The end of a run: whichever of the two limits comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {
-    /// Events at this time and later are left pending.
+    /// The stop time: events at this time and later stay pending.
     pub time: Ticks,
-    /// The run ends after the first window in which so many events, counted from the start of the
-    /// simulation, were executed.
+    /// The run ends after the first window in which the number of executed events, counted from the
+    /// start of the simulation, reaches this.
     pub events: u64,
 }
 
 impl Until {
-    /// Until no event is pending.
+    /// Runs until no event is pending.
     pub const EMPTY: Self = Self { time: Ticks::NEVER, events: u64::MAX };
 
-    /// Until `time`: exactly the events with smaller timestamps are executed.
+    /// Runs until `time`: executes exactly the events with smaller timestamps.
     pub const fn time(time: Ticks) -> Self {
         Self { time, ..Self::EMPTY }
     }
 
-    /// Until the first window that ends with at least `events` events executed.
+    /// Runs until the first window that ends with at least `events` executed events.
     pub const fn events(events: u64) -> Self {
         Self { events, ..Self::EMPTY }
     }
 
-    /// Whether a run is at its end when the first pending event is at `now` and `events` were
-    /// executed.
+    /// Why a run has ended, if the first pending event is at `now` and `events` events were
+    /// executed; `None` if it has not.
     pub(in crate::pdes) fn reached(self, now: Ticks, events: u64) -> Option<Stop> {
         if now == Ticks::NEVER {
             Some(Stop::Empty)
@@ -46,21 +46,21 @@ impl Until {
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// At the end of a run, the time of the first pending event, or [`Ticks::NEVER`] where none is
+    /// At the end of a run, the time of the first pending event, or [`Ticks::NEVER`] if none is
     /// pending. While it runs, the start of the last window.
     pub now: Ticks,
-    /// Events executed since the simulation began. While it runs, those of the last window may be
-    /// missing.
+    /// Events executed since the simulation began. While it runs, the events of the last window may
+    /// be missing.
     pub events: u64,
-    /// Windows since the simulation began. They depend on where runs were cut, and on how far
-    /// windows go ([`Sync`](crate::pdes::Sync)); all else does not. With
-    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) they also depend on which LPs share a
-    /// workgroup or a binding: how far bounds have come does.
+    /// Windows since the simulation began. Their number depends on where runs ended and on the
+    /// synchronisation ([`Sync`](crate::pdes::Sync)); nothing else does. With
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) it also depends on which LPs share a
+    /// workgroup or a binding, because bounds travel further within one.
     pub windows: u64,
-    /// Why the run ended; `None` while it goes on.
+    /// Why the run ended; `None` while it runs.
     pub stop: Option<Stop>,
 }
 
@@ -74,7 +74,6 @@ pub enum Stop {
     Events,
     /// No event is pending.
     Empty,
-    /// The watcher stopped it, after some window. It can be read, and a later run goes on from
-    /// there.
+    /// The watcher stopped it after a window. It can be read, and a later run continues from there.
     Watcher,
 }

@@ -1,5 +1,4 @@
-//! What is asked of a model's file: what it must declare, what it may, and what its functions may
-//! call.
+//! Checks a model's file: required and optional declarations, and the functions that it may call.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +15,7 @@ use super::windows::Windows;
 use crate::pdes::contract::output::Columns;
 use crate::pdes::{Model, Payload, SimulationError};
 
-/// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a
-/// state.
+/// Links the model, and refuses a file that violates the contract. Returns the bytes of a state.
 pub(in crate::pdes) fn check<M: Model>(
     recipes: &Recipes,
     model: &M,
@@ -51,16 +49,16 @@ pub(in crate::pdes) fn check<M: Model>(
     check_layouts(&program, model)
 }
 
-/// Links a recipe with the model, or says what its file lacks.
+/// Links a recipe with the model, or reports what its file lacks.
 pub(in crate::pdes) fn linked<M: Model>(model: &M, recipe: &Recipe) -> Result<Program, SimulationError> {
     recipe.link().map_err(|error| lacking(model, error))
 }
 
-/// What the file of a model declares, which is linked with the kernel `start`.
+/// The optional functions that a model's file declares; it is linked with the kernel `start`.
 pub(in crate::pdes) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<Declared, SimulationError> {
     let program = linked(model, start)?;
     let module = program.module();
-    // A function of the model's own may have the same name: it takes and gives other things.
+    // A function of the model may have the same name with other arguments or another result.
     let has = |name: &str, arguments: usize, gives: Option<&str>| {
         module.functions.iter().any(|(_, function)| {
             let result = function.result.as_ref();
@@ -75,8 +73,8 @@ pub(in crate::pdes) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<D
     Ok(Declared { senders, answer, next, earliest: has("earliest", 3, None) })
 }
 
-/// Refuses a model that lacks what windows need: a lookahead and, as far as it is `declared`, who
-/// may send to whom.
+/// Refuses a model without the requirements of `windows`: a lookahead and, once `declared` is
+/// known, senders.
 pub(in crate::pdes) fn keeps<M: Model>(
     windows: Windows,
     model: &M,
@@ -87,31 +85,31 @@ pub(in crate::pdes) fn keeps<M: Model>(
         return Ok(());
     }
     if model.lookahead() == Ticks::ZERO {
-        // What is sent for the present time is executed in rounds, which are the same for all.
-        return Err(refused("takes a lookahead of at least 1 tick"));
+        // Events for the current time are executed in rounds, which are the same for all LPs.
+        return Err(refused("needs a lookahead of at least 1 tick"));
     }
     if declared.is_some_and(|declared| !declared.senders) {
         return Err(refused(
-            "takes a model that says who may send to whom, in `fn sender_count(lp: u32) -> u32` and \
+            "needs a model that declares the senders of each LP, in `fn sender_count(lp: u32) -> u32` and \
              `fn sender(lp: u32, index: u32) -> u32`",
         ));
     }
     Ok(())
 }
 
-/// What the columns of a model depend on: its WGSL, the words of a payload, the bytes of an output
-/// and whether its type is known in Rust.
+/// The key of a model's columns: its WGSL, the words of a payload, the bytes of an output, and
+/// whether its type is known in Rust.
 type Of = (Source, &'static str, usize, bool);
 
-/// Columns of the models that were looked at last, the newest first: to link their WGSL takes as
-/// long as a hundred thousand events.
+/// A cache of columns, the newest first: linking a model's WGSL takes as long as a hundred thousand
+/// events.
 static LOOKED_AT: Mutex<VecDeque<(Of, Arc<Columns>)>> = Mutex::new(VecDeque::new());
 
-/// How many of them.
+/// The size of the cache.
 const MOST_LOOKED_AT: usize = 16;
 
-/// Checks what a model's file says of its results, and returns their columns; none for a model
-/// without.
+/// Checks the results in a model's file, and returns their columns; `None` for a model without
+/// results.
 pub(in crate::pdes) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, SimulationError> {
     let bytes = size_of::<M::Output>();
     if bytes == 0 {
@@ -140,7 +138,7 @@ fn linked_columns<M: Model>(model: &M) -> Result<Columns, SimulationError> {
         .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })
 }
 
-/// What a model's file must declare.
+/// The declarations that a model's file must have.
 const CONTRACT: [Declaration; 3] = [
     Declaration { keyword: "struct", name: "State", text: "struct State" },
     Declaration { keyword: "fn", name: "init", text: "fn init(lp: u32, state: ptr<function, State>)" },
@@ -151,7 +149,7 @@ const CONTRACT: [Declaration; 3] = [
     },
 ];
 
-/// And one with an output.
+/// Additional declarations of a model with an output.
 const OUTPUT_CONTRACT: [Declaration; 2] = [
     Declaration { keyword: "struct", name: "Output", text: "struct Output" },
     Declaration {
@@ -179,8 +177,8 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     }
 }
 
-/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and
-/// `ARITHMETIC`, as the documentation of [`Model`] lists it.
+/// The engine's functions that a model may call, besides `MODEL_FUNCTIONS` of `random` and
+/// `statistics`, and `ARITHMETIC`. The documentation of [`Model`] lists them.
 const FUNCTIONS: [&str; 15] = [
     "stream_purpose",
     "stream_named",
@@ -199,17 +197,17 @@ const FUNCTIONS: [&str; 15] = [
     "line_pop",
 ];
 
-/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS`
-/// of `statistics`, and `ARITHMETIC`.
+/// The functions that `output` and its callees may call, besides `MODEL_FUNCTIONS` of `statistics`,
+/// and `ARITHMETIC`.
 const OUTPUT_FUNCTIONS: [&str; 7] =
     ["now", "lp_count", "replica", "lookahead", "memory_get", "memory_rows", "normal_unit"];
 
-const BOUNDS_ADVICE: &str = "It tells what may be sent, and sends nothing";
+const BOUNDS_ADVICE: &str = "It computes bounds, and sends nothing";
 
 const OUTPUT_ADVICE: &str =
-    "It tells what is, and changes nothing: no events, no draws, nothing written to LP memory";
+    "It reads the state, and changes nothing: no events, no draws, no writes to LP memory";
 
-/// Refuses `params` and `data` in places that the engine does not bind.
+/// Refuses `params` and `data` at bindings that the engine does not use.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
     let file = || model.source().name().to_owned();
     let (bytes, mut declared) = (size_of_val(model.data()), false);
@@ -231,13 +229,13 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
                 0 => "declares `data`, and `Model::data` is empty: return the table there".to_owned(),
                 _ if bytes.is_multiple_of(element) => continue,
                 _ => format!(
-                    "the elements of `data` have {element} bytes each, and `Model::data` has {bytes}: they have to fill it"
+                    "the elements of `data` have {element} bytes each, and `Model::data` has {bytes}: make that a multiple"
                 ),
             };
             return Err(SimulationError::Data { file: file(), problem });
         }
         if name == "params" && size_of::<M::Params>() == 0 {
-            let problem = "is what `params` holds in the WGSL, and `Model::Params` has no bytes: declare the same in Rust";
+            let problem = "is the type of `params` in the WGSL, and `Model::Params` has no bytes: declare the same struct in Rust";
             return Err(SimulationError::Layout {
                 file: file(),
                 name: "Params",
@@ -252,14 +250,14 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
     Ok(())
 }
 
-/// The bytes of which `data` has a whole number: those of an element, or, where an array without a
-/// size ends a struct, of one of its.
+/// The size that divides the bytes of `data`: an element, or, for a struct that ends with a
+/// runtime-sized array, a word.
 fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
     match &module.types[ty].inner {
         naga::TypeInner::Array { stride, .. } => *stride as usize,
         naga::TypeInner::Struct { members, .. } => {
             match members.last().map(|last| &module.types[last.ty].inner) {
-                // What lies before it is words, and any number of those.
+                // The fields before the array are words, in any number.
                 Some(naga::TypeInner::Array { size: naga::ArraySize::Dynamic, .. }) => 4,
                 _ => module.types[ty].inner.size(module.to_ctx()) as usize,
             }
@@ -283,7 +281,7 @@ fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, Simulati
     check_layout::<M, M::State>(program, model, "State")
 }
 
-/// Compares one of them; returns its bytes.
+/// Compares one struct; returns its bytes.
 fn check_layout<M: Model, T: 'static>(
     program: &Program,
     model: &M,
@@ -294,14 +292,14 @@ fn check_layout<M: Model, T: 'static>(
         None if bytes == 0 || is_words::<T>() => return Ok(0),
         None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
         Some((_, Some(place))) => {
-            format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
+            format!("has padding ({place}): declare it as fields of u32")
         }
         Some((found, None)) if values_of::<T>(found).is_none() => {
             format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
         }
-        // A function of the engine's has one in a variable.
+        // The engine stores it in a function's variable.
         Some((found, None)) if name != "Params" && found > MOST_KEPT => format!(
-            "has {found} bytes, and WGSL promises {MOST_KEPT} to the variables of a function: keep lists in LP memory (`Model::memory_rows`)"
+            "has {found} bytes, and WGSL guarantees {MOST_KEPT} for the variables of a function: move lists to LP memory (`Model::memory_rows`)"
         ),
         Some((found, None)) => return Ok(found),
     };

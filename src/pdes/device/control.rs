@@ -1,4 +1,4 @@
-//! What lies where in `words` and `lps`, and where a run is between calls.
+//! The layout of `words` and `lps`, and the state of a run between calls.
 
 use crate::time::Ticks;
 
@@ -11,27 +11,27 @@ shared! {
     pub(in crate::pdes) const DIGEST_CUT: usize;
     pub(in crate::pdes) const OUTBOX_NEEDED: usize;
     pub(in crate::pdes) const COUNTS: usize;
-    /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because
-    /// windows are recorded in pairs.
+    /// Rows of a half of the control block in `lps`. Between calls half 0 is valid, because windows
+    /// are recorded in pairs.
     pub(in crate::pdes) const CONTROL_ROWS: usize;
 }
 shared! {
     "pdes/calendar/calendar.wgsl":
-    /// In the last word of the second row of control, for calendars.
+    /// A bit in the last word of the second row of control, for calendars.
     pub(in crate::pdes) const SERVED: u32 as PHASE_SERVED;
 }
 
-/// Where a run is between calls.
+/// The state of a run between calls.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Control {
     pub(in crate::pdes) windows: u64,
     pub(in crate::pdes) events: u64,
-    /// The time up to which all is done, and the windows in a row that began there.
+    /// The time before which all events are executed, and the consecutive windows that began there.
     pub(in crate::pdes) now: Ticks,
     pub(in crate::pdes) rounds: u32,
 }
 
-/// The control of a run that has not stopped, at some window: half 0.
+/// The control block of a running simulation at some window: half 0.
 pub(in crate::pdes) fn control_at(
     windows: u64,
     events: u64,

@@ -1,4 +1,4 @@
-//! How the rows of a run are cut into dispatches and bindings, and how many of them an invocation serves.
+//! Divides the rows of a run into dispatches and bindings, and chooses the rows per invocation.
 
 use crate::gpu::{Gpu, Subgroups};
 use crate::queue::QueueDesign;
@@ -8,91 +8,91 @@ use crate::pdes::contract::capacity::mean_for;
 use crate::pdes::contract::error::{MEMORY, SimulationError};
 use crate::pdes::{Capacity, Event, Model};
 
-/// A dispatch serves this many rows at the most, so that it does not run long on slow devices: with the budget that a window of so
-/// many LPs has, it executes 2^26 events at the most. (llvmpipe on two cores executes some 7 million events per second of PHOLD, an H200 five
-/// thousand million.)
+/// The maximum number of rows of a dispatch, so that it does not run long on slow devices: with the
+/// budget of a window it executes at most 2^26 events.
 const DISPATCH_ROWS: u32 = 1 << 20;
 
-/// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench phold` on an H200,
-/// 1,048,576 LPs, 65,536 invocations against the version before, which had a million: 0.96 to 1.12 times as fast at rate 0.1, where
-/// fewer queues at once share the cache better; 1.0 to 1.4 at 0.001; 2.3 to 3.6 at 0.00001, where workgroups with nothing to
-/// do cost most.)
+/// The maximum number of invocations of a window. With more LPs, each serves several, one after the
+/// other: fewer queues at once share the cache better, and idle workgroups cost less.
 const AT_ONCE: u32 = 1 << 16;
 
-/// The same where queues are short circular buffers, of which more fit the cache. (The same, 4 events per LP in CB-SEQ, against 65,536 invocations:
-/// 1.06 times as fast at rate 0.1, 1.36 at 0.001, 0.95 at 0.00001. With 16 events, or with the heap at rate 0.1, fewer at
-/// once are better.)
+/// The same for queues that are short circular buffers, more of which fit the cache.
 const SHORT_AT_ONCE: u32 = 1 << 18;
 
-/// The same where each LP has a horizon of its own, and much is executed in a window. But where there are more than `AT_ONCE`, each serves two at the least, so that those that have something to do fill
-/// the lanes. (`bench sync` on an H200, torus of stations with a customer each, µs a window. 262,144: 120, 110 and 112 with one, two and four; 1,048,576: 432, 438 and 444 with 4, 8 and 16. With four
-/// customers each 148 and 151 with two and four, with a fifth of one 91 and 89.)
+/// The same with per-LP bounds, if much is executed in a window. With more than `AT_ONCE` LPs, each
+/// invocation serves at least two, so that LPs with events fill the lanes.
 const NEIGHBOURS_AT_ONCE: u32 = 1 << 18;
 
 shared! {
     "pdes/queues/mailboxes.wgsl":
-    /// Mailboxes of so many neighbouring LPs lie in one another, in one binding. A power of two.
+    /// The number of neighbouring LPs with interleaved mailboxes, in one binding. A power of two.
     const MAIL_LANES: u32;
 }
 
-/// Up to this room, circular buffers are short. (4 events per LP need room for 32; 16 need room for 62.)
+/// The maximum capacity of short circular buffers. (4 events per LP need 32; 16 need 62.)
 const SHORT_QUEUE: u32 = 40;
 
-/// Invocations of a window at the most where teams of them serve an LP, as in CB-PAR: about as many as an H200 has room for at once. (A guess.)
+/// The maximum number of invocations of a window if teams serve an LP, as in CB-PAR: about as many
+/// as an H200 holds at once. (A guess.)
 const TEAMS_AT_ONCE: u32 = 1 << 18;
 
-/// The LPs that an invocation of a driver on the processor serves at the most: a window begins once for all of them, and those that have something to do fill the
-/// lanes. It is no more because llvmpipe counts the loops of each invocation. (`phold` on llvmpipe, two cores, 32,768 LPs with 16 events in heaps, processor time
-/// with one, two, four and eight: 23.3, 16.0, 12.5 and 10.0 s at rate 0.001, 8.5, 8.7, 7.9 and 7.8 at 0.01, 8.4, 8.5, 7.6 and 7.5 at 0.1; windows to the horizon with one
-/// and four: 11.4 and 4.0 s at 0.001, 13.3 and 3.2 at 0.00001; of neighbours 6.3 and 5.0 at 0.001.)
+/// The maximum number of LPs per invocation on a software adapter: a window starts once for all of
+/// them, and LPs with events fill the lanes. Not more, because llvmpipe counts the loops of each
+/// invocation.
 const TILES_OF_A_THREAD: u32 = 4;
 
-/// Workgroups for each core there, at the least, so that all are done at about the same time. (A guess.)
+/// The minimum number of workgroups per core there, so that all cores finish at about the same
+/// time. (A guess.)
 const GROUPS_OF_A_THREAD: u32 = 4;
 
-/// Room of a queue up to which it is several there: to put that many in order, or to go through them, is far below what llvmpipe lets an invocation do, for four queues, too.
+/// The maximum queue capacity for several LPs per invocation there: sorting or scanning four such
+/// queues is far below llvmpipe's limit.
 const SHORT_OF_A_THREAD: u32 = 64;
 
-/// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
-/// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
+/// Up to this many partial reductions, every workgroup of the next window reads them all (4 reads
+/// for each of 256 invocations). Beyond, a dispatch merges them first. (A guess.)
 const DIRECT_PARTIALS: u32 = 1024;
 
-/// The store takes this many bindings at the most: those of `shaders/pdes/memory/store_many.wgsl`.
+/// The maximum number of bindings of the store, as in `shaders/pdes/memory/store_many.wgsl`.
 pub(in crate::pdes) const STORE_PARTS: u32 = 24;
 
-/// Storage buffers of a window beside the store: words, lps, queue_events, inbox, states, data, memory. (A calendar has two less.)
+/// Storage buffers of a window besides the store: words, lps, queue_events, inbox, states, data,
+/// memory. (A calendar has two less.)
 const OTHER_BINDINGS: u32 = 7;
 
 /// Uniform buffers of a window: run, params.
 const UNIFORM_BINDINGS: u32 = 2;
 
-/// How the rows of a run are cut.
+/// The division of a run's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Cut {
-    /// Invocations of a workgroup, unless `lanes` are more.
+    /// Invocations of a workgroup, unless `lanes` is larger.
     pub(in crate::pdes) group_size: u32,
     /// Invocations that serve an LP together in a window.
     pub(in crate::pdes) lanes: u32,
-    /// Rows that an invocation serves, or a team of them, one after the other.
+    /// Rows that an invocation, or a team of them, serves one after the other.
     pub(in crate::pdes) tiles: u32,
     pub(in crate::pdes) rows: u32,
-    /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless there is one dispatch.
+    /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless
+    /// there is one dispatch.
     pub(in crate::pdes) part_rows: u32,
-    /// Rows of a binding of the store: where a binding is the inbox of dispatches, a multiple of `part_rows` unless there is one.
+    /// Rows of a binding of the store. If a binding is the inbox of dispatches, this is a multiple
+    /// of `part_rows` unless there is one binding.
     pub(in crate::pdes) store_rows: u32,
     /// Slots of a queue.
     pub(in crate::pdes) queue_stride: u32,
-    /// Buckets of a calendar; none where there are queues.
+    /// Buckets of a calendar; 0 for queues.
     pub(in crate::pdes) buckets: u32,
-    /// What was asked for.
+    /// The requested capacity.
     pub(in crate::pdes) capacity: Capacity,
-    /// Events that there is room for in a mailbox or a bucket.
+    /// The capacity of a mailbox or a bucket.
     pub(in crate::pdes) room: u32,
-    /// Events that the store holds for each LP.
+    /// Events in the store for each LP.
     pub(in crate::pdes) stored: u64,
-    /// How the buckets of a calendar are sorted in a dispatch of its own; none where the thread that executes one sorts it.
+    /// How a separate dispatch sorts the buckets of a calendar; `None` if the thread that executes
+    /// a bucket sorts it.
     pub(in crate::pdes) sort: Option<Sort>,
-    /// Of a part of a run that is cut over devices.
+    /// For a part of a run that is split over devices.
     pub(in crate::pdes) outbox: Option<Outbox>,
 }
 
@@ -101,14 +101,15 @@ pub(in crate::pdes) struct Cut {
 pub(in crate::pdes) struct Sort {
     pub(in crate::pdes) group_size: u32,
     pub(in crate::pdes) team: u32,
-    /// 0 where each event is compared with all.
+    /// 0 if each event is compared with all others.
     pub(in crate::pdes) bins: u32,
-    /// The invocations of every subgroup in its workgroups, where that is known and they lie in order.
+    /// The size of every subgroup in its workgroups, if it is known and their invocations are in
+    /// order.
     pub(in crate::pdes) subgroup: Option<u32>,
 }
 
 impl Sort {
-    /// None where buckets are short.
+    /// `None` for short buckets.
     fn new(gpu: &Gpu, room: u32) -> Option<Self> {
         let of = |group_size, team, bins| Self {
             group_size,
@@ -116,11 +117,9 @@ impl Sort {
             bins,
             subgroup: Subgroups::in_order(gpu, group_size),
         };
-        // From a short bucket the thread that executes it picks, which is faster than a dispatch that sorts; one of more than 32 events it would have to sort. (`bench phold` at
-        // rate 0.1. H200, 32,768 LPs: with 24 events each, which takes room for 40, a window takes 58 us and would take 66; with 32, and room for 48, 77 and
-        // would take 101. llvmpipe, 4,096 LPs: with 48, and room for 56, 11 million events per second, 6.4 if they were sorted.)
-        // Teams and bins are the best of several that were tried there. Room for 72 is what 64 events each take, of which a team of 16 rarely finds more than its 64
-        // (121 us, 131 by teams of 32; llvmpipe 8.1 million per second, 5.9).
+        // In a short bucket the executing thread picks events, which is faster than a sorting
+        // dispatch; more than 32 events it would have to sort. Team and bin sizes are measured.
+        // Room for 72 is for 64 events, more than which a team of 16 rarely finds.
         let sort = match (room, gpu.is_software()) {
             (..=40, false) | (..=64, true) => return None,
             (..=72, true) => of(32, 16, 0),
@@ -136,19 +135,20 @@ impl Sort {
     }
 }
 
-/// The buckets of a calendar, so that they take some four times the room of one of its lists, within what its kernels can have. (A guess.)
+/// The number of buckets of a calendar, so that they take about four times the room of one of its
+/// lists, within the limits of its kernels. (A guess.)
 fn buckets(capacity: Capacity) -> u32 {
     let fitting = 4 * u64::from(capacity.queue) / u64::from(capacity.mailbox.max(1));
     1 << fitting.clamp(8, 32).ilog2()
 }
 
-/// Events of a row that lie together in a calendar (`shaders/pdes/calendar/calendar.wgsl`): a power of two.
+/// The number of events of a row that are contiguous in a calendar
+/// (`shaders/pdes/calendar/calendar.wgsl`): a power of two.
 pub(in crate::pdes) const CALENDAR_CHUNK: u32 = 8;
 
-/// The events that a bucket has room for, whole chunks of them, where a model's mailboxes have room for so many. That many would be much memory for nothing, because
-/// what finds its bucket full goes the way of later events. So it is some three standard deviations above the
-/// mean that `Capacity::poisson` has for such a mailbox. (`bench phold` on an H200, 32,768 LPs at rate 0.1: with five and a half, when buckets all but never are full, it is no faster
-/// with 1,024 events each, and 0.77 times as fast with 128, because larger teams sort.)
+/// The capacity of a bucket, in whole chunks, for a mailbox capacity. Events that find their bucket
+/// full are treated like later ones, so three standard deviations above the mean of
+/// `Capacity::poisson` suffice. More room costs memory, and larger teams sort.
 fn bucket_room(mailbox: u32) -> u32 {
     const DEVIATIONS: f64 = 3.0;
     let mean = mean_of(mailbox);
@@ -161,18 +161,19 @@ fn bucket_room(mailbox: u32) -> u32 {
     room.clamp(1, u32::MAX - CALENDAR_CHUNK).next_multiple_of(CALENDAR_CHUNK)
 }
 
-/// The mean load for which `Capacity::poisson` gives this capacity, roughly: m + 9 sqrt(m) is the capacity.
+/// The mean load for which `Capacity::poisson` returns about this capacity: capacity = m + 9
+/// sqrt(m).
 pub(in crate::pdes) fn mean_of(capacity: u32) -> f64 {
     let root = ((81.0 + 4.0 * f64::from(capacity)).sqrt() - 9.0) / 2.0;
     root * root
 }
 
-/// The places that a list of a calendar takes.
+/// The slots of a calendar's list.
 fn list_stride(capacity: Capacity) -> u64 {
     u64::from(capacity.queue).next_multiple_of(CALENDAR_CHUNK.into())
 }
 
-/// The events that the store holds for each LP: `room` in a mailbox or in each bucket.
+/// Events in the store for each LP: `room` in a mailbox or in each bucket.
 fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
     match buckets {
         0 => room.into(),
@@ -180,34 +181,34 @@ fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
     }
 }
 
-/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench phold` on an
-/// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
+/// From this many LPs on, workgroups of 256 are faster; below, workgroups of 64 spread LPs over
+/// more multiprocessors.
 const MANY_LPS: u32 = 16_384;
 
-/// Up to so many LPs, workgroups are single subgroups of GPUs that have subgroups of 32 invocations or fewer. (The same, 1,024 LPs with 4, 16 and 128 events, heaps in workgroups of 32
-/// against 64: 1.08, 1.05 and 1.02 times as fast at rate 0.00001, 1.04, 1.02 and 1.00 at 0.001, 0.99, 1.00 and 1.05 at 0.1, calendars 0.99 to 1.00; 4,096 LPs, 0.91 to 1.06.)
+/// Up to this many LPs, a workgroup is a single subgroup on GPUs with subgroups of at most 32
+/// invocations.
 const FEW_LPS: u32 = 1024;
 
-/// The invocations of a workgroup, unless somebody chooses.
+/// The default size of a workgroup.
 pub(in crate::pdes) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 {
     let size = match (rows >= MANY_LPS, queue.lanes()) {
         (false, 1) if rows <= FEW_LPS && !gpu.is_software() && Subgroups::in_order(gpu, 32).is_some() => 32,
         (false, 1) => 64,
         (true, 1) => 256,
-        // The teams of a workgroup wait for each other, so few of them: those of one subgroup, or of two, because processors have room for
-        // so many workgroups at once. (A guess.)
+        // The teams of a workgroup wait for each other, so it has few: those of one or two
+        // subgroups, because a multiprocessor holds a limited number of workgroups. (A guess.)
         (false, _) => 32,
         (true, _) => 64,
     };
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue.
+/// The default number of LPs per invocation in each window. `room` is the capacity of a queue;
 /// `busy`: whether much is executed in a window.
 pub(in crate::pdes) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, busy: bool) -> u32 {
     let (is_software, lanes) = (gpu.is_software(), queue.lanes());
     match is_software {
-        // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
+        // A calendar needs no scan over idle queues, so one LP per invocation is faster.
         _ if queue.is_calendar() => 1,
         true if lanes > 1 || room > SHORT_OF_A_THREAD => 1,
         true => {
@@ -225,18 +226,19 @@ pub(in crate::pdes) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, roo
     }
 }
 
-/// A power of two of at most `size` invocations that the device takes.
+/// The largest power of two of at most `size` invocations that the device supports.
 pub(in crate::pdes) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
     size.min(1 << gpu.limits().max_compute_invocations_per_workgroup.max(1).ilog2())
 }
 
-/// The rows that a workgroup of so many invocations serves at once, with so many for each; with more, if they are too few for one.
+/// The rows that a workgroup serves at once, with `lanes` invocations for each. A group smaller
+/// than `lanes` still serves one.
 pub(in crate::pdes) fn at_once(group_size: u32, lanes: u32) -> u32 {
     (group_size / lanes).max(1)
 }
 
 impl Cut {
-    /// Of nothing.
+    /// A division of no rows.
     pub(in crate::pdes) const EMPTY: Self = Self {
         group_size: 0,
         lanes: 1,
@@ -253,7 +255,7 @@ impl Cut {
         outbox: None,
     };
 
-    /// Cuts `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
+    /// Divides `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
     pub(in crate::pdes) fn new(
         gpu: &Gpu,
         rows: u32,
@@ -275,7 +277,7 @@ impl Cut {
             at_once,
             tiles,
             inbox: buckets == 0,
-            // A dispatch has one dimension: a second one might launch workgroups of the next part too.
+            // A dispatch has one dimension: with two it might launch workgroups of the next part.
             dispatch_rows: at_once
                 .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
                 .min(DISPATCH_ROWS),
@@ -324,7 +326,7 @@ impl Cut {
             let needed = u64::from(rows).saturating_mul(halves * event * stored_with(capacity).1);
             too_large("mailboxes", capacity.mailbox, needed, &mailboxes)
         })?;
-        // It fits a binding, so it fits 32 bits.
+        // The queue fits a binding, so its slots fit 32 bits.
         cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
         (cut.group_size, cut.lanes) = (group_size, lanes);
         cut.buckets = buckets;
@@ -339,7 +341,7 @@ impl Cut {
         self.groups_of(self.rows)
     }
 
-    /// The workgroups that serve so many rows.
+    /// The number of workgroups for this many rows.
     pub(in crate::pdes) fn groups_of(&self, rows: u32) -> u32 {
         rows.div_ceil(self.at_once() * self.tiles)
     }
@@ -359,7 +361,8 @@ impl Cut {
         self.rows.div_ceil(self.store_rows)
     }
 
-    /// Partial reductions that a window reads: where they begin in `lps`, for either parity, and how many there are.
+    /// The partial reductions that a window reads, for either parity: their start in `lps`, and
+    /// their number.
     fn partials(&self) -> [(u32, u32); 2] {
         let (first, groups) = (2 * self.rows, self.groups());
         match self.gathered() {
@@ -368,19 +371,18 @@ impl Cut {
         }
     }
 
-    /// Of a calendar: up to how many events the thread that executes a bucket picks from it, as `shaders/pdes/calendar/calendar_pick.wgsl` has it. None where a
-    /// dispatch sorts them.
+    /// For a calendar: the maximum number of events from which the executing thread picks, as in
+    /// `shaders/pdes/calendar/calendar_pick.wgsl`. 0 if a dispatch sorts them.
     pub(in crate::pdes) fn picked(&self) -> u32 {
-        // (No fewer than 16: whether 8 would serve rooms of 8 better was not tried.)
         if self.sort.is_some() { 0 } else { self.room.clamp(16, 32) }
     }
 
-    /// Whether a dispatch of its own merges the partial reductions.
+    /// Whether a separate dispatch merges the partial reductions.
     pub(in crate::pdes) fn gathered(&self) -> bool {
         self.groups() > DIRECT_PARTIALS || self.sort.is_some()
     }
 
-    /// What the dispatch sees that begins at row `first`.
+    /// The parameters of the dispatch that begins at row `first`.
     pub(in crate::pdes) fn part(&self, first: u32, rows: u32, parity: u32) -> Part {
         let (partials_first, partials_count) = self.partials()[parity as usize];
         Part {
@@ -400,13 +402,13 @@ impl Cut {
 /// Bytes of a row of LP memory.
 pub(in crate::pdes) const ROW: u64 = 16;
 
-/// What the LPs of a model need room for.
+/// The memory needs of a model's LPs.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Needs {
     pub(in crate::pdes) capacity: Capacity,
     pub(in crate::pdes) event_bytes: u32,
     pub(in crate::pdes) memory_rows: u32,
-    /// Of a run that is cut over devices.
+    /// For a part of a run that is split over devices.
     pub(in crate::pdes) part: Option<PartIndex>,
 }
 
@@ -418,7 +420,8 @@ impl Needs {
     }
 }
 
-/// Which part of a run this is, and of how many; and how many events there is to be room for on their way to each of the others, at least.
+/// The index of a part of a run, the number of parts, and the minimum capacity of the outbox for
+/// each other part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct PartIndex {
     pub(in crate::pdes) own: u32,
@@ -426,7 +429,7 @@ pub(in crate::pdes) struct PartIndex {
     pub(in crate::pdes) room: u32,
 }
 
-/// Where a part of a run puts what goes to others: `shaders/pdes/parts/outbox.wgsl`.
+/// The outbox of a part of a run: `shaders/pdes/parts/outbox.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Outbox {
     pub(in crate::pdes) parts: u32,
@@ -436,7 +439,8 @@ pub(in crate::pdes) struct Outbox {
 }
 
 impl Outbox {
-    /// Room for twice as many as go to each part of the run, where LPs send to all alike as many as their mailboxes are made for: with two parts, for all. It is no more than fits a binding.
+    /// Sized for twice the events that go to each part if LPs send to all LPs alike, at the mean
+    /// load of their mailboxes; it fits a binding.
     fn new(gpu: &Gpu, rows: u32, PartIndex { own, parts, room }: PartIndex, needs: Needs) -> Self {
         const LEAST: f64 = 1024.0;
         let others = u64::from(parts - 1).max(1);
@@ -454,35 +458,35 @@ impl Outbox {
         Self { parts, own, room }
     }
 
-    /// The words that it takes, for events of so many bytes.
+    /// Its number of words, for events of this many bytes.
     pub(in crate::pdes) fn words(&self, event_bytes: usize) -> u64 {
         let others = u64::from(self.parts - 1);
         others + others * u64::from(self.room) * (Self::entry(event_bytes) as u64 / 4)
     }
 
-    /// The bytes of an event on its way: the LP that it goes to, and the event.
+    /// The bytes of an event in a message: its destination, and the event.
     pub(in crate::pdes) const fn entry(event_bytes: usize) -> usize {
         4 + event_bytes
     }
 }
 
-/// What there is to cut, and into what.
+/// The sizes to divide, and their limits.
 struct CutSizes {
-    /// Of a binding.
+    /// The maximum bytes of a binding.
     bytes: u64,
     store_parts: u32,
     rows: u32,
     at_once: u32,
     tiles: u32,
-    /// Whether a dispatch reads a binding of the store, as the mailboxes of its rows. One of a calendar has all of them in reach anyway: cut like that,
-    /// windows of 32,768 LPs with 1,024 events each would be three dispatches, one after the other, of which each takes as long as one: 810 us in place of 395 (H200).
+    /// Whether a dispatch reads a binding of the store as the mailboxes of its rows. A calendar's
+    /// dispatch reaches all bindings anyway, and fewer dispatches are faster.
     inbox: bool,
     dispatch_rows: u32,
 }
 
 impl CutSizes {
-    /// For LPs that each have so many bytes of queue, mailbox and LP memory. Fewer tiles serve where a workgroup's rows do not fit a
-    /// binding.
+    /// Divides LPs that each have `bytes` of queue, mailbox and LP memory. Uses fewer tiles if a
+    /// workgroup's rows do not fit a binding.
     fn cut(&self, bytes: [u64; 3]) -> Option<Cut> {
         let fewer = |tiles: &u32| (*tiles > 1).then(|| tiles.div_ceil(2));
         let mut tiles = std::iter::successors(Some(self.tiles), fewer);
@@ -493,7 +497,8 @@ impl CutSizes {
         let [queue_rows, store_rows, memory_rows] = bytes.map(|bytes| {
             u32::try_from(self.bytes.checked_div(bytes).unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
         });
-        // Dispatches are whole workgroups, and where bindings are their inboxes, these hold whole groups of mailboxes.
+        // Dispatches are whole workgroups. If bindings are their inboxes, these are whole groups of
+        // interleaved mailboxes.
         let mut whole = self.at_once.saturating_mul(tiles);
         if self.inbox {
             whole = whole.saturating_mul(MAIL_LANES >> whole.trailing_zeros().min(MAIL_LANES.ilog2()));
@@ -556,7 +561,7 @@ mod tests {
                             assert!(!inbox || first + count <= part.inbox_first + cut.store_rows);
                             next = first + count;
                         }
-                        // Where nothing else is too large, there is one dispatch.
+                        // If nothing else is too large, there is one dispatch.
                         assert!(
                             inbox
                                 || stride.max(memory) * 16 * u64::from(rows) > bytes

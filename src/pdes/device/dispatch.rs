@@ -1,4 +1,4 @@
-//! What a dispatch is told of the rows and bindings that it works on.
+//! The parameters of a dispatch: its rows and bindings.
 
 shared! {
     "pdes/engine.wgsl":

@@ -1,10 +1,10 @@
-//! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room,
-//! and goes on.
+//! Growth: if a queue or a mailbox overflows, the run goes back to a snapshot, gets larger
+//! capacities, and continues.
 //!
-//! A run copies all that windows change, at most once a second and while no submission is under
-//! way. After an overflow it restores the copy, exports the pending events, imports them into
-//! larger buffers as a start does, and runs to the ends of all runs since. `states` stays the same
-//! buffer. A change of queue design is the same without the restore.
+//! A run copies all that windows change, at most once a second and while no submission is in
+//! flight. After an overflow it restores the copy, exports the pending events, imports them into
+//! larger buffers, and runs to the ends of all runs since. `states` stays the same buffer. A change
+//! of queue design works the same way, without the restore.
 
 use std::iter::successors;
 
@@ -14,25 +14,23 @@ use crate::gpu::{Gpu, GpuError, Plan};
 
 use crate::pdes::{Capacity, Fault, FaultKind, Until};
 
-/// A run is saved so often: what it has done since is done again after a growth. (`bench phold` on
-/// an H200, 16 events per LP, runs of 2.5 s: that costs 0.3 % with 32,768 LPs, and 0.7 % with
-/// 1,048,576.)
+/// The time between snapshots: at most this much work is repeated after a growth.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Runs that may have begun since a snapshot: all of them are gone through again.
+/// The maximum number of runs since a snapshot: all of them are repeated.
 const MOST_ENDS: usize = 64;
 
-/// The memory of a run at some window.
+/// A copy of a run's memory at some window.
 #[derive(Debug)]
 pub(in crate::pdes) struct Snapshot {
     save: Plan,
     restore: Plan,
-    /// When, and the ends of the runs since, the present one included.
+    /// The time of the copy, and the ends of the runs since, including the current one.
     saved: Option<(Instant, Vec<Until>)>,
 }
 
 impl Snapshot {
-    /// Allots room for a copy of these buffers.
+    /// Allocates a copy of these buffers.
     pub(in crate::pdes) fn new(gpu: &Gpu, buffers: &[&wgpu::Buffer]) -> Result<Self, GpuError> {
         let (mut save, mut restore) = (Plan::new("snapshot"), Plan::new("back to the snapshot"));
         for buffer in buffers {
@@ -51,13 +49,13 @@ impl Snapshot {
         Ok(Self { save, restore, saved: None })
     }
 
-    /// Whether it is time for a new one.
+    /// Whether a new copy is due.
     pub(in crate::pdes) fn is_due(&self) -> bool {
         self.saved.as_ref().is_none_or(|(saved, ends)| saved.elapsed() >= EVERY || ends.len() > MOST_ENDS)
     }
 
-    /// Records that the run is saved as it is then, on its way to some ends. No work may be under
-    /// way of which nobody knows yet that it is sound.
+    /// Records a copy of the run on its way to `ends`. All work in flight must be known to be
+    /// valid.
     pub(in crate::pdes) fn save(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -67,35 +65,34 @@ impl Snapshot {
         self.saved = Some((Instant::now(), ends.collect()));
     }
 
-    /// Notes the end of another run.
+    /// Records the end of another run.
     pub(in crate::pdes) fn begin(&mut self, until: Until) {
         if let Some((_, ends)) = &mut self.saved {
             ends.push(until);
         }
     }
 
-    /// The ends of the runs since it was saved.
+    /// The ends of the runs since the copy.
     pub(in crate::pdes) fn ends(&self) -> Vec<Until> {
         self.saved.as_ref().map_or_else(Vec::new, |(_, ends)| ends.clone())
     }
 
-    /// Makes the run what it was when it was saved.
+    /// Restores the copied state.
     pub(in crate::pdes) fn restore(&self, gpu: &Gpu) -> Result<(), GpuError> {
         self.restore.submit(gpu)?;
         Ok(())
     }
 
-    /// That it is of no use any more.
+    /// Invalidates the copy.
     pub(in crate::pdes) fn forget(&mut self) {
         self.saved = None;
     }
 }
 
-/// The capacities to try where a fault tells that they were too small, the most generous first;
-/// none where it tells of something else.
+/// The capacities to try after an overflow, the largest first; empty for other faults.
 pub(in crate::pdes) fn larger(capacity: Capacity, fault: Fault) -> Vec<Capacity> {
-    // What is more than needed becomes half as much each time. If it were all or nothing, a run
-    // near what its device binds would grow event by event.
+    // The reserve is halved each time. With all or nothing, a run near the limits of its device
+    // would grow event by event.
     let sizes = |before: u32| {
         let more = before.saturating_mul(2).saturating_sub(fault.needed);
         successors(Some(more), |&more| (more > 0).then_some(more / 2)).map(|more| fault.needed + more)
@@ -141,7 +138,7 @@ mod tests {
         for limit in [1, 2, 65, 17_000, u32::MAX] {
             let (mut capacity, mut steps) = (Capacity { queue: 1, mailbox: 1 }, 0);
             while capacity.queue < limit {
-                // An LP tells of one event more than there was room for.
+                // An LP reports one event more than the capacity.
                 let fault = full(FaultKind::QueueFull, capacity.queue + 1);
                 let fits = |capacity: &Capacity| capacity.queue <= limit;
                 capacity = larger(capacity, fault).into_iter().find(fits).expect("what is needed fits");

@@ -1,4 +1,4 @@
-//! The memory of a run on the device: its buffers, and what a dispatch sees of them.
+//! The memory of a run on the device: its buffers and their bindings.
 
 use std::ops::Range;
 
@@ -56,17 +56,17 @@ shared! {
 
 shared! {
     "pdes/results/digest_memory.wgsl":
-    /// Rows of LP memory that an invocation takes.
+    /// Rows of LP memory per invocation.
     const SPAN: u64;
 }
 
 impl Run {
-    /// Of a model with so many LPs, of which none are held.
+    /// The parameters of a model with this many LPs, without rows.
     pub(in crate::pdes) fn of_none(lps: u32) -> Self {
         Self { total: lps, budget: budget(lps), pause: u64::MAX, earliest: Ticks::NEVER, ..Self::zeroed() }
     }
 
-    /// The workgroups that digest the memory of so many LPs of a part.
+    /// The number of workgroups that digest the memory of `lps` LPs of a part.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a part's memory fits a binding, so it has fewer than 2^28 rows"
@@ -77,8 +77,7 @@ impl Run {
     }
 }
 
-/// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at
-/// 1,024, 42 s at 2,048).
+/// The size of a state in bytes from which llvmpipe takes seconds to compile a window.
 const SLOW_STATE: u32 = 256;
 
 /// The offsets of bindings are multiples of this many bytes.
@@ -95,18 +94,19 @@ pub(in crate::pdes) struct Memory<S, P> {
     queues: Vec<Buffer<Event<P>>>,
     /// By dispatch.
     pub(in crate::pdes) memories: Vec<Buffer<[u32; 4]>>,
-    /// Mailboxes by parity of the window that finds them, then by binding; or, first, the calendar.
+    /// Mailboxes by the parity of the window that reads them, then by binding. The first has the
+    /// calendar, if there is one.
     stores: [Vec<Buffer<Event<P>>>; 2],
     pub(in crate::pdes) states: Buffer<S>,
     pub(in crate::pdes) digests: Buffer<u64>,
     params: wgpu::Buffer,
     data: Buffer<u32>,
-    /// Stands in for bindings of mailboxes that are not needed: a part for each.
+    /// A placeholder for unused mailbox bindings: a part for each.
     nothing: Buffer<u32>,
 }
 
 impl<S: Pod, P: Payload> Memory<S, P> {
-    /// Allots the memory of a run of the LPs `first_lp ..` of `model`, as many as `cut` has rows.
+    /// Allocates the memory of a run of the LPs `first_lp ..` of `model`, with the rows of `cut`.
     pub(in crate::pdes) fn new<M: Model<State = S, Payload = P>>(
         gpu: &Gpu,
         model: &M,
@@ -119,8 +119,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let rows = u64::from(cut.rows);
         if gpu.is_software() && state_bytes > SLOW_STATE {
             log::warn!(
-                "a State of {state_bytes} bytes: drivers that run on the processor take long to compile copies of more than \
-                 {SLOW_STATE} (llvmpipe 25 s for 1,024). Keep tables in `data`, or less in the State"
+                "a State of {state_bytes} bytes: software adapters take long to compile copies of more than \
+                 {SLOW_STATE} bytes (llvmpipe 25 s for 1,024). Move tables to `data`, or shrink the State"
             );
         }
         let cell = cell(model.lookahead());
@@ -138,7 +138,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             mail_capacity: cut.room,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
-            // A part of a run sends to all LPs; what stands alone, to its own.
+            // A part of a run sends to all LPs; an independent range sends to its own.
             lowest: if cut.outbox.is_some() { 0 } else { first_lp },
             addresses: if cut.outbox.is_some() { model.lps() } else { cut.rows },
             replica: replica.number,
@@ -157,8 +157,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         )
     }
 
-    /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing
-    /// is in it but what does not depend on them.
+    /// The memory of the same run with other capacities, with workgroups of the same size. It has
+    /// only the contents that do not depend on capacities.
     pub(in crate::pdes) fn with_room(
         &self,
         gpu: &Gpu,
@@ -187,7 +187,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (rows, groups) = (u64::from(cut.rows), u64::from(cut.groups()));
         let store = |label| {
             let firsts = (0..cut.rows).step_by(cut.store_rows as usize);
-            // A calendar's bindings have the same layout, all of them.
+            // All bindings of a calendar have the same layout.
             let rows =
                 |first| if cut.buckets > 0 { cut.store_rows } else { cut.store_rows.min(cut.rows - first) };
             let buffers =
@@ -229,17 +229,17 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         })
     }
 
-    /// The LPs that it holds.
+    /// The LPs in this memory.
     pub(in crate::pdes) fn lps(&self) -> Range<u32> {
         self.run.first_lp..self.run.first_lp + self.run.rows
     }
 
-    /// What the dispatch of a part is told.
+    /// The parameters of the dispatch of a part.
     pub(in crate::pdes) fn run_for(&self, part: Part) -> Run {
         Run { part, ..self.run }
     }
 
-    /// What a dispatch sees, by the names of WGSL variables; `run` is what it is told.
+    /// The bindings of a dispatch, by the names of WGSL variables; `run` has its parameters.
     pub(in crate::pdes) fn bindings<'m>(
         &'m self,
         part: &Part,
@@ -279,18 +279,18 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         bound
     }
 
-    /// The model's data, as long as they are: `arrayLength` says so.
+    /// The model's data with the exact size, which `arrayLength` returns.
     fn data_binding(&self) -> wgpu::BindingResource<'_> {
         let size = std::num::NonZero::new(4 * self.data.len());
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
 
-    /// Where control lies in `lps`.
+    /// The first row of control in `lps`.
     fn control(&self) -> u64 {
         2 * (u64::from(self.cut.rows) + u64::from(self.cut.groups())) + 1
     }
 
-    /// Records what `progress` needs into an encoder.
+    /// Records the readback of the progress.
     pub(in crate::pdes) fn encode_progress(
         &self,
         gpu: &Gpu,
@@ -303,7 +303,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(download)
     }
 
-    /// What these bytes say.
+    /// Decodes a progress.
     pub(in crate::pdes) fn progress(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
         let (words, control) = words.split_at(COUNTS);
@@ -314,7 +314,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
-    /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
+    /// All buffers that windows change. Between calls the mailboxes of parity 0 are valid.
     pub(in crate::pdes) fn buffers(&self) -> Vec<&wgpu::Buffer> {
         let events = self.queues.iter().chain(&self.stores[0]).map(Buffer::raw);
         let memories = self.memories.iter().map(Buffer::raw);
@@ -325,24 +325,24 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .collect()
     }
 
-    /// The room of queues and mailboxes; for a calendar, the mailboxes that its buckets are made
-    /// for.
+    /// The capacities of queues and mailboxes; for a calendar, the mailbox capacity that its
+    /// buckets are sized for.
     pub(in crate::pdes) fn capacity(&self) -> Capacity {
         self.cut.capacity
     }
 
-    /// Failures, and the counts of mails.
+    /// Failures, and the counts of messages.
     pub(in crate::pdes) fn words(&self) -> &Buffer<u32> {
         &self.words
     }
 }
 
-/// The room that was lacking, by what.
+/// The capacities that overflows would have needed, by kind.
 pub(in crate::pdes) fn needed(words: &[u32]) -> [u32; 3] {
     [words[QUEUE_NEEDED], words[MAIL_NEEDED], words[OUTBOX_NEEDED]]
 }
 
-/// What half of a calendar's buckets span.
+/// The time span of half of a calendar's buckets.
 fn epoch(cell: Ticks, cut: Cut) -> Ticks {
     Ticks::new(cell.get().saturating_mul(u64::from(cut.buckets / 2)))
 }

@@ -1,5 +1,5 @@
-//! The engine on the device: what a model's file must hold, how memory is cut, which files are
-//! linked, what is dispatched.
+//! The engine on the device: checks of a model's file, the division of memory, the linked files,
+//! and the dispatches.
 
 pub(super) mod check;
 pub(super) mod control;

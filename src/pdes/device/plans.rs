@@ -1,4 +1,4 @@
-//! What a run records: the start, two windows, the digest.
+//! The dispatches of a run: the start, two windows, the digest.
 
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 
@@ -12,44 +12,42 @@ shared! {
     const RELAXATIONS: u32;
 }
 
-/// Up to so many LPs, windows have one less: a dispatch is a tenth of them, and leaves bounds that
-/// fewer change. (`bench sync`, H100: 14.0 in place of 12.5·10⁶ events per second of 1,024
-/// stations, 167 and 158 of 16,384, 547 and 558 of 65,536.)
+/// Up to this many LPs, windows have one relaxation less: there a dispatch costs a tenth of a
+/// window, and few bounds still change.
 const FEW: u32 = 1 << 15;
 
-/// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup
-/// at once, 2,100 of two.)
+/// The maximum number of workgroups that sort the buckets of a calendar: about as many as an H200
+/// holds at once.
 const SORT_GROUPS: u32 = 4096;
 
 #[derive(Debug)]
 pub(in crate::pdes) struct Plans {
-    /// What the dispatches of windows and digests are told.
+    /// The parameters of the dispatches of windows and digests.
     pub(in crate::pdes) runs: Vec<(Part, Buffer<Run>)>,
-    /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the
-    /// memory that counts.
+    /// Two windows, or one of two dispatches, so that between calls half 0 of the memory is valid.
     windows: Plan,
-    /// Each of the two alone.
+    /// Each half alone.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
     pub(in crate::pdes) halves: [Plan; 2],
-    /// Which of them.
+    /// Windows per recording: 2, or 1 for a window of two dispatches.
     pair: u32,
-    /// To be recorded before anybody asks how far a run is.
+    /// Dispatches to record before a readback of the progress.
     pub(in crate::pdes) progress: Plan,
-    /// One dispatch each, to be submitted alone: together they might run long.
+    /// One dispatch each, to be submitted separately: together they might run long.
     pub(in crate::pdes) digests: Vec<Plan>,
 }
 
 impl Plans {
-    /// Records so many windows, and one more where they come in pairs.
+    /// Records this many windows, rounded up to whole pairs.
     pub(in crate::pdes) fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.windows.record_times(encoder, windows.div_ceil(self.pair));
     }
 }
 
-/// A dispatch: its workgroups, what it serves, and what it is told of it.
+/// A dispatch: its workgroups, its part, and its parameters.
 type Dispatch = (u32, Part, Buffer<Run>);
 
-/// The dispatches over all rows in a window of some parity.
+/// The dispatches over all rows in a window of a parity.
 fn parts<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     memory: &Memory<S, P>,
@@ -81,22 +79,22 @@ pub(in crate::pdes) async fn start<S: bytemuck::Pod, P: Payload>(
     recipes: &Recipes,
     memory: &Memory<S, P>,
 ) -> Result<(), GpuError> {
-    // The start writes what a window of parity 1 would: half 0.
+    // The start writes half 0, as a window of parity 1 does.
     let parts = parts(gpu, memory, 1)?;
     let start = recipes.start.kernel(gpu)?;
-    // A calendar takes everything in one go.
+    // A calendar accepts all events in one pass.
     let passes = if memory.cut.buckets > 0 { 1 } else { parts.len() };
     let mut number = 0;
     let mut init = |others_first, others_rows| {
         for (_, queues, _) in parts.iter().take(passes) {
             if number > 0 {
-                // Buffers are zero at first; after an `init` they are not.
+                // Buffers are zero at first, but not after an `init`.
                 let mut plan = Plan::new("start");
                 memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
                 plan.submit(gpu)?;
             }
             number += 1;
-            // Every LP's first events, as far as they go to these queues.
+            // Every LP's first events that go to these queues.
             for (groups, lps, _) in &parts {
                 let Part { first_group, memory_first, .. } = *lps;
                 let part = Part { first_group, memory_first, others_first, others_rows, ..*queues };
@@ -106,7 +104,7 @@ pub(in crate::pdes) async fn start<S: bytemuck::Pod, P: Payload>(
         }
         Ok::<_, GpuError>(())
     };
-    // A part of a run has the first events of all LPs that go to its own.
+    // A part of a run also receives the first events of other parts' LPs.
     let own = memory.lps();
     let others =
         if memory.cut.outbox.is_some() { [0..own.start, own.end..memory.run.total] } else { [0..0, 0..0] };
@@ -122,8 +120,8 @@ pub(in crate::pdes) async fn start<S: bytemuck::Pod, P: Payload>(
     settle(gpu, recipes, memory)
 }
 
-/// Puts the events in order that lie in queues as many as mails are counted, and prepares the first
-/// window.
+/// Orders the events that were inserted into queues, as counted in the mailbox counts, and prepares
+/// the first window.
 pub(in crate::pdes) fn settle<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -133,18 +131,17 @@ pub(in crate::pdes) fn settle<S: bytemuck::Pod, P: Payload>(
     parts(gpu, memory, 1)?.iter().try_for_each(|dispatch| once(gpu, memory, &settle, dispatch))
 }
 
-/// A kernel of windows.
+/// Compiles a kernel of windows.
 fn of_windows(gpu: &Gpu, recipes: &Recipes, recipe: &Recipe) -> Result<Kernel, GpuError> {
     if recipes.counted {
         return recipe.kernel(gpu);
     }
     // SAFETY: the loops of `pdes/window/window.wgsl`, `pdes/horizon/horizon_look.wgsl`,
-    // `pdes/bounds/neighbours_relax.wgsl` and of what they link count up to a bound or down to
-    // nothing.
+    // `pdes/bounds/neighbours_relax.wgsl` and of all they link count up to a bound or down to zero.
     unsafe { recipe.ending(gpu) }
 }
 
-/// Builds the kernels of windows and digests, and plans them.
+/// Builds the kernels and dispatches of windows and digests.
 pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -156,8 +153,8 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let window = of_windows(gpu, recipes, &recipes.window)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
-        // SAFETY: as `// bounds:` of shaders/pdes/calendar/calendar_sort.wgsl and of the files that
-        // it links says.
+        // SAFETY: see `// bounds:` in shaders/pdes/calendar/calendar_sort.wgsl and the files that
+        // it links.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };
@@ -175,8 +172,8 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
         if let Some((sort, buckets)) = &sort {
             for (_, part, buffer) in parts {
                 let groups = part.queue_rows.div_ceil(*buckets);
-                // Each sorts several, one group of them after the other: no more than 64, for
-                // drivers that cut loops.
+                // Each workgroup sorts several groups, one after the other: at most 64, for drivers
+                // that end long loops.
                 let groups = groups.min(SORT_GROUPS.max(groups.div_ceil(64)));
                 half.dispatch(gpu, sort, groups, &memory.bindings(part, buffer))?;
             }
@@ -202,7 +199,7 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let mut progress = Plan::new("the first pending event");
     if let Some([rows, all]) = &recipes.first {
         let rows = rows.kernel(gpu)?;
-        // As if they were windows of parity 1, whose failures go to half 0.
+        // As in windows of parity 1, failures go to half 0.
         for (groups, part, buffer) in &parities[1] {
             progress.dispatch(gpu, &rows, *groups, &memory.bindings(part, buffer))?;
         }

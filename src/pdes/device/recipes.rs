@@ -1,4 +1,4 @@
-//! The engine's kernels: which files are linked for a model, a queue design and a device.
+//! The engine's kernels: the files linked for a model, a queue design and a device.
 
 use crate::gpu::{Gpu, Recipe, Source, Subgroups};
 use crate::queue::QueueDesign;
@@ -11,8 +11,7 @@ use super::windows::{Relax, Windows};
 use crate::pdes::contract::event::Payload;
 use crate::pdes::contract::model::Model;
 
-/// The files that say where events are pending, and so how far a window goes and what `schedule`
-/// does in it.
+/// The files that define the pending event set: how far a window reaches, and what `schedule` does.
 struct Files {
     synchronise: &'static str,
     window: &'static [&'static str],
@@ -20,13 +19,13 @@ struct Files {
     held: &'static [&'static str],
 }
 
-/// What kernels are told of a run alone.
+/// The parameters of a single run's kernels.
 const RUN: &str = "pdes/run.wgsl";
 const MAILBOXES: &str = "pdes/queues/mailboxes.wgsl";
-/// How a workgroup reduces what its invocations leave: everywhere, and by subgroups of one size.
+/// Reductions in a workgroup: portable, and by subgroups of one size.
 const REDUCE: &str = "gpu/reduce.wgsl";
 const REDUCE_SUBGROUPS: &str = "gpu/reduce_subgroups.wgsl";
-/// What `schedule` does with events for LPs that are not here, where all are.
+/// What `schedule` does with events for other parts in a run without parts.
 pub(in crate::pdes) const NO_OUTBOX: &str = "pdes/parts/outbox_none.wgsl";
 
 const QUEUES: Files = Files {
@@ -43,22 +42,20 @@ const CALENDAR: Files = Files {
     held: &["pdes/calendar/calendar_held.wgsl"],
 };
 
-/// Rows that an invocation of relaxations serves.
+/// Rows per invocation of a relaxation.
 const RELAX_ROWS: u32 = 2;
-/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold
-/// 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`,
-/// H100.)
+/// The workgroup size of relaxations.
 const RELAX_SIZE: u32 = 256;
 
 #[derive(Debug)]
 pub(in crate::pdes) struct Recipes {
     pub(in crate::pdes) start: Recipe,
     pub(in crate::pdes) settle: Recipe,
-    /// The first dispatch of windows that have two.
+    /// The first dispatch of windows with two.
     pub(in crate::pdes) look: Option<Recipe>,
-    /// What comes then, several times.
+    /// The relaxation, dispatched several times after it.
     pub(in crate::pdes) relax: Option<Recipe>,
-    /// Its rows to a workgroup.
+    /// Rows per workgroup of the relaxation.
     pub(in crate::pdes) relax_rows: u32,
     /// As in [`Choice`].
     pub(in crate::pdes) counted: bool,
@@ -69,59 +66,57 @@ pub(in crate::pdes) struct Recipes {
     pub(in crate::pdes) count_held: Recipe,
     pub(in crate::pdes) export: Recipe,
     pub(in crate::pdes) import: Recipe,
-    /// Of a calendar: the time of the first event, by workgroup and of all.
+    /// For a calendar: the time of the first event, by workgroup and overall.
     pub(in crate::pdes) first: Option<[Recipe; 2]>,
     /// Sorts the buckets of a calendar.
     pub(in crate::pdes) sort: Option<Recipe>,
-    /// Of a part of a run: takes in what others sent.
+    /// For a part of a run: inserts received events.
     pub(in crate::pdes) arrive: Option<Recipe>,
 }
 
-/// What of a device, or of the sizes of a run, decides which files are linked.
+/// The properties of a device and of a run's sizes that select the linked files.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Choice {
     pub(in crate::pdes) strategy: Strategy,
     pub(in crate::pdes) int64: bool,
     pub(in crate::pdes) group_size: u32,
     pub(in crate::pdes) tiles: u32,
-    /// The invocations of every subgroup in a window's workgroups, where that is known and they lie
-    /// in order.
+    /// The size of every subgroup in a window's workgroups, if it is known and their invocations
+    /// are in order.
     pub(in crate::pdes) subgroup: Option<u32>,
-    /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as
-    /// large as the device has them.
+    /// The size of workgroups that serve no LPs (the one that gathers partial reductions): as large
+    /// as the device allows.
     pub(in crate::pdes) gather_size: u32,
-    /// Of relaxations, likewise.
+    /// The workgroup size of relaxations, likewise.
     pub(in crate::pdes) relax_size: u32,
-    /// Rows in each binding of the store, and how many bindings, where it takes several.
+    /// Rows in each binding of the store, and the number of bindings, if there are several.
     pub(in crate::pdes) store: Option<(u32, u32)>,
-    /// Of a calendar.
+    /// For a calendar.
     pub(in crate::pdes) buckets: u32,
     pub(in crate::pdes) sorted: Option<Sort>,
-    /// Events that the thread which executes a bucket picks from.
+    /// The maximum number of events from which the executing thread picks.
     pub(in crate::pdes) picked: u32,
-    /// Whether windows count the loops of the library's files, too ([`Recipe::ending`]).
+    /// Whether windows count iterations of loops in the library's files, too ([`Recipe::ending`]).
     pub(in crate::pdes) counted: bool,
     pub(in crate::pdes) outbox: Option<Outbox>,
     pub(in crate::pdes) declared: Declared,
 }
 
-/// Whether windows count the loops of the library's files, too. They take 3 % less time without
-/// (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees they
-/// were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops
-/// that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's
-/// and SwiftShader have right ones.)
+/// Whether windows count iterations of loops in the library's files, too. Not counting is faster,
+/// except in splay trees, and gives wrong results on llvmpipe (Mesa 22.3.6). The cause is unknown,
+/// so all Mesa drivers count.
 fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
     !queue.is_bounded() || gpu.is_software() || gpu.info().driver_info.contains("Mesa")
 }
 
 impl Choice {
-    /// The one by which a model's file is checked.
+    /// The choice for checking a model's file.
     pub(in crate::pdes) fn plain(declared: Declared) -> Self {
         let windows = Windows::YAWNS;
         Self::usual(Strategy { queue: usual(windows), windows }, declared)
     }
 
-    /// One for any device.
+    /// A choice for any device.
     pub(in crate::pdes) fn usual(strategy: Strategy, declared: Declared) -> Self {
         Self {
             strategy,
@@ -162,7 +157,7 @@ impl Choice {
 }
 
 impl Recipes {
-    /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
+    /// The kernels of the model called `name`, with the file `source` and events with payload `P`.
     pub(in crate::pdes) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
         let Choice {
             strategy,
@@ -185,8 +180,8 @@ impl Recipes {
         let product = product(int64);
         let store =
             if stores.is_some() { "pdes/memory/store_many.wgsl" } else { "pdes/memory/store_one.wgsl" };
-        // Kernels where one invocation serves an LP have one for each that a window's workgroup
-        // serves at once.
+        // Kernels with one invocation per LP have one for each LP that a window's workgroup serves
+        // at once.
         let at_once = at_once(group_size, queue.lanes());
         let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
         let chunk = ("CALENDAR_CHUNK", f64::from(CALENDAR_CHUNK));
@@ -194,10 +189,9 @@ impl Recipes {
         let cut = stores.map(|(rows, bindings)| {
             [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
         });
-        // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue
-        // consists of.
+        // Links `kernel`, `more`, the payload, and the files of a calendar's memory or of a queue.
         let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
-            // (The product is for cells of time, and for draws.)
+            // (Epochs and draws use the product.)
             let mut paths = vec![kernel, RUN, product];
             paths.extend(more);
             paths.push(P::FILE);
@@ -315,7 +309,7 @@ impl Recipes {
 }
 
 impl Recipes {
-    /// All but those of windows, and what is for parts of a run.
+    /// All kernels except those of windows and of parts of a run.
     pub(in crate::pdes) fn others(self) -> impl Iterator<Item = Recipe> {
         let Self {
             start,
@@ -351,7 +345,7 @@ pub(in crate::pdes) fn output<M: Model>(model: &M, int64: bool, group_size: u32)
     .and(model.source())
 }
 
-/// What works on results of any model: entry point `totals` or `classify`.
+/// The kernels for results of any model: entry point `totals` or `classify`.
 pub(in crate::pdes) fn totals(entry: &'static str, group_size: u32) -> Recipe {
     Recipe::new("pdes/results/totals.wgsl", entry, [shaders::file("pdes/results/totals.wgsl")])
         .with([("GROUP_SIZE", f64::from(group_size))])

@@ -1,4 +1,4 @@
-//! Results on the device: the outputs of all LPs, part by part, and their totals.
+//! Results on the device: the outputs of all LPs, piece by piece, and their totals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::totals::{Taken, check_classes};
 use crate::pdes::{Model, Payload, Totals};
 
-/// What a simulation keeps of a model that has results.
+/// The recipes for the results of a model.
 #[derive(Debug)]
 pub(in crate::pdes) struct Results {
     pub(in crate::pdes) columns: Arc<Columns>,
     output: Recipe,
     classify: Recipe,
     totals: Recipe,
-    /// Of the latter two.
+    /// The workgroup size of the latter two.
     group_size: u32,
 }
 
-/// Rows of a task of `shaders/pdes/results/totals.wgsl` at the most: 16 for each of 64 invocations.
-/// A guess.
+/// The maximum number of rows per task of `shaders/pdes/results/totals.wgsl`: 16 for each of 64
+/// invocations. A guess.
 pub(in crate::pdes) const CHUNK: usize = 1024;
 
-/// Tasks of a dispatch at the most, so that it does not run long: 16 million values, some 0.2 s on
-/// two cores, by estimate.
+/// The maximum number of tasks in a dispatch, so that it does not run long: 16 million values, an
+/// estimated 0.2 s on two cores.
 const TASKS: u64 = 1 << 14;
 
 shared! {
@@ -92,7 +92,7 @@ impl Partial {
     }
 }
 
-/// Some of the rows, whose outputs fit a binding.
+/// Rows with outputs that fit a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     first: u32,
@@ -100,10 +100,10 @@ struct Piece {
     part: Part,
 }
 
-/// Cuts the rows so that the outputs of each piece, `bytes` a row, and what belongs to them fit
-/// bindings of `limit` bytes. A piece is whole workgroups within a part of the memory.
+/// Divides the rows so that the outputs of each piece, `bytes` a row, and their chunks fit bindings
+/// of `limit` bytes. A piece is whole workgroups within a part of the memory.
 fn pieces(cut: &Cut, bytes: u32, limit: u64) -> Result<Vec<Piece>, GpuError> {
-    // With classes a row may be a chunk of its own, of 8 bytes.
+    // With classes, a row may be a chunk of its own, of 8 bytes.
     let fitting = u32::try_from(limit / u64::from(bytes.max(8))).unwrap_or(u32::MAX);
     let whole = fitting / cut.group_size * cut.group_size;
     let mut pieces = Vec::new();
@@ -124,18 +124,18 @@ fn pieces(cut: &Cut, bytes: u32, limit: u64) -> Result<Vec<Piece>, GpuError> {
     Ok(pieces)
 }
 
-/// Where outputs are written, piece by piece.
+/// Writes outputs, piece by piece.
 struct Writer<'r, S, P, O> {
     gpu: &'r Gpu,
     memory: &'r Memory<S, P>,
     at: Ticks,
     kernel: Kernel,
-    /// A control block of its own, so that nothing of the run's can be changed.
+    /// A separate control block, so that the run's is unchanged.
     words: Buffer<u32>,
     pieces: Vec<Piece>,
-    /// For the longest piece.
+    /// Sized for the longest piece.
     outputs: Buffer<O>,
-    /// Of an output.
+    /// Values per output.
     values: u64,
 }
 
@@ -189,7 +189,7 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
     }
 }
 
-/// Fills a buffer with bytes that mean nothing, so that the tests see what nobody wrote.
+/// Fills a buffer with arbitrary bytes, so that tests detect unwritten values.
 fn poison<T: Pod>(gpu: &Gpu, buffer: &Buffer<T>) -> Result<(), GpuError> {
     let mut values = bytemuck::zeroed_vec::<T>(usize::try_from(buffer.len()).expect("it fits the device"));
     bytemuck::cast_slice_mut::<T, u8>(&mut values).fill(0xd5);
@@ -197,7 +197,7 @@ fn poison<T: Pod>(gpu: &Gpu, buffer: &Buffer<T>) -> Result<(), GpuError> {
 }
 
 impl Results {
-    /// Those of `model`, whose columns are these; `cut` is that of the run.
+    /// The results of `model` with these columns; `cut` is the division of the run's rows.
     pub(in crate::pdes) fn new<M: Model>(gpu: &Gpu, model: &M, columns: Arc<Columns>, cut: &Cut) -> Self {
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
         let group_size = group_size_at_most(gpu, 64);
@@ -210,7 +210,7 @@ impl Results {
         }
     }
 
-    /// The outputs of all rows at a time.
+    /// The outputs of all rows at the time `at`.
     pub(in crate::pdes) async fn outputs<S: Pod, P: Payload, O: Pod>(
         &self,
         gpu: &Gpu,
@@ -226,7 +226,7 @@ impl Results {
         Ok(rows)
     }
 
-    /// Their totals.
+    /// The totals of the outputs.
     pub(in crate::pdes) async fn totals<S: Pod, P: Payload, O: Pod>(
         &self,
         gpu: &Gpu,
@@ -287,18 +287,17 @@ impl Results {
     }
 }
 
-/// What makes totals of outputs.
+/// Computes totals of outputs.
 #[derive(Debug)]
 pub(in crate::pdes) struct Reduction {
     kernel: Kernel,
     columns: Buffer<Selected>,
     partials: Buffer<Partial>,
-    /// What is the same for all outputs.
+    /// The parameters shared by all outputs.
     work: Work,
 }
 
-/// Rows that are taken together: what they belong to, the first of their places, and how many they
-/// are.
+/// Rows that are reduced together: their key, the first of their places, and their number.
 pub(in crate::pdes) type Chunk<K> = (K, u32, u32);
 
 impl Reduction {
@@ -322,7 +321,7 @@ impl Reduction {
         })
     }
 
-    /// Those of so many rows, in chunks of their own order.
+    /// Reduces `rows` rows, in chunks of consecutive rows.
     pub(in crate::pdes) async fn of_rows<O: Pod, K: Ord + Copy>(
         &self,
         gpu: &Gpu,
@@ -334,8 +333,8 @@ impl Reduction {
         self.add(gpu, outputs, Work { rows, ..self.work }, &[], chunks, found).await
     }
 
-    /// Adds what it takes of outputs to what was found. Returns a place where a loop was cut, if
-    /// there is one.
+    /// Adds the partial results of outputs to `found`. Returns a place at which a loop was ended
+    /// early, if any.
     async fn add<O: Pod, K: Ord + Copy>(
         &self,
         gpu: &Gpu,
@@ -348,8 +347,7 @@ impl Reduction {
         let places: Vec<_> = chunks.iter().map(|&(_, first, rows)| [first, rows]).collect();
         let places = Buffer::storage_from(gpu, "chunks", &places)?;
         let order = Buffer::storage_from(gpu, "order", order)?;
-        // There are fewer than there are words of outputs in a binding, and of those fewer than
-        // 2^30.
+        // There are fewer tasks than words of outputs in a binding, which are fewer than 2^30.
         let (columns, most) = (self.columns.len(), self.partials.len());
         let tasks = chunks.len() as u64 * columns;
         for first in (0..tasks).step_by(usize::try_from(most).expect("a small number")) {
@@ -376,7 +374,7 @@ impl Reduction {
                 let column = usize::try_from(task % columns).expect("it is in memory");
                 let (key, place, rows) = chunks[chunk];
                 if partial.seen != rows {
-                    // A loop that the driver cut, or a workgroup that did not run.
+                    // The driver ended a loop early, or a workgroup did not run.
                     return Ok(Some(place));
                 }
                 let taken = found.entry(key).or_default();
@@ -387,7 +385,7 @@ impl Reduction {
         Ok(None)
     }
 
-    /// The columns, and then of each tally the minima that mean something.
+    /// The columns, and then, for each tally, its minimum over LPs with observations.
     fn selected(columns: &Columns) -> Vec<Selected> {
         let Columns { fields, tallies, .. } = columns;
         let plain = |number: usize| Selected {
@@ -398,7 +396,7 @@ impl Reduction {
                 FieldKind::U128 => UNSIGNED_4,
                 FieldKind::I32 => SIGNED,
                 FieldKind::F32 => REAL,
-                FieldKind::Other => unreachable!("refused before"),
+                FieldKind::Other => unreachable!("such fields were refused"),
             },
             guard: 0,
             guarded: 0,
@@ -411,9 +409,9 @@ impl Reduction {
     }
 }
 
-/// In which order the rows of a piece are taken: those of a class together.
+/// The order in which the rows of a piece are reduced: those of a class together.
 struct Order {
-    /// By place; empty where places are rows.
+    /// By place; empty if places are rows.
     rows: Vec<u32>,
     /// Class, first place, rows.
     chunks: Vec<Chunk<Option<u32>>>,
@@ -450,9 +448,9 @@ impl Order {
     }
 }
 
-/// A number of rows, places or columns as kernels have it.
+/// A number of rows, places or columns as a word of kernels.
 fn words(number: usize) -> u32 {
-    u32::try_from(number).expect("what fits a binding fits a word")
+    u32::try_from(number).expect("it fits a binding, so it fits a word")
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The structs of a model as its WGSL lays them out, for programs that learn of a model when they
-//! run.
+//! The structs of a model as its WGSL lays them out, for programs that load models at run time.
 
 use crate::gpu::{FieldUse, StructLayout, is_words};
 
@@ -8,25 +7,26 @@ use super::declared::Declared;
 use super::recipes::{Choice, Recipes};
 use crate::pdes::{Model, SimulationError};
 
-/// The structs of a model's file: names, types and places of their fields.
+/// The structs of a model's file: names, types and offsets of their fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
-    /// `struct Params`, in a model that has one.
+    /// `struct Params`, if the model has one.
     pub params: Option<StructLayout>,
-    /// What fields of `struct Params` are: times, probabilities, by what the model does with them.
+    /// The uses of the fields of `struct Params`, such as times or probabilities, derived from the
+    /// model's code.
     pub uses: Vec<FieldUse>,
     /// `struct State`.
     pub state: StructLayout,
-    /// `struct Output`, in a model that has one: its result columns are [`StructLayout::columns`].
+    /// `struct Output`, if the model has one: its result columns are [`StructLayout::columns`].
     pub output: Option<StructLayout>,
 }
 
 impl Schema {
-    /// Links the model's file. Of the model, its name and source count, and which events it takes.
+    /// Links the model's file. Only the model's name, source and payload type matter.
     ///
     /// # Errors
-    /// [`SimulationError`] where the file does not link, with file and line, or lacks what every
-    /// model declares.
+    /// [`SimulationError`] if the file does not link, with file and line, or lacks a declaration
+    /// that every model needs.
     pub fn of<M: Model>(model: &M) -> Result<Self, SimulationError> {
         let choice = Choice::plain(Declared::default());
         let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
@@ -40,7 +40,7 @@ impl Schema {
     }
 }
 
-/// The bytes of an LP's state. Of a file that does not link, nobody can ask for it.
+/// The bytes of an LP's state; 0 for a file that does not link, which no run can use.
 pub(in crate::pdes) fn state_bytes<M: Model>(model: &M) -> usize {
     match is_words::<M::State>() {
         false => size_of::<M::State>(),
@@ -60,7 +60,7 @@ mod tests {
     use crate::statistics::{Design, Experiment};
     use crate::time::{Resolution, Ticks};
 
-    /// Another model, of which nothing is known but its file and its bytes.
+    /// The same model, known only by its file and its bytes.
     #[derive(Clone)]
     struct Untyped {
         torus: Torus,
@@ -145,11 +145,11 @@ mod tests {
         assert_eq!(expected.totals(until.time, None).unwrap(), found.totals(until.time, None).unwrap());
         let refused = CpuSimulation::new(&untyped, 7).unwrap_err();
         assert!(matches!(refused, SimulationError::NoTwin { .. }), "{refused}");
-        // Parameters of another size would be read beyond their end.
+        // Shorter parameters would be read beyond their end.
         let short = Untyped { params: typed.params_bytes()[4..].to_vec(), ..untyped.clone() };
         let refused = Simulation::new(&gpu, &short, options).unwrap_err();
         assert!(matches!(refused, SimulationError::Layout { name: "Params", .. }), "{refused}");
-        // What was saved of one is the other's.
+        // A checkpoint of one model is valid for the other.
         let saved = found.checkpoint().unwrap();
         assert_eq!(
             Simulation::resume(&gpu, &typed, options, &saved).unwrap().fingerprint().unwrap(),

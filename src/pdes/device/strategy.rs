@@ -1,10 +1,10 @@
-//! A queue design with a synchronisation.
+//! A strategy: a queue design with a synchronisation.
 
 use crate::queue::{DefaultFor, QueueDesign};
 
 use super::windows::Windows;
 
-/// What a run may change without changing results.
+/// The choices that a run may change without changing results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Strategy {
     pub(in crate::pdes) queue: QueueDesign,
@@ -17,10 +17,10 @@ impl std::fmt::Display for Strategy {
     }
 }
 
-/// The queue of each LP's own in windows of YAWNS.
+/// The default queue of an LP in YAWNS windows.
 pub(in crate::pdes) const USUAL: QueueDesign = QueueDesign::default_for(DefaultFor::Epochs);
 
-/// The queue of each LP's own, where nobody chooses one.
+/// The default queue of an LP.
 pub(in crate::pdes) fn usual(windows: Windows) -> QueueDesign {
     QueueDesign::default_for(windows.queue)
 }

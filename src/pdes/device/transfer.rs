@@ -1,5 +1,5 @@
-//! Pending events out of a memory of a run, for the host to read or for another memory to take:
-//! `shaders/pdes/memory/export.wgsl`, `lower.wgsl`.
+//! Exports pending events from a run's memory, for the host to read or for another memory to
+//! import: `shaders/pdes/memory/export.wgsl`, `import.wgsl`.
 
 use std::ops::Range;
 
@@ -22,23 +22,24 @@ shared! {
     }
 }
 
-/// What rows hold, one row after the other.
+/// The events of some rows, one row after the other.
 #[derive(Debug)]
 struct Chunk<P> {
     rows: Range<u32>,
     events: Buffer<Event<P>>,
 }
 
-/// All that is pending in a run.
+/// All pending events of a run.
 #[derive(Debug)]
 pub(in crate::pdes) struct ExportedEvents<P> {
-    /// By row: how many events, where they begin in their chunk, the time of the earliest (2).
+    /// By row: the number of events, their start in the chunk, and the time of the first event (2
+    /// words).
     counts: Vec<[u32; 4]>,
     held: Buffer<[u32; 4]>,
     chunks: Vec<Chunk<P>>,
 }
 
-/// What is exported of a run between calls.
+/// Exports the pending events of a run between calls.
 pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -53,7 +54,7 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
             let transfer = EventTransfer { first: rows.start, rows: rows.end - rows.start, unused: 0 };
             let transfer = Buffer::uniform(gpu, "transfer", &transfer)?;
             let run: Buffer<Run> = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
-            // What is held lies where the first window of a pair looks for it.
+            // The pending events are those that the first window of a pair reads.
             let mut bound = memory.bindings(&Part { parity: 0, ..part }, &run);
             bound.extend([
                 ("transfer", transfer.binding()),
@@ -64,14 +65,14 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
             plan.dispatch(gpu, &recipe.kernel(gpu)?, groups, &bound)
         };
     let nothing = Buffer::storage(gpu, "nothing", 1)?;
-    let mut plan = Plan::new("count what is pending");
+    let mut plan = Plan::new("count pending events");
     for (first, rows) in cut.parts() {
         dispatch(&mut plan, &recipes.count_held, part(first, rows), &(first..first + rows), &nothing)?;
     }
     plan.submit(gpu)?;
     let mut counts = held.read_range(gpu, 0, cut.rows.into()).await?;
     let most = gpu.max_buffer_bytes() / size_of::<Event<P>>() as u64;
-    let (mut chunks, mut plan) = (Vec::new(), Plan::new("lift what is pending"));
+    let (mut chunks, mut plan) = (Vec::new(), Plan::new("export pending events"));
     let mut places = Vec::new();
     for (first, rows) in cut.parts() {
         let (mut begin, mut events) = (first, 0_u64);
@@ -90,7 +91,7 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
     }
     held.write(gpu, 0, &counts)?;
     for (part, rows, events) in places {
-        let chunk = Chunk { rows, events: Buffer::storage(gpu, "what is pending", events.max(1))? };
+        let chunk = Chunk { rows, events: Buffer::storage(gpu, "pending events", events.max(1))? };
         dispatch(&mut plan, &recipes.export, part, &chunk.rows, &chunk.events)?;
         chunks.push(chunk);
     }
@@ -99,7 +100,7 @@ pub(in crate::pdes) async fn export<S: Pod, P: Payload>(
 }
 
 impl<P: Payload> ExportedEvents<P> {
-    /// What the host has: so many events for each row, one row after the other.
+    /// Builds it from host data: `held` events for each row, one row after the other.
     pub(in crate::pdes) fn of_host(
         gpu: &Gpu,
         held: impl Iterator<Item = u32>,
@@ -110,8 +111,8 @@ impl<P: Payload> ExportedEvents<P> {
         let (mut begin, mut chunk) = (0, Vec::<Event<P>>::new());
         let upload = |events: &[Event<P>], rows| {
             let events = match events {
-                [] => Buffer::storage(gpu, "what is pending", 1)?,
-                events => Buffer::storage_from(gpu, "what is pending", events)?,
+                [] => Buffer::storage(gpu, "pending events", 1)?,
+                events => Buffer::storage_from(gpu, "pending events", events)?,
             };
             Ok::<_, GpuError>(Chunk { rows, events })
         };
@@ -121,7 +122,7 @@ impl<P: Payload> ExportedEvents<P> {
                 chunk.clear();
                 begin = row;
             }
-            let place = u32::try_from(chunk.len()).expect("what fits a binding fits a word");
+            let place = u32::try_from(chunk.len()).expect("it fits a binding, so it fits a word");
             chunk.extend(events.by_ref().take(count as usize));
             let first = chunk[place as usize..].iter().map(|event| event.time).min().unwrap_or(Ticks::NEVER);
             let [low, high] = first.to_words();
@@ -138,12 +139,12 @@ impl<P: Payload> ExportedEvents<P> {
         times.min().unwrap_or(Ticks::NEVER)
     }
 
-    /// The most events that a row holds.
+    /// The maximum number of events of a row.
     pub(in crate::pdes) fn most(&self) -> u32 {
         self.counts.iter().map(|&[count, ..]| count).max().unwrap_or(0)
     }
 
-    /// All of them, by row and then in order.
+    /// All events, by row and then in order.
     pub(in crate::pdes) async fn read(&self, gpu: &Gpu, first_lp: u32) -> Result<Pending<P>, GpuError> {
         let mut pending = Vec::new();
         for Chunk { rows, events } in &self.chunks {
@@ -159,7 +160,7 @@ impl<P: Payload> ExportedEvents<P> {
         Ok(pending)
     }
 
-    /// Puts them into a memory that holds nothing yet. Then comes `plans::settle`.
+    /// Imports the events into an empty memory. `plans::settle` must follow.
     pub(in crate::pdes) fn import<S: Pod>(
         &self,
         gpu: &Gpu,
@@ -167,7 +168,7 @@ impl<P: Payload> ExportedEvents<P> {
         memory: &Memory<S, P>,
     ) -> Result<(), GpuError> {
         let import = recipes.import.kernel(gpu)?;
-        let mut plan = Plan::new("lower what is pending");
+        let mut plan = Plan::new("import pending events");
         for Chunk { rows, events } in &self.chunks {
             for (first, count) in memory.cut.parts() {
                 let (begin, end) = (rows.start.max(first), rows.end.min(first + count));

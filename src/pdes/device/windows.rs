@@ -1,64 +1,65 @@
-//! The table of synchronisations: a row is all that the host knows of one.
+//! The table of synchronisations: a row is everything that the host knows about one.
 
 use crate::queue::DefaultFor;
 
 use crate::pdes::contract::sync::{Sync, UnknownSync};
 
-/// A row of the table. All that depends on how windows find their ends reads its fields.
+/// A row of the table. All code that depends on the synchronisation reads its fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pdes) struct SyncRow {
     pub(in crate::pdes) sync: Sync,
     /// The name on a command line.
     pub(in crate::pdes) name: &'static str,
-    /// The dispatches before a window executes. None where windows are epochs, whose ends the file
-    /// of what is pending finds (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`):
-    /// calendars go with these alone.
+    /// The dispatches before a window executes. `None` if windows are epochs: the file of the
+    /// pending event set finds their ends (`pdes/window/yawns.wgsl`,
+    /// `pdes/calendar/calendar_sync.wgsl`). Calendars support only these.
     pub(in crate::pdes) look: Option<Speculation>,
-    /// Rows in `lps` kept for each LP.
+    /// Rows in `lps` for each LP.
     pub(in crate::pdes) found_rows: u64,
-    /// What it takes a queue design for.
+    /// The kind of windows for which it chooses a default queue design.
     pub(in crate::pdes) queue: DefaultFor,
-    /// Whether so much is executed in a window that more LPs are served at once.
+    /// Whether windows execute many events, and more LPs are served at once.
     pub(in crate::pdes) is_busy: bool,
-    /// Whether it needs a lookahead of at least a tick and a model that says who may send to whom.
+    /// Whether it needs a lookahead of at least a tick and a model that declares senders.
     pub(in crate::pdes) needs_senders: bool,
-    /// Whether a run may be cut over devices.
+    /// Whether a run may be split over devices.
     pub(in crate::pdes) serves_parts: bool,
-    /// Whether teams of replicas with queues in buffers have it.
+    /// Whether teams of replicas with queues in buffers support it.
     pub(in crate::pdes) serves_teams: bool,
-    /// Whether near teams of replicas have it; where it looks ahead, with a lookahead only.
+    /// Whether teams of replicas in workgroup memory support it; if it is speculative, only with a
+    /// lookahead.
     pub(in crate::pdes) serves_near_teams: bool,
 }
 
-/// What is dispatched before a window executes.
+/// The dispatches before a window executes.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pdes) struct Speculation {
     /// The file of the first dispatch.
     pub(in crate::pdes) file: &'static str,
     pub(in crate::pdes) overrides: &'static [(&'static str, u32)],
-    /// What it keeps for relaxations.
+    /// The file of answers stored for relaxations.
     pub(in crate::pdes) answers: &'static str,
     /// The relaxations between the first dispatch and the window.
     pub(in crate::pdes) relax: Option<Relax>,
-    /// Files that say how far the window goes, linked with the kernel that executes it.
+    /// Files that define how far the window reaches, linked with the kernel that executes it.
     pub(in crate::pdes) reach: &'static [&'static str],
 }
 
-/// What is dispatched several times between the two.
+/// The relaxation, dispatched several times between the two.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pdes) struct Relax {
     pub(in crate::pdes) file: &'static str,
-    /// Stands in for a model's `answer`.
+    /// The default for a model's `answer`.
     pub(in crate::pdes) answer: &'static str,
-    /// Stands in for a model's `next_to` and `next_gap`.
+    /// The default for a model's `next_to` and `next_gap`.
     pub(in crate::pdes) next: &'static str,
 }
 
-/// How far windows go: [`Sync`], decided.
+/// How far windows reach: a [`Sync`] other than `Auto`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Windows(&'static SyncRow);
 
-/// Every one of them.
+/// All rows.
 pub(in crate::pdes) const TABLE: [Windows; 3] = [Windows::YAWNS, Windows::HORIZON, Windows::NEIGHBOURS];
 
 const LOOK: Speculation = Speculation {
@@ -117,12 +118,12 @@ impl Windows {
         serves_near_teams: false,
     });
 
-    /// Those that somebody chose; none where the library chooses.
+    /// The chosen windows; `None` for [`Sync::Auto`].
     pub(in crate::pdes) fn chosen(sync: Sync) -> Option<Self> {
         TABLE.into_iter().find(|windows| windows.sync == sync)
     }
 
-    /// Whether a dispatch finds how far windows go before they execute. Others are epochs.
+    /// Whether a dispatch before the window finds how far it reaches. The others are epochs.
     pub(in crate::pdes) fn is_speculative(self) -> bool {
         self.look.is_some()
     }

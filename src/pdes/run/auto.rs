@@ -1,5 +1,5 @@
-//! The choice of a queue design, and of how far windows go, where nobody makes one: by what a model
-//! expects, and then by measuring in the run itself.
+//! The automatic choice of a queue design and of the synchronisation: from the model's estimates,
+//! and then by measurement in the run itself.
 
 use web_time::{Duration, Instant};
 
@@ -15,76 +15,60 @@ use crate::pdes::device::strategy::{Strategy, USUAL, usual};
 use crate::pdes::device::windows::{TABLE, Windows};
 use crate::pdes::{Capacity, Model, Options, Progress};
 
-/// Where many events are sent to each LP in a window.
+/// The design for many sent events per LP and window.
 const DENSE_QUEUE: QueueDesign = QueueDesign::default_for(DefaultFor::Dense);
 
-/// From so many events on that are sent to an LP in a window on average, the calendar comes first.
-/// (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
-/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of
-/// 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)
+/// The mean number of events sent to an LP in a window from which the calendar is tried first.
 const DENSE: f64 = 2.5;
 
-/// Unless queues have room for so many times as many, and LPs are few: events that are far ahead
-/// lie in lists, which takes each of them long. (The same: 10 of 1,024, 0.72 times as fast with
-/// 1,024 LPs, and 1.14 times with 32,768. Between these lies a guess.)
+/// The calendar is not first if queues have room for this many times the sent events, and LPs are
+/// few: distant events are in lists, which are slow.
 const FAR_AHEAD: f64 = 50.0;
 const FAR_AHEAD_LPS: u32 = 8192;
 
-/// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
+/// The maximum queue capacity for which a calendar is tried. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
 
-/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win, and is
-/// not tried. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap;
-/// 1.3, 1.15 and 1.33.)
+/// A calendar gains nothing, and is not tried, if a window has less than one event for this many
+/// LPs.
 const APART: u64 = 2;
 
-/// The next design is tried when the run has gone on for so many times what a trial takes.
+/// The next design is tried when the run has taken this many times the cost of a trial.
 const PATIENCE: u32 = 10;
 
-/// What a trial takes at the least: until one was made, nobody knows how long this driver compiles.
-/// (The first design says little where the driver had kept its kernels from an earlier program: on
-/// an H200 a run of 1.2 s, of which that took less than 0.12, lost another 1.2 by two designs that
-/// were tried.)
+/// The minimum cost of a trial. Before the first trial the compile time of the driver is unknown:
+/// building the first design may have used kernels cached from an earlier program.
 const LEAST_COST: Duration = Duration::from_millis(250);
 
-/// Where a window of YAWNS has fewer events than one for so many LPs, wider windows promise so much
-/// that they are tried first, and as soon as the run has gone on for as long as that takes. (A
-/// horizon on an H200, 16 events per LP at rate 0.00001, where a window has one for 600 LPs: 6.6
-/// and 26 times as fast. At rate 0.001 one for six or seven: half as fast.)
+/// If a YAWNS window has less than one event for this many LPs, wider windows are tried first, and
+/// as soon as the run has taken as long as a trial.
 const SPARSE: u64 = 16;
 
-/// And fewer than so many at all. (A horizon on an H200: 420 events in a window of YAWNS, 2.0 and
-/// 2.6 times as fast; 1,700, 1.2 times; 3,400, 1.1 times, and with a million LPs the trial took
-/// longer than half a second of the run.)
+/// The limit of events in a window for the same.
 const FEW: u64 = 1000;
 
-/// Of a model that says how many events it holds, H, it is known how far a horizon should go. With
-/// k events in a window of YAWNS, each schedules another one H / k windows ahead on average, if
-/// delays are exponential, so the first of these comes after some sqrt(2 H) / k windows. From so
-/// many on wider windows promise as much. (An H200, PHOLD, windows by this estimate and how many
-/// times as fast a horizon was: 220, 24; 110, 24; 39, 12; 20, 6.3; 14, 3.3; 6.9, 2.1 and 2.5; 3.4,
-/// 1.2; 2.4, 1.2; 2.2, 1.05; 1.1, 0.7; 0.4, 0.45 and 0.5.)
+/// The same limit for a model that reports its number of pending events, H. With k events in a
+/// YAWNS window, each schedules another H / k windows ahead on average if delays are exponential.
+/// The first of these comes after about sqrt(2 H) / k windows; from this many on, wider windows are
+/// tried early.
 const FAR: f64 = 3.0;
 
-/// From so many on, by what a model expects (which says up to twice the events), a run begins with
-/// wider windows, which takes no longer than to begin with others. (The same H200, windows by that
-/// estimate: 2.2, 2.1 and 1.85, 1.2 times as fast; 0.75, 0.68 times. Whole runs at rate 0.00001
-/// that began with YAWNS took 1.4 to 2.8 s where the horizon alone takes 1.2, because a driver
-/// compiles it for up to a second.)
+/// The number of windows, by the model's estimate of k (up to twice too high), from which a run
+/// begins with wider windows. Both beginnings take equally long.
 const FAR_ENOUGH: f64 = 1.5;
 
-/// How long a design is measured, once the device is busy with it.
+/// The measured time of a design, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// The strategies for a model, the best guess first; those with neighbours if its file says who
-/// they are.
+/// The candidate strategies for a model, the best guess first. Per-LP bounds are included if the
+/// model declares senders.
 pub(in crate::pdes) fn candidates<M: Model>(
     gpu: &Gpu,
     model: &M,
     options: &Options,
 ) -> Result<Vec<Strategy>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
-    // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
+    // A calendar's buckets are YAWNS windows, and at least a tick long.
     let epochs = |windows: Windows| !windows.is_speculative() && !none;
     let chosen = Windows::chosen(options.sync);
     let calendar = options.queue.is_some_and(QueueDesign::is_calendar);
@@ -107,7 +91,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
     }
     let mut order = TABLE.to_vec();
     if options.fixed {
-        // What mailboxes have to hold depends on how long windows are.
+        // The required mailbox capacity depends on the length of windows.
         order.retain(|windows| !windows.is_speculative());
     } else if none || begins_wide(model) {
         order.sort_by_key(|windows| (windows.needs_senders, !windows.is_speculative()));
@@ -116,37 +100,35 @@ pub(in crate::pdes) fn candidates<M: Model>(
     Ok(order.into_iter().flat_map(of).collect())
 }
 
-/// Whether windows go further than those of YAWNS.
+/// Whether windows are wider than those of YAWNS.
 fn is_wide(strategy: &Strategy) -> bool {
     strategy.windows.is_speculative()
 }
 
-/// Whether a model expects that a horizon goes far.
+/// Whether the model's estimates suggest wide event-horizon windows.
 fn begins_wide<M: Model>(model: &M) -> bool {
     let window = mean_for(model.capacity().mailbox) * f64::from(model.lps());
     model.events_held().is_some_and(|held| reach(held) > FAR_ENOUGH * window)
 }
 
-/// How many events windows of YAWNS have on the way to the horizon, in a run that holds so many.
+/// The expected number of events before the event horizon, in a run with `held` pending events.
 fn reach(held: u32) -> f64 {
     (2.0 * f64::from(held)).sqrt()
 }
 
-/// The room of a mailbox for wider windows, of a model that says how many events it holds: for
-/// twice as many as a horizon promises, because some go further. (PHOLD of 1,024 LPs at rate
-/// 0.00001 overflowed what is enough for YAWNS after 170 to 800 windows; whole runs of 1.2 s with
-/// 4, 16 and 128 events each take an H200 0.01 to 0.16 s less since that does not happen.)
+/// The mailbox capacity for event-horizon windows of a model that reports its number of pending
+/// events: twice the expected load, because some windows are wider.
 pub(in crate::pdes) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
     let sent = model.events_held().map_or(0.0, |held| 2.0 * reach(held) / f64::from(model.lps()));
     Capacity::poisson(0.0, sent).mailbox
 }
 
-/// The queue designs to take for windows that are cells.
+/// The queue designs for windows that are epochs, the best guess first.
 fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let sent = mean_for(capacity.mailbox);
-    // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by
-    // a calendar, and may end its loops. And one invocation would sort the events of an LP that has
-    // very many in a cell.
+    // Fixed capacities are those of queues and mailboxes. Software adapters gain nothing from a
+    // calendar, and may end its loops. One invocation would have to sort a very long queue in an
+    // epoch.
     if fixed || gpu.is_software() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
@@ -155,30 +137,30 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     if dense { vec![DENSE_QUEUE, USUAL] } else { vec![USUAL, DENSE_QUEUE] }
 }
 
-/// The choice of a strategy in a run: the strategy in use is measured, then a rival, and the faster
+/// The choice of a strategy in a run. The strategy in use is measured, then a rival, and the faster
 /// one runs until the next trial. A change rebuilds the run's memory, so each has one turn in a
-/// trial, and the first turn decides which rival is worth the second.
+/// trial, and the first turn decides which rival gets the second.
 #[derive(Debug)]
 pub(in crate::pdes) struct Auto {
-    /// What is still to be tried.
+    /// The strategies not tried yet.
     next: Vec<Strategy>,
     /// The incumbent, which is measured, and its rival, which is wanted or in use.
     trial: Option<Tuner<Strategy>>,
-    /// What to change to, until that is done.
+    /// The strategy to change to, until that is done.
     wanted: Option<Strategy>,
-    /// What a trial takes.
+    /// The cost of a trial.
     cost: Duration,
-    /// How long the run took since the last trial.
+    /// The time the run took since the last trial.
     ran: Duration,
-    /// When it was told last how far the run had come, since when nothing interrupted it.
+    /// The last recorded progress, if nothing interrupted the run since.
     last: Option<(Instant, Progress)>,
-    /// What is measured of the present strategy.
+    /// The measurement of the current strategy.
     measured: Measured,
-    /// Events that a window executes where it cannot have too few.
+    /// The number of events per window from which a window is full.
     enough: u64,
-    /// Events that the run holds, if the model says it.
+    /// The number of pending events, if the model reports it.
     held: Option<u32>,
-    /// Submissions to pass over after a change, of which the first are small.
+    /// The number of submissions to skip after a change, because the first ones are small.
     passing: u32,
 }
 
@@ -190,8 +172,8 @@ struct Measured {
 }
 
 impl Auto {
-    /// Of `candidates`, for so many LPs that hold so many events, the first is in use; it took
-    /// `cost` to build it.
+    /// For `candidates`, of which the first is in use and took `cost` to build; `lps` LPs hold
+    /// `held` events.
     pub(in crate::pdes) fn new(candidates: &[Strategy], lps: u32, held: Option<u32>, cost: Duration) -> Self {
         Self {
             next: candidates[1..].to_vec(),
@@ -207,18 +189,18 @@ impl Auto {
         }
     }
 
-    /// The strategy to change to as soon as nothing is under way, if any: then [`Auto::changed`] is
-    /// to be called, whether it was possible or not.
+    /// The strategy to change to as soon as nothing is in flight, if any. After the attempt call
+    /// [`Auto::changed`], whether it succeeded or not.
     pub(in crate::pdes) fn wanted(&self) -> Option<Strategy> {
         self.wanted
     }
 
-    /// What there is to go on with if nothing more is measured.
+    /// The strategy to continue with if nothing more is measured.
     pub(in crate::pdes) fn settled(&self, present: Strategy) -> Strategy {
         self.trial.as_ref().and_then(Tuner::best).or(self.wanted).unwrap_or(present)
     }
 
-    /// Takes in how far the run, in which `present` is in use, has come.
+    /// Records the progress of the run, in which `present` is in use.
     pub(in crate::pdes) fn record(&mut self, present: Strategy, progress: Progress, now: Instant) {
         let last = self.last.replace((now, progress));
         let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
@@ -243,7 +225,7 @@ impl Auto {
         }
     }
 
-    /// What was measured is enough.
+    /// Decides after a complete measurement.
     fn decide(&mut self, present: Strategy) {
         let Measured { took, events, windows } = std::mem::take(&mut self.measured);
         let sparse = !is_wide(&present) && self.is_sparse(events, windows);
@@ -256,7 +238,7 @@ impl Auto {
         let done = (events as f64, took.as_secs_f64());
         if let Some(mut trial) = self.trial.take() {
             self.ran = Duration::ZERO;
-            // The incumbent is in use where the device had no room for the rival.
+            // The incumbent is in use if the device had no room for the rival.
             trial.record((trial.best() != Some(present)).then_some(done));
             trial.log(&"run strategy", "events");
             self.wanted = trial.best().filter(|best| *best != present);
@@ -272,7 +254,7 @@ impl Auto {
         }
     }
 
-    /// Whether wider windows promise much, where those of YAWNS had so many events.
+    /// Whether wider windows are likely to be much faster, given the events in YAWNS windows.
     fn is_sparse(&self, events: u64, windows: u64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         if let Some(held) = self.held {
@@ -282,14 +264,14 @@ impl Auto {
             && events < windows.saturating_mul(FEW)
     }
 
-    /// What was wanted is done, or the device has no room for it. It took so long.
+    /// Ends a change, which took this long, or which the device had no room for.
     pub(in crate::pdes) fn changed(&mut self, took: Duration) {
         self.cost = self.cost.max(took + 2 * MEASURED);
         (self.wanted, self.passing) = (None, 2);
         self.pause();
     }
 
-    /// The run is interrupted: the time until it is told of again does not count.
+    /// The run is interrupted: the time until the next progress does not count.
     pub(in crate::pdes) fn pause(&mut self) {
         self.last = None;
     }
@@ -309,8 +291,8 @@ mod tests {
         Progress { now: Ticks::ZERO, events, windows, stop: None }
     }
 
-    /// A run of a minute that `rates` belong to, for `strategies`: with which it continues, and
-    /// after how many milliseconds.
+    /// Simulates a run of a minute with the given `rates` of `strategies`. Returns the strategies
+    /// it changes to, and after how many milliseconds.
     fn switches(strategies: &[Strategy], rates: &[u64], change: Duration) -> Vec<(Strategy, u64)> {
         let millis = Duration::from_millis;
         let mut auto = Auto::new(strategies, 1, None, millis(300));
@@ -380,8 +362,8 @@ mod tests {
         assert!(auto.next.is_empty(), "a calendar has nothing to win there: {auto:?}");
     }
 
-    /// PHOLD on an H200: LPs, events of each, mean delay in windows, and whether a horizon was more
-    /// than 1.15 times as fast.
+    /// PHOLD on an H200: LPs, events per LP, mean delay in windows, and whether the event horizon
+    /// was more than 1.15 times as fast.
     #[test]
     fn what_a_model_holds_tells_how_far_a_horizon_goes() {
         for (lps, population, delay, expected) in [
@@ -404,8 +386,8 @@ mod tests {
         }
     }
 
-    /// PHOLD with a lookahead of 10: LPs, events of each, the rate, and whether a run begins with a
-    /// horizon.
+    /// PHOLD with a lookahead of 10: LPs, events per LP, the rate, and whether a run begins with
+    /// the event horizon.
     #[test]
     fn a_run_begins_with_wider_windows_where_the_model_promises_them() {
         for (lps, population, rate, expected) in [
@@ -441,8 +423,8 @@ mod tests {
         }
     }
 
-    /// A model that holds so much that windows which are full are sparse beside what a horizon
-    /// promises.
+    /// The model holds many events: even full YAWNS windows are sparse compared with those of the
+    /// event horizon.
     #[test]
     fn wider_windows_are_tried_where_what_is_held_promises_them_however_full_windows_are() {
         let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 64, Some(64_000), Duration::ZERO);
@@ -453,8 +435,8 @@ mod tests {
         assert_eq!(auto.wanted(), Some(WIDE));
     }
 
-    /// In runs of 50 ms each, told of by 5 ms, with a minute before each: 1 event per ms where the
-    /// heap makes 2.
+    /// Runs of 50 ms each, with progress every 5 ms and a minute before each. The calendar runs at
+    /// 1 event per ms, the heap at 2.
     #[test]
     fn a_trial_goes_on_in_the_next_runs_and_what_lies_between_does_not_count() {
         let millis = Duration::from_millis;
@@ -480,7 +462,7 @@ mod tests {
         assert!(switches[0].1 >= 50 && switches[1].1 <= switches[0].1 + 3, "{switches:?}");
     }
 
-    /// What a run did not come to do is done by the next one.
+    /// A change that a run did not reach is made by the next run.
     #[test]
     fn what_is_wanted_stays_until_it_is_done() {
         let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 1, None, Duration::ZERO);
@@ -501,8 +483,7 @@ mod tests {
         assert_eq!((auto.wanted(), auto.settled(CALENDAR)), (None, HEAP));
     }
 
-    /// The device has no room for what is wanted: it is gone on with what there is, and nothing is
-    /// changed.
+    /// The device has no room for the wanted strategy: the run continues with the current one.
     #[test]
     fn what_cannot_be_is_not_tried_again() {
         let mut auto = Auto::new(&[HEAP, CALENDAR], 1, None, Duration::ZERO);

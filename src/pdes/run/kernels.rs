@@ -1,5 +1,5 @@
-//! Lists every kernel that the library may link for a model: for tests, and for programs that
-//! compile them ahead.
+//! Lists all kernels that the library may link for a model, for tests and for programs that compile
+//! them ahead of time.
 
 use crate::gpu::Recipe;
 use crate::queue::QueueDesign;
@@ -13,8 +13,8 @@ use crate::pdes::device::recipes::{Choice, Recipes, output, totals};
 use crate::pdes::device::strategy::{Strategy, usual};
 use crate::pdes::device::windows::{TABLE, Windows};
 
-/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's
-/// queue designs in one form each.
+/// All kernels that a simulation of `model` may link by default; for the paper's queue designs, one
+/// variant each.
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
@@ -37,13 +37,14 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                     let Recipes { look, relax, window, .. } = recipes(of(windows));
                     kernels.extend(look.into_iter().chain(relax).chain([window]));
                 }
-                // What is sent away is the same for all queues.
+                // Outboxes work alike for all queues.
                 if !int64 && wide {
                     let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
                     let part = recipes(Choice { outbox, ..of(Windows::YAWNS) });
                     kernels.extend([part.window].into_iter().chain(part.arrive));
                 }
-                // How workgroups reduce is the same for all queues: once with each of what reduces.
+                // Reductions in workgroups work alike for all queues: one variant for each reducing
+                // kernel.
                 if !int64 && (wide || calendar) {
                     for windows in [Windows::YAWNS, Windows::HORIZON].into_iter().filter(goes) {
                         let sorted =
@@ -73,7 +74,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     kernels
 }
 
-/// Those of them for its results.
+/// The kernels of results.
 #[doc(hidden)]
 pub fn output_kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = vec![totals("totals", 64), totals("classify", 64)];

@@ -1,4 +1,4 @@
-//! Runs that users start: simulations on the device, experiments, and the choices for both.
+//! The runs that users start: simulations on the device and experiments, with their options.
 
 pub(super) mod auto;
 pub(super) mod kernels;

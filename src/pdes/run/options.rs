@@ -1,4 +1,4 @@
-//! Choices for a simulation.
+//! Options of a simulation.
 
 use crate::queue::QueueDesign;
 
@@ -7,30 +7,33 @@ use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::replica::Replica;
 use crate::pdes::contract::sync::Sync;
 
-/// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
+/// Options that change the speed of a simulation, and the seed and replica, which select its random
+/// numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Names the run's random streams.
+    /// The seed of the run's random streams.
     pub seed: u64,
-    /// Which of an experiment's runs this is: it names the streams beside the seed.
+    /// The replica of the run in an experiment: with the seed, it selects the random streams.
     pub replica: Replica,
-    /// The queue design. `None` takes one by the model's capacities, and in runs that last measures
-    /// another one and changes to it where it is faster: results are the same.
+    /// The queue design. `None` chooses one by the model's capacities; long runs measure another,
+    /// and change to it if it is faster. Results are the same.
     pub queue: Option<QueueDesign>,
-    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good
-    /// one. Where several serve an LP together ([`QueueDesign::lanes`]), a workgroup has at least
-    /// those of one LP.
+    /// Invocations per workgroup, a power of two within the device's limits; `None` chooses a
+    /// value. If several invocations serve an LP together ([`QueueDesign::lanes`]), a workgroup
+    /// serves at least one LP.
     pub group_size: Option<u32>,
-    /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer
-    /// where the memory is cut finer); `None` takes a good number. Drivers on the processor may cut
-    /// the loops of several: then a run goes back and serves one at a time, but not one that an
-    /// application records itself, which should say `Some(1)` if its handlers have loops of more
-    /// than ten thousand iterations.
+    /// The number of LPs that an invocation, or a team of them, serves in each window, one after
+    /// the other (fewer if the memory is divided more finely); `None` chooses a value.
+    ///
+    /// Software adapters may end the loops of several LPs early. A run then goes back and serves
+    /// one LP at a time. A run that an application records itself does not: set `Some(1)` there if
+    /// handlers have loops of more than ten thousand iterations.
     pub tiles: Option<u32>,
-    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise
-    /// queues and mailboxes grow: a run goes back to its last snapshot, of which it takes one a
-    /// second, and on with more room. Windows that an application records itself do not grow.
+    /// If true, capacities are those of the model, and an overflow is a [`Fault`]. By default
+    /// queues and mailboxes grow: a run goes back to its last snapshot, one of which it takes every
+    /// second, and continues with larger capacities. Windows that an application records itself do
+    /// not grow.
     pub fixed: bool,
-    /// How far windows go.
+    /// The synchronisation: how far windows reach.
     pub sync: Sync,
 }

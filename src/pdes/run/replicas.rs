@@ -1,9 +1,9 @@
-//! Many runs of a model at once: an experiment over points of a design, each run many times with
-//! other random numbers, mapped to the device as [`Mapping`] says.
+//! Many runs of a model at once: an experiment over the points of a design, each with many runs
+//! with different random numbers, mapped to the device by [`Mapping`].
 //!
-//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a
-//! batch of runs that are on the device together; `driver.rs` makes batches and takes them to their
-//! ends, `results.rs` is what comes out. Here are the engines that users call.
+//! `mapping.rs` has the kernels, `prepared.rs` the validated models, `memory.rs` the memory of a
+//! batch of runs that share the device. `driver.rs` builds batches and runs them to their ends,
+//! `results.rs` has the results. This file has the engines that users call.
 
 mod batch_memory;
 mod driver;
@@ -33,26 +33,27 @@ use prepared::{Build, Prepared, check_contract};
 pub use results::{Results, RunResult};
 
 /// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine)
-/// does over a replication model: the points of a design, each with as many runs as the
-/// [`Experiment`] says, all with streams of their own ([`Replica`]).
+/// does over a replication model. Each point of the design has as many runs as the [`Experiment`]
+/// requests, each with its own random streams ([`Replica`]).
 pub struct Engine<M> {
     gpu: Gpu,
     build: Build<M>,
     options: EngineOptions,
-    /// The models of the design that was run last.
+    /// The models of the last design.
     prepared: Option<(Design, Prepared<M>)>,
     fastest: Fastest,
 }
 
-/// The same on the host, one run after the other on every core: what [`Engine`] means.
+/// The reference implementation of [`Engine`] on the host: runs on all cores, one run per core at a
+/// time.
 pub struct CpuEngine<M> {
     build: Build<M>,
-    /// Of these, what is told.
+    /// Only the options about results apply.
     options: EngineOptions,
 }
 
-/// Checks what of an experiment concerns the engines. Returns its runs, by number and then by
-/// point: the first of them are the same of all points.
+/// Checks the parts of an experiment that concern the engines. Returns its runs, by number and then
+/// by point: the first of them are the same runs of all points.
 fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<Vec<Job>, SimulationError> {
     let count = replications.end.saturating_sub(replications.start);
     Experiment { replications: count, ..experiment.clone() }.check()?;
@@ -63,7 +64,7 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
     if (points as u64).checked_mul(count.into()).is_none_or(|runs| runs > u32::MAX.into()) {
         return Err(AnalysisError::TooMany { points, replications: count }.into());
     }
-    // What is kept of a run: its job, and what it came to with the totals of some columns.
+    // Memory for each run: its job, its result, and the totals of some columns.
     check_room(points, count, size_of::<Job>() + size_of::<RunResult>() + 512)?;
     let point = |point: usize| u32::try_from(point).expect("the points were counted");
     Ok(replications
@@ -77,8 +78,8 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
 }
 
 impl<M: Model> Engine<M> {
-    /// An engine for the models that `build` makes of the points of a design. They may differ in
-    /// their parameters, lookaheads and capacities.
+    /// Creates an engine for the models that `build` returns for the points of a design. They may
+    /// differ in their parameters, lookaheads and capacities.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         gpu: &Gpu,
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
@@ -230,7 +231,7 @@ impl<M: Model> Engine<M> {
             self.prepared = Some((experiment.design.clone(), prepared));
             self.fastest.clear();
         }
-        let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was made") };
+        let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was just prepared") };
         prepared.check_end(until)?;
         let mut driver = Driver {
             gpu: &self.gpu,
@@ -247,7 +248,7 @@ impl<M: Model> Engine<M> {
 }
 
 impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
-    /// An engine for the models that `build` makes of the points of a design.
+    /// Creates an engine for the models that `build` returns for the points of a design.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
     ) -> Self {
@@ -255,7 +256,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         Self { build, options: EngineOptions::default() }
     }
 
-    /// The same engine, which tells the results of each LP: [`EngineOptions::outputs`].
+    /// The same engine, which also returns the results of each LP: [`EngineOptions::outputs`].
     #[must_use]
     pub fn with_outputs(mut self) -> Self {
         self.options.outputs = true;
@@ -348,7 +349,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         mut watch: impl FnMut(usize, u64) -> V + Send,
     ) -> Result<Sequential, SimulationError> {
         let (mut ended, mut events) = (0, 0);
-        // Nothing in it waits.
+        // Its futures never wait.
         pollster::block_on(Sequential::run(
             stopping,
             experiment.pairing,
@@ -367,8 +368,8 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     }
 }
 
-/// Of the runs from `first` on, those that were made until a watcher stopped them. There are none
-/// yet if that is an error.
+/// The runs from `first` on that were complete when a watcher stopped them. Without any, an error
+/// if `first` is 0, else `None`.
 fn some<O>(
     results: Result<Results<O>, SimulationError>,
     first: u32,
@@ -410,14 +411,14 @@ mod tests {
     fn runs_have_room_for_what_their_models_say_that_they_hold() {
         let units = Resolution::default();
         let phold = |population| Phold::new(64, population, 0.1, 10.0, units).unwrap();
-        // A slot for each event, and four to spare; the most that any point of the design has.
+        // One slot for each event and four spare ones, for the point with the most events.
         assert_eq!(events(&[phold(1), phold(5), phold(4)]), 64 * 5 + 4);
         let tiny = Capacity { queue: 1, mailbox: 1 };
         assert!(events(&[phold(4).with_capacity(tiny)]) < 64 * 4);
     }
 
-    /// An LP of a torus schedules two events at one, or none: slots of a near team go back and
-    /// forth between its lists, in one place more than in another.
+    /// An LP of a torus schedules two events at one, or none: slots of a team in workgroup memory
+    /// move between its lists, and collect in some of them.
     #[test]
     fn near_teams_do_not_run_short_of_slots_that_are_free() {
         let gpu = Gpu::for_test();
@@ -427,7 +428,7 @@ mod tests {
             let mut engine = Engine::new(&gpu, torus, options);
             let end = Resolution::default().ticks(100.0 * travel.max(10.0)).unwrap();
             engine.run(&Experiment::new(Design::default(), 10, 42), Until::time(end)).unwrap();
-            // Or runs would have been made again, with more.
+            // Otherwise runs would have been repeated with more slots.
             let prepared = &engine.prepared.as_ref().unwrap().1;
             assert_eq!(prepared.room.events, events(&prepared.models), "{travel}");
         }

@@ -1,5 +1,5 @@
-//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
-//! finds room for it, `read.rs` returns its results, `saved.rs` saves and resumes it.
+//! The engine on the GPU: the host side of a run. `rebuild.rs` moves it to another memory,
+//! `room.rs` sizes that, `read.rs` returns its results, `saved.rs` saves and resumes it.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
@@ -46,63 +46,62 @@ use room::{cannot_grow, new_snapshot, of_design, tiles_for};
 pub struct Simulation<M: Model> {
     gpu: Gpu,
     strategy: Strategy,
-    /// As it was chosen.
+    /// The chosen synchronisation.
     sync: Sync,
     memory: Memory<M::State, M::Payload>,
     plans: Plans,
     name: String,
-    /// None for a model without.
+    /// `None` for a model without results.
     results: Option<Results>,
     pace: Pace,
-    /// The same for events, of which windows to come may execute far more than those before.
+    /// The pace of events: future windows may execute far more of them than the last ones.
     load: Pace,
-    /// The events that were known to be executed when anybody looked last.
+    /// The number of executed events when the control block was last read.
     seen: u64,
-    /// None where capacities are fixed, or the device has no room for one.
+    /// `None` if capacities are fixed, or if the device has no room for one.
     snapshot: Option<Snapshot>,
     rebuild: Rebuild<M>,
     auto: Auto,
-    /// Whether the plans are those for runs that end by a number of events.
+    /// Whether the plans are those for event-limited runs.
     counted: bool,
-    /// What runs came to that came to their ends.
+    /// The history of the runs that reached their ends.
     course: RunHistory,
-    /// Whether there were windows with horizons, of a strategy that was changed since, in a run
-    /// that has not come to its end: LPs may stand where those left them.
+    /// Whether a run that has not reached its end had windows of a speculative strategy that was
+    /// changed since: LPs may still be as far ahead as those windows allowed.
     further: bool,
-    /// Names its streams.
+    /// Selects its random streams.
     seed: (u64, Replica),
-    /// Whether there were windows since: an application's, or those of a run that was dropped or
-    /// failed. (A run that was stopped stands as `course` says, and yet is not what the snapshot
-    /// goes to: that is `unsaved`.)
+    /// Whether windows ran after the history was recorded: windows of an application, or of a run
+    /// that was dropped or failed. (A stopped run is in `course`, but it is not the end that the
+    /// snapshot runs to: that is `unsaved`.)
     recorded: AtomicBool,
-    /// Whether there is more since the snapshot than runs that came to their ends: windows that an
-    /// application recorded, or a run that was dropped or refused.
+    /// Whether more than complete runs happened since the snapshot: windows that an application
+    /// recorded, or a run that was dropped or refused.
     unsaved: AtomicBool,
 }
 
-/// What it takes to build the same run again, with other capacities.
+/// What is needed to rebuild the same run with other capacities.
 struct Rebuild<M> {
     source: Source,
     identity: Identity,
     declared: Declared,
-    /// With the capacity of the start.
+    /// With the initial capacity.
     needs: Needs,
     tiles: Option<u32>,
     model: PhantomData<M>,
 }
 
-/// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
+/// The maximum number of windows in one submission: that many empty windows take 10 ms on an H200.
 const MAX_WINDOWS: u32 = 4096;
 
-/// Submissions stop at this many times the events that fit one: twice for the two that are under
-/// way, and loads vary.
+/// Submissions pause at this many times the events that fit one: two are in flight, and loads vary.
 const SLACK: u64 = 8;
 
 impl<M: Model> Simulation<M> {
     /// Prepares the kernels and buffers of `model` and initialises its LPs.
     ///
     /// # Errors
-    /// Everything that [`SimulationError`] names.
+    /// Any [`SimulationError`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
         pollster::block_on(Self::new_async(gpu, model, options))
@@ -111,13 +110,13 @@ impl<M: Model> Simulation<M> {
     /// [`Simulation::new`] without blocking.
     ///
     /// # Errors
-    /// Everything that [`SimulationError`] names.
+    /// Any [`SimulationError`].
     pub async fn new_async(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
         Self::begin(gpu, model, (0..model.lps(), None), options, None).await
     }
 
-    /// The LPs of a range alone, as a part of the run of all. What they send to others is
-    /// [`FaultKind::Destination`]: they stand alone. The fingerprints of ranges add up to that of the whole.
+    /// Simulates a range of LPs alone. Sending an event to another LP is
+    /// [`FaultKind::Destination`]. The fingerprints of ranges add up to that of the whole run.
     #[doc(hidden)]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn of_range(
@@ -129,8 +128,8 @@ impl<M: Model> Simulation<M> {
         pollster::block_on(Self::begin(gpu, model, (lps, None), options, None))
     }
 
-    /// At the start, or where a run was saved. `part` says which part of a run this is, and of how
-    /// many, if they talk to each other.
+    /// Starts or resumes a simulation. `part` is its index among the parts of a run, if the parts
+    /// communicate.
     async fn begin(
         gpu: &Gpu,
         model: &M,
@@ -160,8 +159,8 @@ impl<M: Model> Simulation<M> {
             match Self::build(gpu, model, (lps.clone(), part), options, (candidates[0], group_size), saved)
                 .await
             {
-                // Another design may need less memory. (And if a model's names are those of the
-                // design's files, other names.)
+                // Another design may need less memory, or avoid a clash of the model's names with
+                // the design's files.
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
@@ -173,7 +172,7 @@ impl<M: Model> Simulation<M> {
                     let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
                     return Ok(Self { auto, ..simulation });
                 }
-                // Nobody asked for that.
+                // `Sync::Auto` tries a strategy that the user did not request.
                 Err(SimulationError::Neighbours { problem }) => {
                     return Err(before.unwrap_or(SimulationError::Neighbours { problem }));
                 }
@@ -182,7 +181,7 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// A simulation that begins with some strategy.
+    /// Builds a simulation with a given strategy.
     async fn build(
         gpu: &Gpu,
         model: &M,
@@ -200,8 +199,8 @@ impl<M: Model> Simulation<M> {
         }
         let results = check::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
-        // Of a run that cannot go back, no driver on the processor is to cut loops that were one
-        // LP's. (Parts of a run go back together, and for want of room alone.)
+        // If the run cannot go back, a software adapter must not end loops because an invocation
+        // serves several LPs. (Parts go back together, and only for lack of room.)
         let is_software = gpu.is_software();
         let cautious = is_software && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
@@ -238,7 +237,7 @@ impl<M: Model> Simulation<M> {
                 Some(saved) => room::put(gpu, &recipes, &memory, saved)?,
             }
             let plans = plans::windows(gpu, &recipes, &memory)?;
-            // What a browser refuses later is not the snapshot, up to here.
+            // Errors that a browser reports later must not be attributed to the snapshot.
             gpu.settle().await?;
             let snapshot = match (!options.fixed).then(|| new_snapshot(gpu, &memory)) {
                 Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
@@ -332,10 +331,10 @@ impl<M: Model> Simulation<M> {
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.course = self.course();
-        // Until it comes to its end.
+        // Until the run reaches its end.
         *self.recorded.get_mut() = true;
         let ended = self.run_paced(until, watch).await;
-        // What an application records is its own to bound.
+        // Windows that an application records are not limited here.
         let freed = self.set_pause(u64::MAX);
         let ended = ended?;
         freed?;
@@ -343,14 +342,14 @@ impl<M: Model> Simulation<M> {
         Ok(ended)
     }
 
-    /// A run came to its end.
+    /// Records the end of a run.
     fn ended(&mut self, stop: Option<Stop>, until: Until) {
         self.course.ended(stop, until, self.skew());
         *self.recorded.get_mut() = false;
         self.further &= stop == Some(Stop::Watcher);
     }
 
-    /// What runs came to, and what was recorded since.
+    /// The history of runs, including recorded windows.
     fn course(&self) -> RunHistory {
         let mut course = self.course;
         if self.recorded.load(Ordering::Relaxed) {
@@ -360,7 +359,7 @@ impl<M: Model> Simulation<M> {
         course
     }
 
-    /// How far apart LPs may stand after any window.
+    /// How far LPs may be ahead of each other after any window.
     fn skew(&self) -> Skew {
         if self.further || self.strategy.windows.is_speculative() { Skew::Further } else { Skew::Cell }
     }
@@ -378,19 +377,19 @@ impl<M: Model> Simulation<M> {
             }
             snapshot.begin(until);
         }
-        // Until it comes to its end.
+        // Until the run reaches its end.
         *self.unsaved.get_mut() = true;
-        // The ends to go to: more than one after a growth, which goes back to where runs before
-        // this one may have been.
+        // The ends to run to. After a growth there are several: the snapshot may precede earlier
+        // runs.
         let (mut ends, mut refused) = (VecDeque::from([until]), None);
-        // Two submissions at a time: the device works on one while the host takes in the other.
-        // Windows that are submitted beyond the end do nothing.
+        // Two submissions are in flight: the device executes one while the host reads the other.
+        // Windows submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None::<Progress>);
         let mut stopped = false;
         self.auto.pause();
         loop {
-            // Not while it goes through runs again that had come to their ends.
+            // Not while it repeats earlier runs.
             let halt = stopped && ends.len() == 1 && refused.is_none();
             if halt && flying.is_empty() {
                 return self.halt(until).await;
@@ -424,7 +423,7 @@ impl<M: Model> Simulation<M> {
                     refused = self.grow(fault).await?;
                     self.auto.pause();
                     if refused.is_some() {
-                        // To where this run began, and no further.
+                        // Continues to the start of this run only.
                         ends.pop_back();
                     }
                     None
@@ -433,8 +432,7 @@ impl<M: Model> Simulation<M> {
             };
             let stop = progress.and_then(|progress| progress.stop);
             if let Some(progress) = &progress {
-                // Windows beyond the end, or a pause, take no time and say nothing of those to
-                // come.
+                // Windows beyond the end, or beyond a pause, take no time and predict nothing.
                 if let (None, Some(before)) =
                     (stop, before.filter(|before| before.windows < progress.windows))
                 {
@@ -458,11 +456,11 @@ impl<M: Model> Simulation<M> {
                     *self.unsaved.get_mut() = false;
                     return Ok(progress);
                 }
-                (None, None, None) => unreachable!("a snapshot knows where the run goes"),
+                (None, None, None) => unreachable!("a snapshot has the end of the run"),
                 (Some(&next), error, _) => {
                     refused = error;
                     if stop.is_some() || progress.is_none() {
-                        // What is under way goes to another end.
+                        // Submissions in flight run to another end.
                         flying.clear();
                         before = None;
                         self.set_until(next)?;
@@ -472,8 +470,9 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it
-    /// executed is not counted; so it is brought to an end, which lies before all that is pending.
+    /// Ends a run at its current window. While it runs, messages of the last window are undelivered
+    /// and its events are uncounted. An end at time zero, before all pending events, completes
+    /// both.
     async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.set_until(Until { time: Ticks::ZERO, ..until })?;
         let mut encoder = self.gpu.encoder("the last windows");
@@ -485,20 +484,20 @@ impl<M: Model> Simulation<M> {
         Ok(Progress { stop: Some(stop), ..progress })
     }
 
-    /// The room that queues and mailboxes have now.
+    /// The current capacities of queues and mailboxes.
     pub fn capacity(&self) -> Capacity {
         self.memory.capacity()
     }
 
-    /// Sets the end for windows that are submitted from now on: submit what was recorded for
-    /// another end before.
+    /// Sets the end for windows that are submitted from now on. Submit windows recorded for another
+    /// end before the call.
     ///
     /// # Errors
-    /// The device's error.
+    /// A device error.
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
-        // That of a run that was dropped.
+        // The pause of a run that was dropped.
         self.memory.run.pause = u64::MAX;
         self.count(until.events != Until::EMPTY.events)?;
         for (part, buffer) in &self.plans.runs {
@@ -507,8 +506,8 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Has windows that are submitted from now on wait for later submissions, from so many events
-    /// on.
+    /// Makes windows that are submitted from now on wait for later submissions once `events` events
+    /// are executed.
     fn set_pause(&mut self, events: u64) -> Result<(), SimulationError> {
         self.memory.run.pause = events;
         // Pairs of windows pause before the first.
@@ -518,22 +517,22 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Records windows into an application's own encoder, up to the end that
-    /// [`Simulation::set_until`] set: `windows` of them, and one more if that is odd, so that an
-    /// encoder that is never submitted does no harm.
+    /// Records windows into an application's own encoder, up to the end set by
+    /// [`Simulation::set_until`]. Records `windows` of them, and one more if that is odd, so that
+    /// an encoder that is never submitted has no effect.
     ///
-    /// Submit them before the next run or change of the queue design: what was recorded before
-    /// those may do nothing.
+    /// Submit them before the next run or change of the queue design: windows recorded before that
+    /// may do nothing.
     ///
-    /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one
-    /// window more than the run takes: it is that one which finds nothing left to do.
+    /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end after one window
+    /// more than the run takes, which finds no event to execute.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);
         self.plans.record(encoder, windows);
     }
 
-    /// How far the windows that were submitted so far have come.
+    /// The progress of the windows submitted up to now.
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -558,7 +557,7 @@ impl<M: Model> Simulation<M> {
         self.strategy.queue
     }
 
-    /// How far windows go now: never [`Sync::Auto`].
+    /// The synchronisation in use now: never [`Sync::Auto`].
     pub fn sync(&self) -> Sync {
         self.strategy.windows.sync
     }

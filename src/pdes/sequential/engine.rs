@@ -1,5 +1,5 @@
-//! The sequential engine: what a simulation means. A textbook event loop on an event list
-//! (`event_list.rs`), written for reading.
+//! The sequential engine, which defines the results of a simulation: a textbook event loop on an
+//! event list (`event_list.rs`), written to be read.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -35,34 +35,34 @@ shared! {
     const ROUNDS: u32;
 }
 
-/// What an LP did in the last window in which it executed events.
+/// An LP's last window in which it executed events.
 #[derive(Debug, Clone, Copy, Default)]
 struct LastWindow {
     window: u64,
     events: u32,
-    /// The time of the first of them.
+    /// The time of its first event in that window.
     begin: Ticks,
-    /// Whether its budget was not enough for those of that time.
+    /// Whether its budget ended before the events at that time.
     was_stalled: bool,
-    /// Whether one of them failed: then the LP does nothing more.
+    /// Whether one of its events failed: then the LP executes nothing more.
     failed: bool,
-    /// The windows in a row, up to this one, in which it used up its budget and was not done with
-    /// one time.
+    /// The number of consecutive windows, up to this one, in which it used its budget and did not
+    /// complete one time.
     stalled: u32,
 }
 
-/// Events and windows after which a run looks at the clock.
+/// The number of events and windows after which a run reads the clock.
 const LOOK: u64 = 64;
 
-/// Events whose fingerprints are made together: a multiple of eight.
+/// The number of events hashed together: a multiple of eight.
 const RECENT: usize = 8;
 
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
-    /// Names its streams.
+    /// Selects its random streams.
     run: (u64, Replica),
-    /// Their key.
+    /// The key of its random streams.
     seed: u64,
     replica: u32,
     states: Vec<M::State>,
@@ -72,22 +72,23 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     pending: EventList<M::Payload>,
     events: u64,
     windows: u64,
-    /// That of what was executed, but for what is in `recent`.
+    /// The fingerprint of the executed events, except those in `recent`.
     fingerprint: Fingerprint,
     /// Fewer than [`RECENT`] events.
     recent: Vec<(u32, Event<M::Payload>)>,
     fault: Option<Fault>,
     /// By LP.
     turns: Vec<LastWindow>,
-    /// What runs came to.
+    /// The history of its runs.
     course: RunHistory,
-    /// What the present window sent to other LPs: they hold it from the next one on.
+    /// Events that the current window sent to other LPs, which hold them from the next window on.
     mail: Vec<(u32, Event<M::Payload>)>,
-    /// Memory for what an event sends; empty between events.
+    /// Memory for the events that one event sends; empty between events.
     sent: Vec<(u32, Event<M::Payload>)>,
-    /// The time of the first event of the last window, and how many windows in a row began there.
+    /// The time of the first event of the last window, and the number of consecutive windows that
+    /// began at that time.
     rounds: (Ticks, u32),
-    /// Events that budgets have not reached, by LP. Those that it may execute in a window are in
+    /// Events beyond the budgets, by LP. Events that an LP may execute in a window are in
     /// `pending`.
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
@@ -96,12 +97,12 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Initialises the model's LPs.
     ///
     /// # Errors
-    /// As the engine on the GPU, except for capacities: there are none here but that of LP memory.
+    /// As the engine on the GPU. Capacities are not limited here, except that of LP memory.
     pub fn new(model: &'m M, seed: u64) -> Result<Self, SimulationError> {
         Self::of_replica(model, seed, Replica::default())
     }
 
-    /// The same for one of an experiment's runs:
+    /// The same for a replica of an experiment:
     /// [`Options::replica`](crate::pdes::Options::replica).
     ///
     /// # Errors
@@ -116,11 +117,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         Ok(simulation)
     }
 
-    /// Goes on where a run was saved, by whichever engine.
+    /// Resumes a run saved by any engine.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for another model's; as
-    /// [`CpuSimulation::new`].
+    /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for a checkpoint of
+    /// another model; else as [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
         let (progress, all) = (checkpoint.progress(), checkpoint.lps());
@@ -139,7 +140,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         })
     }
 
-    /// The run as it is, to go on from there later, on whichever engine.
+    /// The current state of the run, from which any engine can continue later.
     ///
     /// # Errors
     /// A [`Fault`] of the run.
@@ -158,7 +159,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         Ok(Checkpoint::new(&reported, &[contents], &[(0, all.len())])?)
     }
 
-    /// One that holds nothing, and no LP of which is initialised.
+    /// A simulation without events or initialised LPs.
     fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
         check_lps(model)?;
         if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
@@ -222,7 +223,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 self.course.ended(Some(stop), until, Skew::Cell);
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
-            // (To look at the clock takes as long as a short window.)
+            // (Reading the clock takes as long as a short window.)
             let done = self.events + self.windows;
             if done - looked >= LOOK {
                 looked = done;
@@ -238,7 +239,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.begin_window(now);
             if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
                 let there = self.held().filter(|(_, event)| event.time == now).map(|(lp, _)| lp);
-                let lp = there.min().expect("something is pending");
+                let lp = there.min().expect("an event is pending");
                 self.fail(FaultKind::Cycle, lp);
                 continue;
             }
@@ -259,32 +260,31 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.run_and_save(until, autosave, watch)
     }
 
-    /// Counts a window, whose first event is at a time.
+    /// Counts a window with its first event at `first`.
     fn begin_window(&mut self, first: Ticks) {
         self.windows += 1;
         self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
     }
 
-    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or
-    /// of one tick where there is none, and a window lies in one.
+    /// The end of the epoch that contains a time. An epoch is as long as the lookahead, or one tick
+    /// without a lookahead, and a window lies within one.
     fn epoch_end(&self, time: Ticks) -> Ticks {
         let cell = cell(self.model.lookahead());
         Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
     }
 
-    /// Executes all events before `until` in order. A textbook needs no windows. Here they say at
-    /// which number of events, and with which fault, a run ends; and since an LP executes only so
-    /// many events in each, what it has more of is put aside.
+    /// Executes all events before `until` in order. A textbook loop needs no windows. Here windows
+    /// decide at which number of events, and with which fault, a run ends. Each LP executes a
+    /// limited number of events in each, and its other events are put aside.
     ///
-    /// Without a lookahead, the next window is mostly one event that this one sent: then that
-    /// window follows at once, without what is done between windows, unless `most` events were
-    /// executed.
+    /// Without a lookahead, the next window usually has one event, sent by this window. That window
+    /// then follows at once, without the work between windows, until `most` events are executed.
     fn window(&mut self, until: Ticks, most: u64) {
         let budget = budget(self.model.lps());
         loop {
             self.events_of_window(until, budget);
-            // (Windows without a lookahead hold an event or two, and all that follows takes its
-            // time, too.)
+            // (Windows without a lookahead hold an event or two, so the following steps would cost
+            // as much.)
             if !self.aside.is_empty() {
                 self.take_from_aside(budget);
                 break;
@@ -302,7 +302,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.deliver();
     }
 
-    /// What an LP did in this window, in which it has an event at a time.
+    /// The record of an LP in this window, in which it has an event at `time`.
     fn turn(&mut self, lp: u32, time: Ticks) -> &mut LastWindow {
         let turn = &mut self.turns[lp as usize];
         if turn.window != self.windows {
@@ -312,7 +312,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         turn
     }
 
-    /// The events of a window, of which those beyond budgets are put aside.
+    /// Executes the events of a window, and puts those beyond the budgets aside.
     fn events_of_window(&mut self, until: Ticks, budget: u32) {
         while let Some((lp, event)) = self.pending.pop_before(until) {
             let turn = self.turn(lp, event.time);
@@ -328,7 +328,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
     }
 
-    /// What budgets left: who is stuck, and what may be executed in the next window.
+    /// Handles the events beyond budgets: finds LPs that are stuck, and makes the events of the
+    /// next window pending.
     fn take_from_aside(&mut self, budget: u32) {
         let mut stuck = Vec::new();
         for (&lp, aside) in &self.aside {
@@ -336,7 +337,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             if turn.window != self.windows || turn.failed || turn.events < budget {
                 continue;
             }
-            // What it did not come to in this window: here is all of it that is before `until`.
+            // Here `aside` has all its events before `until` that this window did not execute.
             turn.was_stalled = aside.peek().is_some_and(|Reverse(event)| event.time == turn.begin);
             turn.stalled = if turn.was_stalled { turn.stalled + 1 } else { 0 };
             if turn.stalled * budget > PATIENCE {
@@ -351,7 +352,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.aside.retain(|_, aside| !aside.is_empty());
     }
 
-    /// What was sent arrives.
+    /// Delivers the sent events.
     fn deliver(&mut self) {
         self.mail.drain(..).for_each(|(lp, event)| self.pending.push(lp, event));
     }
@@ -373,8 +374,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         &self.states
     }
 
-    /// The rows of LP memory, LP by LP: [`Model::memory_rows`](crate::pdes::Model::memory_rows) of
-    /// each.
+    /// The rows of LP memory, LP by LP; each has
+    /// [`Model::memory_rows`](crate::pdes::Model::memory_rows).
     pub fn memory(&self) -> &[[u32; 4]] {
         &self.memory
     }
@@ -398,7 +399,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         fingerprint
     }
 
-    /// The fingerprint of what was executed, of the states, and of what is pending.
+    /// The fingerprint of the executed events, the states, LP memory and the pending events.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = self.of_executed();
         for (lp, state) in (0..).zip(&self.states) {
@@ -415,15 +416,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         fingerprint
     }
 
-    /// What every LP has to tell at the time `at`: [`CpuModel::output`]. Equal to
+    /// The outputs of all LPs at the time `at`: [`CpuModel::output`]. They equal
     /// [`Simulation::outputs`](crate::pdes::Simulation::outputs) after the same run.
     ///
     /// # Errors
-    /// A [`Fault`] of the run; what is wrong with the WGSL's `struct Output`, after which the
-    /// columns are named; [`SimulationError::NoOutput`] and [`SimulationError::Output`].
+    /// A [`Fault`] of the run; an error of the WGSL's `struct Output`, which names the columns;
+    /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
     ///
     /// # Panics
-    /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
+    /// If [`CpuModel::output`] schedules, draws, or writes LP memory.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
         check_time(at, self.course.done)?;
@@ -431,7 +432,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.outputs_in(at, check::columns(self.model)?.ok_or_else(none)?)
     }
 
-    /// The same where the columns are known, which takes linking the model's WGSL.
+    /// The same with known columns, which saves linking the model's WGSL.
     pub(in crate::pdes) fn outputs_in(
         &self,
         at: Ticks,
@@ -460,13 +461,13 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             }
             assert!(
                 context.stream.position() == 0 && sent.is_empty() && memory == kept,
-                "`CpuModel::output` may not schedule, draw, or write LP memory: it did, at LP {lp}"
+                "`CpuModel::output` must not schedule, draw, or write LP memory: it did, at LP {lp}"
             );
         }
         Ok(Outputs { at, first_lp: 0, rows: outputs, columns })
     }
 
-    /// The sums, minima and maxima of their columns: [`Outputs::totals`]. Equal to
+    /// The sums, minima and maxima of the output columns: [`Outputs::totals`]. They equal
     /// [`Simulation::totals`](crate::pdes::Simulation::totals) after the same run.
     ///
     /// # Errors
@@ -478,7 +479,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.outputs(at)?.totals(classes)
     }
 
-    /// Calls a function of the model for an LP at a time, and makes what it sent pending.
+    /// Calls a function of the model for an LP at a time, and queues the events it sends.
     fn call(
         &mut self,
         lp: u32,
@@ -502,7 +503,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.fail(FaultKind::MemoryFull, lp);
         }
         for (destination, event) in sent.drain(..) {
-            // There is no lookahead to keep before the first window.
+            // The lookahead does not apply before the first window.
             let least =
                 if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(self.model.lookahead()) };
             if destination >= self.model.lps() {
@@ -523,7 +524,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 
     /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is
-    /// told.
+    /// reported.
     fn fail(&mut self, kind: FaultKind, lp: u32) {
         let fault = Fault { kind, lp, window: self.windows, needed: 0 };
         self.turns[lp as usize].failed = true;
@@ -582,7 +583,7 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
     }
 }
 
-/// A state as the words that a kernel sees.
+/// A state as the words of a kernel.
 fn state_words<S: bytemuck::Pod>(state: &S) -> Vec<u32> {
     bytemuck::bytes_of(state).chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
 }

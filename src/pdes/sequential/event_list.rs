@@ -1,10 +1,9 @@
-//! The pending events of the sequential engine: a binary heap of those that come next, and a list
-//! of all others.
+//! The pending events of the sequential engine: a binary heap of the next events, and a list of the
+//! others.
 //!
-//! A textbook has one heap for all. In a heap of half a million events nearly every step down
-//! misses the caches, and that was four fifths of the engine's time. So the heap holds the events
-//! before a *border*; when it is empty, the border moves on over an eighth of the others. All is
-//! taken in the same order.
+//! In one heap of half a million events nearly every step down misses the caches. So the heap holds
+//! only the events before a *border*. When it is empty, the border advances past an eighth of the
+//! others. The order of the events is the same.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,14 +12,15 @@ use crate::time::Ticks;
 
 use crate::pdes::{Event, Payload};
 
-/// The border moves on over one in so many of the events beyond it: each of them is looked at about
-/// as often before it comes into the heap.
+/// The border advances past one in this many of the events beyond it. Each event is inspected about
+/// as often before it enters the heap.
 const SHARE: usize = 8;
 
-/// But over so many at least, if there are as many: a heap of these lies in a cache.
+/// The border advances past at least this number of events, if there are as many: a heap of them
+/// fits a cache.
 const LEAST: usize = 4096;
 
-/// An event and the LP that holds it. The greatest is the one that comes first, as a heap wants it.
+/// An event and the LP that holds it. The first event is the greatest, as a max-heap requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct HeldEvent<P> {
     event: Event<P>,
@@ -38,8 +38,8 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
         Some(self.cmp(other))
     }
 
-    // What a heap asks for. Times alone nearly always tell, and to compare these takes no branch
-    // that a processor would have to guess.
+    // The heap compares with `le`. Times alone nearly always decide, and comparing them needs no
+    // branch that a CPU might mispredict.
     fn le(&self, other: &Self) -> bool {
         match self.event.time == other.event.time {
             false => self.event.time > other.event.time,
@@ -48,12 +48,12 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
     }
 }
 
-/// All events that are pending.
+/// All pending events.
 #[derive(Debug)]
 pub(in crate::pdes) struct EventList<P> {
-    /// Those before the border: all where none lies beyond it.
+    /// The events before the border; all events if `far` is empty.
     near: BinaryHeap<HeldEvent<P>>,
-    /// Those from the border on, in no order. None where `near` is empty.
+    /// The events from the border on, unordered. Empty if `near` is empty.
     far: Vec<HeldEvent<P>>,
     border: Ticks,
 }
@@ -63,7 +63,7 @@ impl<P: Payload> EventList<P> {
         Self { near: BinaryHeap::new(), far: Vec::new(), border: Ticks::ZERO }
     }
 
-    /// Takes in an event, which is before [`Ticks::NEVER`].
+    /// Inserts an event with a time before [`Ticks::NEVER`].
     pub(in crate::pdes) fn push(&mut self, lp: u32, event: Event<P>) {
         if self.near.is_empty() {
             self.border = after(event.time);
@@ -75,12 +75,12 @@ impl<P: Payload> EventList<P> {
         }
     }
 
-    /// The time of the first event; none where nothing is pending.
+    /// The time of the first event; `None` if no event is pending.
     pub(in crate::pdes) fn first(&self) -> Option<Ticks> {
         self.near.peek().map(|held| held.event.time)
     }
 
-    /// Takes the first event, if it is before `until`.
+    /// Removes the first event if it is before `until`.
     pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<(u32, Event<P>)> {
         self.first().filter(|first| *first < until)?;
         let HeldEvent { event, lp } = self.near.pop()?;
@@ -90,20 +90,21 @@ impl<P: Payload> EventList<P> {
         Some((lp, event))
     }
 
-    /// All events, in no order.
+    /// All events, unordered.
     pub(in crate::pdes) fn iter(&self) -> impl Iterator<Item = (u32, Event<P>)> {
         self.near.iter().chain(&self.far).map(|held| (held.lp, held.event))
     }
 
-    /// Moves the border on, over at least one of the events beyond it.
+    /// Advances the border past at least one of the events beyond it.
     fn advance(&mut self) {
         let time = |held: &HeldEvent<P>| held.event.time;
         let many = (self.far.len() / SHARE).max(LEAST).min(self.far.len() - 1);
-        // The times before that place are no later than this one, and those behind it no earlier.
+        // The times before that index are no later than this one, and the times after it no
+        // earlier.
         let last = time(self.far.select_nth_unstable_by_key(many, time).1);
         let first = self.far[..=many].iter().map(time).min().unwrap_or(last);
-        // All of the last one's time where it would be the end of the list, or where that is all
-        // there is.
+        // Includes all events at the last time if the list ends there, or if there is only one
+        // time.
         let whole = many + 1 == self.far.len() || first == last;
         let border = if whole { after(last) } else { last };
         self.near = self.far.extract_if(.., |held| time(held) < border).collect::<Vec<_>>().into();
@@ -134,9 +135,9 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Step {
-        /// So many events, within so many ticks of the first.
+        /// A number of events, within a number of ticks of the first.
         Push(u16, u16),
-        /// So many, and as far as this from the first.
+        /// A number of events, up to a number of ticks after the first.
         Pop(u16, u16),
     }
 
@@ -161,7 +162,7 @@ mod tests {
                         let word = u32::try_from(random >> 40).unwrap();
                         let time = Ticks::new(now.saturating_add(u64::from(word) % u64::from(span)).min(u64::MAX - 1));
                         let event = Event { time, payload: [word % 3, word % 2] };
-                        // Two that are equal in all are as good as one another.
+                        // Two events that are equal in all fields are interchangeable.
                         if set.insert((event, word % 7)) {
                             list.push(word % 7, event);
                         }

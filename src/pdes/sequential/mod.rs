@@ -1,4 +1,4 @@
-//! The sequential engine: what a run means.
+//! The sequential engine, which defines the results of a run.
 
 pub(super) mod engine;
 pub(super) mod event_list;

@@ -1,14 +1,14 @@
-//! Device memory that lasts from run to run.
+//! Device memory that is reused by the next run.
 
 use std::fmt;
 
 use crate::replication::batch::BatchInputs;
 use crate::replication::{Batch, Model};
 
-/// Device memory of the last run, for the next one: making it takes longer than a small run.
+/// Device memory of the last run, for the next one: allocating it takes longer than a small run.
 pub(super) struct CachedBatch<M: Model> {
     pub(super) given: Option<BatchInputs<M::Params>>,
-    /// What its buffer of points holds.
+    /// The contents of its buffer of points.
     pub(super) points: Vec<M::Params>,
     pub(super) batch: Option<Batch<M::Output>>,
 }
@@ -26,5 +26,6 @@ impl<M: Model> fmt::Debug for CachedBatch<M> {
     }
 }
 
-/// So much memory is kept at the most. More takes a run long enough for the making not to count.
+/// Most memory that is cached, in bytes. A run with more takes long enough for the allocation not
+/// to matter.
 pub(super) const KEPT_BYTES: u64 = 64 << 20;

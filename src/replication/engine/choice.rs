@@ -1,4 +1,4 @@
-//! What [`Mapping::Auto`] chooses.
+//! The choice of [`Mapping::Auto`].
 
 use super::{Engine, MANY, size};
 use crate::gpu::GpuError;
@@ -25,8 +25,8 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so
-    /// that whatever else the machine does meets all alike.
+    /// Finds the fastest mapping for this number of replications: runs slices of all mappings
+    /// interleaved, so that other load of the machine affects all of them.
     pub(super) async fn try_mappings(
         &mut self,
         given: &BatchInputs<M::Params>,
@@ -39,8 +39,8 @@ impl<M: Model> Engine<M> {
         if !software {
             candidates.push(Mapping::Warp);
         }
-        // With a bound of its own a cooperative run could fail other replications, and a trial must
-        // not change results.
+        // With its own bound a cooperative run could fail other replications, and a trial must not
+        // change results.
         if self.model.team_source().is_some() && self.options.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
@@ -53,7 +53,7 @@ impl<M: Model> Engine<M> {
             for mapping in candidates {
                 let shape = self.sized(mapping, jobs);
                 let batch = match self.make(shape, given, work) {
-                    // There is room for one at a time, perhaps: a trial must not end a run.
+                    // There may be room for one at a time; a trial must not end a run.
                     Err(ReplicationError::Gpu(GpuError::OutOfMemory { .. })) => break,
                     made => made?,
                 };
@@ -78,17 +78,16 @@ impl<M: Model> Engine<M> {
     }
 }
 
-/// A trial takes the median of this many slices; a guess at how many it takes for other work on the
-/// machine not to count. It ends after [`SLICES`], whatever was seen.
+/// A trial takes the median of this many slices, so that other load of the machine hardly matters.
+/// It ends after at most [`SLICES`].
 const LOOKS: usize = 5;
 
-/// [`Pace`](crate::gpu::Pace) grows by a factor of 8 at the most, so that 11 slices are enough for
-/// any number of steps to be reached.
+/// [`Pace`](crate::gpu::Pace) grows by a factor of at most 8, so 11 slices reach any number of
+/// steps.
 const SLICES: usize = 18;
 
-/// A trial of mappings. A processor that plays a device runs the invocations of a workgroup one
-/// after the other or in the lanes of its vectors, and a team there has its barriers besides: it
-/// has to be twice as fast.
+/// A trial of mappings. A software adapter runs the invocations of a workgroup one after the other
+/// or in vector lanes, and a team adds barriers, so another mapping has to be twice as fast there.
 fn tuner(mappings: impl Iterator<Item = Mapping>, software: bool) -> Tuner<Mapping> {
     let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
     let budget = Budget { samples: LOOKS, rounds: SLICES };
@@ -125,8 +124,8 @@ mod tests {
         assert_eq!(fastest(2.1, 4.1, true), Mapping::Cooperative);
     }
 
-    /// A team serves many clients in a step: found without a bound, it would let replications
-    /// through that a bound is to fail.
+    /// A team step serves many clients: chosen without a bound, it would pass replications that a
+    /// bound makes fail.
     #[test]
     fn a_bound_forgets_what_was_found_without_one() {
         let model = Mm1::default();
@@ -142,8 +141,8 @@ mod tests {
         assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Cooperative));
     }
 
-    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping
-    /// where it stands, and gives the same bits.
+    /// A run that is slower than its trial repeats the trial, continues with another mapping, and
+    /// gives the same bits.
     #[test]
     fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
         let params = WorkshopParams { jobs: 3000, operation: 1000 };
@@ -152,7 +151,7 @@ mod tests {
             CpuEngine::new(Workshop, Options::default()).unwrap().run(&params, &experiment).unwrap();
         for mapping in [Mapping::Warp, Mapping::Thread] {
             let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop, Options::default()).unwrap();
-            // Faster than anything is.
+            // Faster than any real mapping.
             let promised =
                 MappingChoice { mapping, why: ChoiceReason::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
             engine.fastest.insert(size(40), promised.clone());
@@ -160,7 +159,7 @@ mod tests {
             assert_eq!(results.fingerprint, expected.fingerprint, "{mapping}");
             let chosen = engine.chosen().unwrap();
             assert!(matches!(chosen.why, ChoiceReason::Again | ChoiceReason::Software), "{chosen}");
-            // What was found is what later runs begin with.
+            // Later runs begin with the new choice.
             assert_eq!(engine.shape(40).mapping, chosen.mapping);
         }
     }

@@ -1,4 +1,4 @@
-//! How an engine comes by the memory of a run: that of the last one, where it suits.
+//! Memory of a run: that of the last run, if it fits.
 
 use super::Engine;
 use crate::gpu::{Buffer, GpuError};
@@ -25,7 +25,7 @@ impl<M: Model> Engine<M> {
         Ok(given)
     }
 
-    /// Points in a buffer of their own.
+    /// Points in a new buffer.
     pub(super) fn give(&mut self, points: &[M::Params]) -> Result<BatchInputs<M::Params>, GpuError> {
         if self.schema.tabled && self.chords.is_none() {
             let chords = random::exponential_chords();

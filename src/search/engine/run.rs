@@ -1,4 +1,4 @@
-//! A list of searches on the device: dispatches, what they say, and paths.
+//! Runs a list of searches on the device: dispatches, their results, and paths.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +11,13 @@ use super::super::{Outcome, Results, SearchError, Space};
 use super::{Engine, LIST, WarmMemory};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 
-/// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a
-/// search by threads are those of its queue.
+/// Maximum number of steps of a dispatch; a submission has several dispatches. The loops of a step
+/// of a search by threads are those of its queue.
 const THREAD_STEPS: u32 = 512;
 const TEAM_STEPS: u32 = 2048;
-/// Steps of a submission at the most.
+/// Maximum number of steps of a submission.
 const MOST_STEPS: u32 = 1 << 17;
-/// Moves of a path that a dispatch walks.
+/// Moves of a path per dispatch.
 const WALK_STEPS: u32 = 2048;
 impl<S: Space> Engine<S> {
     /// Runs searches, list by list.
@@ -53,25 +53,25 @@ impl<S: Space> Engine<S> {
     }
 }
 
-/// A list that is being run.
+/// The list that is running.
 struct Run<'r, S, F> {
     engine: &'r Engine<S>,
     shape: Shape,
     kept: &'r mut WarmMemory,
     /// The number of the list's first search.
     first: usize,
-    /// Searches that are over.
+    /// Finished searches.
     over: u64,
     watch: &'r mut F,
 }
 
 impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
-    /// The records of a list, and its paths, if they are wanted.
+    /// The records of a list, and its paths if they are wanted.
     async fn list(&mut self, list: &[[u32; 2]]) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let space = &self.engine.space;
         let (mut capacity, most_capacity) = self.engine.capacities(self.shape);
         let most_range = space.most_cost();
-        // The less it is the more seldom marks are cleared. A guess.
+        // A smaller range clears marks less often.
         let usual = space.usual_cost().min(most_range.into());
         let mut range = u32::try_from(usual).expect("not above most_range");
         let (mut records, mut paths) = self.pass(list, capacity, range).await?;
@@ -116,8 +116,7 @@ impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
     async fn memory(&mut self, capacity: u32, searches: usize) -> Result<Memory, SearchError> {
         let engine = self.engine;
         let mut slots = engine.slots(self.shape, capacity, searches)?;
-        // That of searches with longer lists is used once, and the usual one waits for the next
-        // run.
+        // Memory for longer lists is used once; the usual memory stays for the next run.
         if let Some(memory) =
             self.kept.memory.take_if(|memory| (memory.shape, memory.capacity) == (self.shape, capacity))
             && memory.slots >= slots
@@ -134,7 +133,7 @@ impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
         };
         loop {
             let made = Memory::new(&engine.gpu, self.shape, cells, (slots, capacity), room);
-            // A browser says later whether there is room.
+            // A browser reports later whether there is enough memory.
             match engine.gpu.settle().await.and(made) {
                 Err(GpuError::OutOfMemory { .. }) if slots > 1 => slots /= 2,
                 other => return Ok(other?),
@@ -151,7 +150,7 @@ impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
     ) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let engine = self.engine;
         let gpu = &engine.gpu;
-        // Not kept if the run fails: nobody knows what it holds.
+        // Not cached if the run fails, because its content is then unknown.
         let memory = self.memory(capacity, list.len()).await?;
         let mut work = Work {
             cells: engine.space.count(),
@@ -198,12 +197,12 @@ impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
             if control.ended < work.searches {
                 pace.record(steps * times, begun.elapsed());
             }
-            // Steps of slots of which many are idle say nothing of the next run's first ones.
+            // Steps of mostly idle slots do not predict the first ones of the next run.
             if control.next < work.searches {
                 full_pace = Some(pace.clone());
             }
             if control.cut > 0 {
-                // It has begun those searches again. Dispatches are made shorter for good.
+                // The affected searches have restarted. Dispatches become shorter permanently.
                 if steps == 1 {
                     return Err(SearchError::Cut);
                 }
@@ -241,7 +240,7 @@ impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
     }
 }
 
-/// The paths of a list, as far as they are known.
+/// The paths of a list that are known so far.
 struct Walk<'w> {
     gpu: &'w Gpu,
     memory: &'w Memory,
@@ -256,8 +255,8 @@ impl Walk<'_> {
     async fn finish(&mut self, work: &mut Work, mut control: Control) -> Result<Control, SearchError> {
         let room = work.path_room;
         work.steps = WALK_STEPS;
-        // Bound: every slot's path is written once there is room, and there is room for any after a
-        // readback.
+        // Bound: every slot's path is written once there is space, and after a readback there is
+        // space for any path.
         while control.hold > 0 {
             self.memory.work.write(self.gpu, 0, &[*work])?;
             control = submit(self.gpu, self.memory, self.plan, 1).await?;
@@ -270,7 +269,7 @@ impl Walk<'_> {
                 self.memory.control.write(self.gpu, 0, &[control])?;
             }
             if control.full > 0 {
-                // No room any more; what has some is finished first.
+                // The space is used up; paths with space finish first.
                 work.path_room = 0;
                 if control.writing == 0 {
                     self.collect(work.drain).await?;
@@ -299,7 +298,7 @@ impl Walk<'_> {
     }
 }
 
-/// Submits a plan so many times, and says how things are after it.
+/// Submits a plan `times` times, and returns the control words afterwards.
 async fn submit(gpu: &Gpu, memory: &Memory, plan: &Plan, times: u32) -> Result<Control, SearchError> {
     let mut encoder = gpu.encoder("searches");
     plan.record_times(&mut encoder, times);

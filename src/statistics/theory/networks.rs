@@ -3,9 +3,9 @@
 use super::super::AnalysisError;
 use super::{Result, check_rate};
 
-/// A closed network of queues: customers who go round for ever between single servers with
-/// exponential service (in the order of arrival) and places where nobody waits for another, such as
-/// ways between the servers, where they spend a time of any distribution.
+/// A closed network of queues: customers circulate between single servers with exponential service
+/// (in the order of arrival) and delays with times of any distribution, such as travel between the
+/// servers.
 ///
 /// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of
 /// the ACM 27(2), 1980, which is exact for these (product-form) networks. Takes time in proportion
@@ -21,7 +21,7 @@ use super::{Result, check_rate};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClosedNetwork {
-    /// (how many, demand) by kind.
+    /// (number, demand) by kind.
     servers: Vec<(u32, f64)>,
     throughput: f64,
     /// Mean number at a server of each kind.
@@ -29,11 +29,12 @@ pub struct ClosedNetwork {
 }
 
 impl ClosedNetwork {
-    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer
-    /// takes from each of them in a round, which is the mean time of a service times how often it
-    /// comes by. In a round, it spends `delay` where nobody waits. What a round is does not matter,
-    /// as long as it is the same for all: where customers come to each of N servers as often as to
-    /// any other, and each way takes t, let it be one visit to each of them, and `delay` N × t.
+    /// Takes kinds of server, as (number, demand): the demand is the mean service that a customer
+    /// needs from each of them in a cycle, which is the mean service time multiplied by the visits.
+    /// In a cycle, it spends `delay` without waiting.
+    ///
+    /// Any cycle will do, if it is the same for all: if customers visit N servers equally often,
+    /// and each route takes t, use one visit to each of them, and a `delay` of N × t.
     pub fn new(servers: &[(u32, f64)], delay: f64, customers: u32) -> Result<Self> {
         for &(_, demand) in servers {
             if !(demand > 0.0 && demand.is_finite()) {
@@ -51,7 +52,7 @@ impl ClosedNetwork {
         }
         let mut network =
             Self { servers: servers.to_vec(), throughput: 0.0, numbers: vec![0.0; servers.len()] };
-        // Who arrives at a server finds what there would be on average with one customer less.
+        // An arriving customer finds the averages of the network with one customer less.
         for customer in 1..=customers {
             let times: Vec<_> = servers
                 .iter()
@@ -66,30 +67,30 @@ impl ClosedNetwork {
         Ok(network)
     }
 
-    /// Rounds per unit of time, of all customers together.
+    /// Cycles per unit of time, of all customers together.
     pub fn throughput(&self) -> f64 {
         self.throughput
     }
 
-    /// Share of time in which a server of a kind works; none where there is no such kind.
+    /// Share of time in which a server of a kind works; `None` if there is no such kind.
     pub fn utilisation(&self, kind: usize) -> Option<f64> {
         self.servers.get(kind).map(|server| server.1 * self.throughput)
     }
 
-    /// Mean number of customers in queue and service at a server of a kind; none where there is no
+    /// Mean number of customers in queue and service at a server of a kind; `None` if there is no
     /// such kind.
     pub fn number(&self, kind: usize) -> Option<f64> {
         self.numbers.get(kind).copied()
     }
 }
 
-/// A closed network in product form with several servers at a node: exponential service that all
-/// customers share, or places where nobody waits for another.
+/// A closed product-form network with several servers at a node: exponential service with the same
+/// distribution for all customers, or delays.
 ///
 /// Gordon and Newell, "Closed queuing systems with exponential servers", Operations Research 15(2),
 /// 1967, by Buzen's convolution ("Computational algorithms for closed queueing networks with
 /// exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the
-/// nodes times the square of the customers; where all have one server, [`ClosedNetwork`] is faster.
+/// nodes times the square of the customers; if all have one server, [`ClosedNetwork`] is faster.
 ///
 /// ```
 /// use eventhorizon::statistics::theory::GordonNewell;
@@ -107,8 +108,8 @@ pub struct GordonNewell {
 }
 
 impl GordonNewell {
-    /// Nodes, (servers, demand), with servers for everybody where none are said: the demand is the
-    /// mean time of service that a customer takes there in a round.
+    /// Takes nodes, as (servers, demand), with `None` for a delay: the demand is the mean service
+    /// that a customer needs there in a cycle.
     pub fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
         for &(_, demand) in nodes {
             check_rate("the demand", demand)?;
@@ -127,14 +128,14 @@ impl GordonNewell {
         let nodes: Vec<_> = nodes.iter().map(|node| (node.0, weights(node))).collect();
         let mut none = vec![0.0; size + 1];
         none[0] = 1.0;
-        // Of the nodes before each, and of those from each on.
+        // The weights of the nodes before each, and of those from each on.
         let mut before = vec![none.clone()];
         for (_, weights) in &nodes {
             before.push(convolve(&before[before.len() - 1], weights));
         }
         let all = &before[nodes.len()];
         if !all.iter().all(|weight| weight.is_finite() && *weight > 0.0) {
-            let remedy = "choose a smaller one: the numbers on the way would be too large or too small";
+            let remedy = "choose a smaller one; intermediate numbers would be too large or too small";
             return Err(AnalysisError::Setting {
                 what: "the network",
                 value: format!("{customers} customers at {} nodes", nodes.len()),
@@ -157,17 +158,17 @@ impl GordonNewell {
         Ok(Self { throughput, numbers, waiting })
     }
 
-    /// Rounds per unit of time, of all customers together.
+    /// Cycles per unit of time, of all customers together.
     pub fn throughput(&self) -> f64 {
         self.throughput
     }
 
-    /// Mean number of customers at a node; none where there is no such node.
+    /// Mean number of customers at a node; `None` if there is no such node.
     pub fn number(&self, node: usize) -> Option<f64> {
         self.numbers.get(node).copied()
     }
 
-    /// Mean number of those who wait there.
+    /// Mean number of waiting customers at a node.
     pub fn number_waiting(&self, node: usize) -> Option<f64> {
         self.waiting.get(node).copied()
     }

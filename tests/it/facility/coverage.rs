@@ -1,8 +1,8 @@
-//! How often intervals hold what theory says: each kind of measure, in short and long runs, by
-//! replications, batches and to a precision.
+//! How often intervals hold the value of theory: each kind of measure, in short and long runs, by
+//! replications, by batches and to a precision.
 //!
-//! `scripts/test --long` makes the whole table, of 400 experiments for each cell, and prints it as
-//! docs/statistics.md has it. By default a few cells are made.
+//! `scripts/test --long` computes the whole table, with 400 experiments for each cell, and prints
+//! it as in docs/statistics.md. By default a few cells are computed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::shipped_one;
 
-/// How intervals are made.
+/// The method of the intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Method {
     Replications(u32),
@@ -39,11 +39,11 @@ struct Setting {
     method: Method,
     until: f64,
     warm_up: f64,
-    /// Whether it is of quantiles, and of nothing else.
+    /// Whether only quantiles are measured.
     quantiles: bool,
 }
 
-/// How many intervals held the value, of how many.
+/// The number of intervals that held the value, and of all.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     inside: u32,
@@ -66,7 +66,7 @@ fn network(name: &str) -> Network {
     }
 }
 
-/// The measure, and quantiles from 90 % on as one.
+/// The kind of a measure; quantiles from 90 % on are one kind.
 fn kind(measure: Measure) -> &'static str {
     match measure {
         Measure::SojournQuantile(50) => "sojourn_50",
@@ -90,7 +90,7 @@ fn made(facility: &Facility, setting: &Setting, seed: u64) -> Report {
     report.unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", setting.network))
 }
 
-/// The cells of a setting, by kind of measure, in these experiments.
+/// The cells of a setting in these experiments, by kind of measure.
 fn cells(setting: &Setting, experiments: std::ops::Range<u64>) -> BTreeMap<&'static str, Cell> {
     let facility = network(setting.network).compile().unwrap();
     let reports = experiments.into_par_iter().map(|number| made(&facility, setting, 7_000_000 + number));
@@ -100,7 +100,7 @@ fn cells(setting: &Setting, experiments: std::ops::Range<u64>) -> BTreeMap<&'sta
                 continue;
             };
             let quantile = matches!(row.measure, Measure::SojournQuantile(_) | Measure::Empty);
-            // What has no spread is what theory says but for rounding.
+            // A measure without spread equals theory except for rounding.
             if upper - lower < 1e-9 * theory || quantile != setting.quantiles {
                 continue;
             }
@@ -141,7 +141,7 @@ fn quantiles_of_short_runs_are_not_biased() {
     for measure in ["sojourn_50", "sojourn_90 to 99"] {
         assert!(cells[measure].share() >= SHORT, "{measure}: {cells:?}");
     }
-    // In so few of them, times beyond the highest quantile are rare.
+    // With so few replications, times beyond the highest quantile are rare.
     let few = made(&network("mm1").compile().unwrap(), &quantiles_of_mm1(10, 1000.0), 7_000_000);
     let named = |measure: &str| few.warnings.iter().any(|warning| warning.contains(measure));
     assert!(named("sojourn_99 at `server`") && !named("sojourn_50"), "{few}");
@@ -158,7 +158,7 @@ fn short_runs_are_not_biased() {
     }
 }
 
-/// All that the table is of.
+/// All rows of the table.
 fn settings() -> Vec<Setting> {
     let of = |network, [short, long, longer]: [f64; 3], warm_up, share| {
         let setting = |method, until| Setting { network, method, until, warm_up, quantiles: false };
@@ -185,11 +185,11 @@ fn settings() -> Vec<Setting> {
     settings
 }
 
-/// What a cell may hold.
+/// The coverage that a cell may have.
 const COVERS: std::ops::RangeInclusive<f64> = 0.92..=0.98;
 
-/// The least of cells that stayed outside with two estimators, for reasons that docs/statistics.md
-/// gives and reports warn of.
+/// The lower bound for cells that stay outside with two estimators, for reasons that
+/// docs/statistics.md gives and reports warn of.
 fn least(setting: &Setting, measure: &str) -> f64 {
     match (measure, setting.method) {
         ("sojourn_deviation" | "wait_deviation", _) => 0.905,
@@ -203,7 +203,7 @@ fn intervals_hold_what_theory_says() {
     if !long() {
         return;
     }
-    // By default all; or those of which the network and how intervals are made begin so.
+    // By default all settings; or those whose network and method start with this text.
     let only = std::env::var("EVENTHORIZON_COVERAGE").unwrap_or_default();
     let again = std::env::var_os("EVENTHORIZON_COVERAGE_ONCE").is_none();
     let mut outside = Vec::new();

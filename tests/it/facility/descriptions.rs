@@ -1,4 +1,4 @@
-//! What a description says, and what is wrong with a bad one.
+//! Valid descriptions, and errors in invalid ones.
 
 use eventhorizon::facility::{
     Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Route, Source, Station, Study,
@@ -8,7 +8,7 @@ use super::{shipped, shipped_one};
 
 const EXPONENTIAL: Distribution = Distribution::Exponential(1.0);
 
-/// A network that is right, as a beginning.
+/// A valid network to start from.
 fn right() -> Network {
     Network::new("test")
         .source("in", Source::new(Distribution::Exponential(2.0), "server"))
@@ -121,6 +121,18 @@ fn errors_of_a_file_name_line_and_field() {
 }
 
 #[test]
+fn mistyped_names_are_refused_with_what_was_meant() {
+    let error = Network::from_toml("name = \"typo\"\n[station.desk]\nservrs = 2\n").unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("Did you mean `servers`?"), "{error}");
+    let network = Network::new("typo")
+        .source("in", Source::new(EXPONENTIAL, "sevrer"))
+        .station("server", Station::new(EXPONENTIAL, "out"))
+        .sink("out");
+    let error = refused(&network).to_string();
+    assert!(error.contains("did you mean `server`?"), "{error}");
+}
+
+#[test]
 fn bad_networks_are_refused_and_the_node_is_named() {
     use FacilityError as E;
     right().compile().unwrap();
@@ -159,7 +171,7 @@ fn bad_networks_are_refused_and_the_node_is_named() {
     to([Link::to("out"), Link::to("server").with(0.25)].into()).compile().unwrap();
     assert!(matches!(refused(&to(Vec::new().into())), E::NoWay { node, .. } if node == "server"));
     assert!(matches!(refused(&to(Route::in_turn(&[]))), E::NoWay { node, .. } if node == "server"));
-    // Who comes from outside never leaves. (The sink is reached by others.)
+    // Customers from outside never leave. (Others reach the sink.)
     let network = Network::new("test")
         .source("in", Source::new(Distribution::Exponential(9.0), "trap"))
         .source("other", Source::new(Distribution::Exponential(9.0), "out"))
@@ -169,7 +181,7 @@ fn bad_networks_are_refused_and_the_node_is_named() {
     assert!(matches!(refused(&to("server".into())), E::Unreachable { node } if node == "out"));
     assert!(matches!(refused(&right().sink("elsewhere")), E::Unreachable { node } if node == "elsewhere"));
     let closed = Network::new("test").station("a", Station::new(EXPONENTIAL, "a"));
-    assert!(matches!(refused(&closed), E::Unreachable { node } if node == "a"), "nobody is in it");
+    assert!(matches!(refused(&closed), E::Unreachable { node } if node == "a"), "it has no customers");
     let untimed = Network::from_toml(
         "name = \"n\"\n[source.in]\ninterarrival = { exponential = 2 }\nto = \"server\"\n[station.server]\nto = \"out\"\n[sink.out]",
     );
@@ -224,7 +236,7 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
             .delay("later", Delay::new(EXPONENTIAL, "first"))
             .sink("out")
     };
-    // Half of them come again: as many as it serves.
+    // Half of them return: the load is 1.
     let half = [Link::to("out").with(0.5), Link::to("later").with(0.5)];
     let error = refused(&network(half.clone().into()));
     assert!(
@@ -233,7 +245,7 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
     );
     network(half.into()).compile_unstable().unwrap();
     network([Link::to("out"), Link::to("later").with(0.49)].into()).compile().unwrap();
-    // It ends where too many wait.
+    // The run ends when too many customers wait.
     let flooded = Network::new("test")
         .source("in", Source::new(Distribution::Exponential(0.5), "server"))
         .station("server", Station::new(EXPONENTIAL, "out"))
@@ -245,11 +257,11 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
         matches!(&error, FacilityError::LineFull { node, room: 1000, replication: 0 } if node == "server"),
         "{error}"
     );
-    // There is no steady state to tell of, but of who comes.
+    // There is no steady state to compare with, but arrivals are.
     let report = facility.study(&Study::new(4, 50.0, 0.0)).run().unwrap();
     let known: Vec<_> = report.results.iter().filter(|row| row.theory.is_some()).collect();
     assert!(known.len() == 1 && known[0].node == "in", "{known:?}");
-    // Those who do not wait for ever, or are lost, do not.
+    // Customers that do not wait for ever, or are lost, cause no instability.
     for station in [
         Station::new(EXPONENTIAL, "out").with_patience(EXPONENTIAL),
         Station::new(EXPONENTIAL, "out").with_capacity(4),
@@ -283,7 +295,7 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
             .sink("out")
     };
     let first = || Station::new(Distribution::Exponential(0.5), "second");
-    // All that comes has to pass, and the line before grows; unless the first station loses some,
+    // All arrivals have to pass, so the first line grows, unless the first station loses customers
     // or is full for the source.
     unstable(&line(first()), Some(("third", 1.25)));
     unstable(&line(first().with_capacity(4)), None);
@@ -300,7 +312,7 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
             .station("behind", Station::new(Distribution::Exponential(0.1), "out"))
             .sink("out")
     };
-    // Three can be served in a unit of time. (Of the station behind it is not known.)
+    // Three can be served per unit of time. (The station after it is unknown.)
     let other = |mean: f64| Source::new(Distribution::Exponential(mean), "other").of("b");
     let with = |interarrival: f64, mean: f64| {
         shop(interarrival).source("more", other(mean)).station("other", Station::new(EXPONENTIAL, "out"))
@@ -309,7 +321,7 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
     unstable(&with(0.25, 2.0), Some(("fast, slow", 4.0 / 3.0)));
     // A shortest line hides no other.
     unstable(&with(0.4, 0.5), Some(("other", 2.0)));
-    // What comes to one of the lines besides counts, too.
+    // Other arrivals to one of the lines count too.
     let besides = with(0.4, 2.0).source("besides", Source::new(Distribution::Exponential(1.6), "slow"));
     unstable(&besides, Some(("fast, slow", 3.125 / 3.0)));
 }
@@ -353,7 +365,7 @@ fn what_cannot_be_drawn_is_told_before_loads() {
         (Distribution::Constant(f64::INFINITY), "inf is not a finite number"),
         (Distribution::Constant(1e300), "fewer ticks per unit"),
         (Distribution::Exponential(-f64::INFINITY), "-inf is not a finite number"),
-        (Distribution::Uniform([9.0, 8.0]), "the second has to be the later"),
+        (Distribution::Uniform([9.0, 8.0]), "the second has to be greater"),
         (Distribution::Weibull { scale: 2.0, shape: 0.1 }, "shape 0.1"),
         (Distribution::Erlang { stages: 0, mean: 9.0 }, "stages"),
     ] {
@@ -442,8 +454,8 @@ fn names_that_results_have_for_other_things_are_refused() {
         assert!(text.contains(why) && !text.contains(char::is_control), "{error}");
     };
     let node = |name: &str| right().source("more", Source::new(EXPONENTIAL, name)).sink(name);
-    called(&right().with_classes(&["all"]), "all", "all classes together");
-    called(&node("(network)"), "(network)", "all nodes together");
+    called(&right().with_classes(&["all"]), "all", "for all classes");
+    called(&node("(network)"), "(network)", "for all nodes");
     for bad in ["a\nb", "\u{1b}[31mred", "\u{0}", "\u{7f}", "\u{9b}", "\u{fffe}"] {
         called(&right().with_classes(&[bad]), bad, "control character");
         called(&node(bad), bad, "control character");
@@ -453,7 +465,7 @@ fn names_that_results_have_for_other_things_are_refused() {
         (network.name, network.unit) = ("test".to_owned(), bad.to_owned());
         called(&network, bad, "control character");
     }
-    // Each may be what the other is called, and have any letters.
+    // A node may have the name of a class, with any letters.
     node("all").with_classes(&["(network)"]).compile().unwrap();
     node("Straße 7 – \"東\"").compile().unwrap();
 }
@@ -470,7 +482,7 @@ fn a_station_with_more_servers_than_anybody_counts_is_run() {
         )
         .sink("out");
     let report = network.compile().unwrap().study(&Study::new(2, 20.0, 0.0)).run().unwrap();
-    // Formulas that look at each server would take minutes, and memory for all of them.
+    // Formulas that sum over servers would take minutes, and memory for all of them.
     for node in ["server", "impatient"] {
         assert_eq!(report.row(node, Some("customer"), Measure::Wait).unwrap().theory, None);
     }
@@ -484,13 +496,13 @@ fn refusals_say_what_is_meant() {
     let error = facility.study(&Study::new(1, 20.0, 0.0)).run().unwrap_err();
     assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`s`"), "{error}");
     assert!(!error.to_string().contains("each other"), "{error}");
-    // A way round that has a way out.
+    // A circle with an exit.
     let round = right()
         .source("more", Source::new(Distribution::Exponential(9.0), "round"))
         .router("round", [Link::to("round").with(0.5), Link::to("out")]);
     let error = refused(&round);
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "round"), "{error}");
-    assert!(error.to_string().contains("nothing bounds how often"), "{error}");
+    assert!(error.to_string().contains("circle without end"), "{error}");
     // A line that is named twice.
     let twice = right().source(
         "more",
@@ -523,7 +535,7 @@ fn a_link_alone_is_a_list_of_one() {
         let error = network(to).unwrap_err().to_string();
         assert!(error.contains(word), "{to}: {error}");
     }
-    // Sums in binary are printed as people write them.
+    // Sums of binary fractions are printed in short decimals.
     let shares = "[{ node = \"B\", probability = 0.65 }, { node = \"out\", probability = 0.3 }]";
     let error = network(shares).unwrap().compile().unwrap_err().to_string();
     assert!(error.contains("add up to 0.95;"), "{error}");

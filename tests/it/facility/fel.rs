@@ -1,5 +1,5 @@
-//! The event list of Park and Fishwick: the GPU against its twin, and without intervals against the
-//! sequential engine of `pdes`.
+//! The event list of Park and Fishwick: the GPU against its reference implementation, and without
+//! intervals against the sequential engine of `pdes`.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::common::gpu;
 
-/// What both give at some times.
+/// Compares both at some times.
 fn same(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: u64, ends: &[u64]) -> FelResults {
     let interval = Ticks::new(interval);
     let mut simulation = FelSimulation::new(gpu, network, seed, interval).unwrap();
@@ -36,8 +36,8 @@ fn torus(rows: u32, columns: u32, tokens: u32, mean: u64) -> FelNetwork {
 
 #[test]
 fn without_an_interval_it_has_the_bits_of_the_conservative_engine() {
-    // Times of some ticks, so that many events share one. (With an odd side, stations are numbered
-    // row by row.)
+    // Service times of a few ticks, so that many events are simultaneous. (With an odd side,
+    // stations are numbered row by row.)
     for (ticks, rows, columns, tokens) in
         [(3, 15, 7, 105), (100, 9, 5, 12), (1 << 20, 15, 7, 300), (2, 1, 1, 3)]
     {
@@ -78,7 +78,7 @@ fn intervals_of_any_length_and_runs_cut_anywhere() {
 #[test]
 fn tokens_that_arrive_together_are_taken_by_their_original_times() {
     // Many send to one, in whole intervals of a mean: most arrivals are simultaneous. A later end
-    // shows who was taken first.
+    // shows the order of service.
     let facilities = (0..40).map(|facility| {
         let targets = if facility == 0 { (1..40).collect() } else { vec![0] };
         (Ticks::new(if facility == 0 { 3 } else { 100 }), targets, 2)
@@ -162,7 +162,7 @@ fn a_run_that_its_watcher_ends_goes_on_from_there() {
 
 #[test]
 fn time_that_stands_still_is_told() {
-    // Services are rounded to nothing, whatever is drawn.
+    // Every service is rounded to zero.
     let network = torus(4, 4, 16, 100);
     let interval = Ticks::new(1 << 20);
     let mut simulation = FelSimulation::new(&gpu(), &network, 1, interval).unwrap();
@@ -205,12 +205,12 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     assert!(results.served() > 300);
     let mut reference = FelReference::new(&network, 1, Ticks::ZERO).unwrap();
     reference.run(end).unwrap();
-    // Nine alike facilities, nine customers.
+    // Nine equal facilities, nine customers.
     let utilisation = reference.results().utilisation();
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
-        ("mm1", "is no such station"),
-        ("machine_repair", "`repair` is no such station"),
+        ("mm1", "is not such a station"),
+        ("machine_repair", "`repair` is not such a station"),
         ("processor", "serves several classes"),
     ] {
         let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();

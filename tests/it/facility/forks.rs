@@ -1,4 +1,4 @@
-//! Fork and join: customers that are parted into siblings, and joined again.
+//! Fork and join: customers that are split into tasks, and joined again.
 
 use eventhorizon::facility::{
     Backend, Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Route, Source,
@@ -18,18 +18,18 @@ fn two_parts_of_an_order_take_as_long_as_nelson_and_tantawi_say() {
     let report = studied(&network, &Study::new(32, 8000.0, 1000.0));
     let (inside, all, furthest, which) = covered(&report);
     assert!(all >= 20 && furthest < 2.5 && inside * 5 >= all * 4, "{which}\n{report}");
-    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than one of them; and Little's law for the
+    // (12 - 0.7) / 8 of 1.4 / (1 - 0.7), a fifth more than a single one; and Little's law for the
     // whole.
     let customer = Some("customer");
     let row = report.row("picking", customer, Measure::Sojourn).unwrap();
     assert!((row.theory.unwrap() - 11.3 / 8.0 * 1.4 / 0.3).abs() < 1e-9, "{row:?}");
     within(&report, "shipped", customer, Measure::Sojourn, row.theory.unwrap() + 2.0);
     within(&report, "(network)", None, Measure::Number, (row.theory.unwrap() + 2.0) / 2.0);
-    // Two siblings of whoever is there, less those that are still served: a station has 7 / 3.
-    within(&report, "picking", None, Measure::Siblings, row.theory.unwrap() - 2.0 * 7.0 / 3.0);
+    // Two tasks of each customer there, less those that are still served: a station has 7 / 3.
+    within(&report, "picking", None, Measure::Tasks, row.theory.unwrap() - 2.0 * 7.0 / 3.0);
 }
 
-/// Siblings who overtake each other, in a fork in which another lies: the last of three exponential
+/// Tasks that overtake each other, in a fork in which another lies: the last of three exponential
 /// times.
 fn within_each_other() -> Network {
     Network::new("nested")
@@ -39,7 +39,7 @@ fn within_each_other() -> Network {
         .delay("x", Delay::new(exponential(2.0), "outer"))
         .delay("y", Delay::new(exponential(2.0), "inner"))
         .delay("z", Delay::new(exponential(2.0), Route::in_turn(&["inner"])))
-        // Of `b` there is one sibling more, and all of them are of the other class on their way.
+        // Class `b` has one task more, and all of its tasks travel as the other class.
         .fork(
             "outer",
             Fork::new(
@@ -61,20 +61,20 @@ fn within_each_other() -> Network {
 #[test]
 fn the_last_of_several_times_is_that_of_harmonic_numbers_in_forks_within_forks() {
     let report = studied(&within_each_other(), &Study::new(16, 800.0, 50.0));
-    let harmonic = |siblings: u32| (1..=siblings).map(|place| 1.0 / f64::from(place)).sum::<f64>();
+    let harmonic = |tasks: u32| (1..=tasks).map(|place| 1.0 / f64::from(place)).sum::<f64>();
     within(&report, "outer", Some("a"), Measure::Sojourn, 2.0 * harmonic(3));
     within(&report, "outer", Some("b"), Measure::Sojourn, 2.0 * harmonic(4));
     within(&report, "inner", Some("a"), Measure::Sojourn, 2.0 * harmonic(2));
     assert_eq!(report.row("inner", Some("a"), Measure::Sojourn).unwrap().theory, Some(3.0));
-    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "nobody comes as `b`");
-    // Who was parted is one customer, and what he was at first.
+    assert!(report.row("inner", Some("b"), Measure::Sojourn).is_none(), "no customer arrives as `b`");
+    // A forked customer counts once, with its original class.
     within(&report, "out", Some("a"), Measure::Throughput, 4.0);
     within(&report, "kept", Some("b"), Measure::Throughput, 1.0);
     within(&report, "(network)", None, Measure::Number, 8.0 * harmonic(3) + 2.0 * harmonic(4));
 }
 
 #[test]
-fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
+fn tasks_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
     // One comes at 1, 2, 3, ...; every other first part takes 5, and the rest 0.5: who comes later
     // is joined before.
     let network = Network::new("clockwork")
@@ -87,18 +87,18 @@ fn siblings_are_joined_with_their_own_and_times_of_no_chance_are_exact() {
         .sink("out");
     let report = studied(&network, &Study::new(2, 110.0, 10.0));
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
-    // 5 and 0.75 by turns. Matched in the order in which they came, it would be about 3 for each,
-    // with another deviation.
+    // Alternately 5 and 0.75. Matched in the order of arrival, it would be about 3 for each, with
+    // another deviation.
     assert_eq!(row("out", Measure::Sojourn), 2.875);
     assert!((row("out", Measure::SojournDeviation) - 2.125).abs() < 1e-4);
     assert_eq!(row("parts", Measure::Number), 2.875);
     // The paper waits for 4.25 of 5 of the slow, and the fast part for 0.25 for the paper.
-    assert_eq!(report.row("parts", None, Measure::Siblings).unwrap().mean, Some(2.25));
+    assert_eq!(report.row("parts", None, Measure::Tasks).unwrap().mean, Some(2.25));
     assert_eq!(report.row("(network)", None, Measure::Number).unwrap().mean, Some(2.875));
 }
 
-/// Closed, with a station that blocks between fork and join, customers that are parted again and
-/// again, and a shortest line behind.
+/// Closed, with a station that blocks between fork and join, customers that are forked repeatedly,
+/// and a shortest line after the join.
 fn closed() -> Network {
     Network::new("closed")
         .with_classes(&["a", "b"])
@@ -151,11 +151,11 @@ fn room_for_those_who_were_parted_is_made_as_it_is_needed_and_shows_in_nothing()
 }
 
 #[test]
-fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named() {
-    let right = |station: Station, siblings: &[Link]| {
+fn tasks_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named() {
+    let right = |station: Station, tasks: &[Link]| {
         Network::new("test")
             .source("in", Source::new(exponential(9.0), "parts"))
-            .fork("parts", Fork::new(siblings.to_vec(), "out"))
+            .fork("parts", Fork::new(tasks.to_vec(), "out"))
             .station("one", station)
             .delay("two", Delay::new(exponential(1.0), "parts"))
             .sink("out")
@@ -165,7 +165,7 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     right(one("parts".into()), &both).compile().unwrap();
     let refused = |network: Network| network.compile_unstable().expect_err("it is refused");
     let lost = |station: Station, at: &str, how: &str| match refused(right(station, &both)) {
-        FacilityError::Siblings { fork, node, what, .. } => {
+        FacilityError::Tasks { fork, node, what, .. } => {
             assert_eq!((&*fork, &*node), ("parts", at));
             assert!(what.contains(how), "{what}");
         }
@@ -178,15 +178,13 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     lost(home().with_balking(&[0.0, 0.5]), "one", "balk");
     lost(one("one".into()), "one", "no way back");
 
-    // Forks that overlap, and siblings that go round in no time.
+    // Forks that overlap, and tasks that go round in no time.
     let fork = |to: &str| right(one(to.into()), &both).fork("other", Fork::new(["three"], "parts"));
     let three = |to: &str| Delay::new(exponential(1.0), to);
     fork("other").delay("three", three("other")).compile().unwrap();
     let error = refused(fork("other").delay("three", three("parts")));
     let reported = error.to_string();
-    assert!(
-        matches!(error, FacilityError::Siblings { fork, node, .. } if fork == "other" && node == "parts")
-    );
+    assert!(matches!(error, FacilityError::Tasks { fork, node, .. } if fork == "other" && node == "parts"));
     assert!(
         reported.contains("`other`") && reported.contains("`parts`") && reported.contains("join them before"),
         "{reported}"
@@ -203,7 +201,7 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     assert!(matches!(refused(idle), FacilityError::NoWay { node, .. } if node == "parts"));
     let many = vec![Link::to("one"); 65];
     assert!(matches!(refused(right(home(), &many)), FacilityError::Setting { value, .. } if value == "65"));
-    // Both siblings come to one server, and it serves one of two.
+    // Both tasks come to one server, and it serves one of two.
     let twice = [Link::to("one"), Link::to("one"), Link::to("two")];
     right(home(), &twice).compile().unwrap();
     let station = Station::new(exponential(5.0), "parts");

@@ -1,5 +1,5 @@
-//! Networks of fixed times, made by chance, against a simulator of their own that is written from
-//! docs/guide-networks.md alone: every visit of every customer is the same.
+//! Random networks with fixed times against a separate simulator that is written only from
+//! docs/guide-networks.md: every visit of every customer is the same.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -16,8 +16,8 @@ enum Order {
     Polling,
 }
 
-/// Where customers go: to several nodes in turn, or along one way that takes time and may change
-/// their class.
+/// The successors of a node: several nodes in turn, or one route with a travel time and possibly
+/// another class.
 #[derive(Debug, Clone)]
 enum To {
     InTurn(Vec<usize>),
@@ -34,7 +34,7 @@ enum Kind {
 
 #[derive(Debug, Clone)]
 struct Station {
-    /// None: a delay.
+    /// `None`: a delay.
     servers: Option<u32>,
     capacity: Option<usize>,
     order: Order,
@@ -42,7 +42,7 @@ struct Station {
     patience: Option<u64>,
     breakdown: Option<(u64, u64)>,
     schedule: Vec<(u64, u32)>,
-    /// Whether who finds so many leaves at once.
+    /// For each number of customers at the station, whether an arrival leaves at once.
     balking: Vec<bool>,
 }
 
@@ -59,17 +59,17 @@ struct Customer {
     entered: u64,
     arrived: u64,
     began: Option<u64>,
-    /// Of a service that was interrupted.
+    /// The remaining time of an interrupted service.
     left: Option<u64>,
-    /// Which time in a line it is, so that the end of another one's patience is not its own.
+    /// The number of this wait, so that the end of an earlier patience does not apply to it.
     wait: u64,
 }
 
-/// What happens at a node, in the order of the guide's table.
+/// The kinds of events at a node, in the order of the guide's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// The server where interruptions are possible; class, when the customer entered and arrived;
-    /// the service.
+    /// The server if services can be interrupted; class, when the customer entered and arrived; the
+    /// service.
     Completion(usize, usize, u64, u64, u64),
     Repair,
     Breakdown,
@@ -77,7 +77,7 @@ enum What {
     Emission(bool),
     Wake,
     Patience(u64),
-    /// Class, whether it travelled, the node that it comes from, when it entered the network.
+    /// Class, whether it travelled, the node it comes from, when it entered the network.
     Arrival(usize, bool, usize, u64),
 }
 
@@ -120,9 +120,9 @@ struct Simulator<'a> {
     nodes: &'a [Node],
     states: Vec<State>,
     now: u64,
-    /// What is due: when, where, what.
+    /// Pending events: time, node, kind.
     pending: Vec<(u64, usize, What)>,
-    /// Who arrives at other nodes in the next round of this instant.
+    /// Arrivals at other nodes in the next round of this instant.
     inbox: Vec<(usize, What)>,
     serial: u64,
     seen: Vec<Seen>,
@@ -180,7 +180,7 @@ impl<'a> Simulator<'a> {
         all.seen
     }
 
-    /// What is due first at a node at this instant.
+    /// The first event at a node at this instant.
     fn take(&mut self, place: usize) -> Option<What> {
         let due = |event: &&(u64, usize, What)| event.0 == self.now && event.1 == place;
         let first = self.pending.iter().filter(due).map(|event| event.2).min()?;
@@ -223,7 +223,7 @@ impl<'a> Simulator<'a> {
         }
         state.busy[server] = Some(Server { customer: who, end, service });
         state.polled = who.class;
-        // Where nothing interrupts a service, nobody can tell the servers apart.
+        // Without interruptions the servers are indistinguishable.
         let named = station.order == Order::Preemptive || station.breakdown.is_some();
         let key = if named { server } else { 0 };
         self.pending.push((end, place, What::Completion(key, who.class, who.entered, who.arrived, service)));
@@ -234,7 +234,7 @@ impl<'a> Simulator<'a> {
         let state = &mut self.states[place];
         let first = if station.order == Order::Polling { state.polled } else { 0 };
         let line = [first, 1 - first].into_iter().find(|&line| !state.lines[line].is_empty());
-        let who = state.lines[line.expect("somebody waits")].pop_front().unwrap();
+        let who = state.lines[line.expect("a customer waits")].pop_front().unwrap();
         self.begin(place, who, None);
     }
 
@@ -279,8 +279,8 @@ impl<'a> Simulator<'a> {
 
     fn at_station(&mut self, place: usize, station: &Station, what: What) {
         let now = self.now;
-        // Where servers may be free while customers wait, they are taken after completions, shifts
-        // and repairs.
+        // If servers may be free while customers wait, customers are served after completions,
+        // shifts and repairs.
         let wakes = station.breakdown.is_some() || !station.schedule.is_empty();
         match what {
             What::Completion(.., service) => {
@@ -360,7 +360,7 @@ impl<'a> Simulator<'a> {
             return self.begin(place, who, None);
         }
         if station.order == Order::Preemptive {
-            // The lowest class, and of these who began last.
+            // The lowest class; among equals, the one that began last.
             let order = |server: usize| {
                 let server = self.states[place].busy[server].as_ref().unwrap();
                 (server.customer.class, server.service)
@@ -377,7 +377,7 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// A network by chance: its nodes, and the description.
+/// A random network: its nodes, and the description.
 fn chance(number: u64) -> (Vec<Node>, String) {
     let mut stream = Stream::new(53, 1, number);
     let mut below = move |n: usize| stream.below(u32::try_from(n).unwrap()) as usize;
@@ -388,7 +388,7 @@ fn chance(number: u64) -> (Vec<Node>, String) {
     }
     let first = kinds.len();
     for number in 0..1 + below(4) {
-        // The first is no router: a network has a station or a delay.
+        // The first node is no router: a network has a station or a delay.
         let kind = if number == 0 { 1 + below(5) } else { below(6) };
         let servers = 1 + below(3) as u32;
         let mut station = Station {
@@ -443,7 +443,7 @@ fn chance(number: u64) -> (Vec<Node>, String) {
         let to = if matches!(kind, Kind::Router) || below(3) > 0 {
             let mut all = vec![next];
             for _ in 0..below(3) {
-                // Routers lead onwards, so that nobody goes round in no time.
+                // Routers lead onwards, so that no customer moves in a circle without time.
                 let least = if matches!(kind, Kind::Station(_)) { first } else { next };
                 all.push(least + below(count.saturating_sub(least).max(1)));
             }

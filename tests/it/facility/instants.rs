@@ -1,12 +1,12 @@
-//! Simultaneous events in the order of the table in docs/guide-networks.md, with values found by
+//! Simultaneous events in the order of the table in docs/guide-networks.md, with values computed by
 //! hand.
 
 use eventhorizon::facility::{Backend, Follow, Measure, Network, Outcome, Study};
 
 use super::common::gpu;
 
-/// A pair, the network without its head, until when, and of each visit to node `s`: when it came,
-/// began and left.
+/// A pair, the network without its head, the end, and for each visit to node `s`: the times of
+/// arrival, start of service and departure.
 type Case = (&'static str, &'static str, f64, &'static [(f64, Option<f64>, Option<f64>)]);
 
 const END: &str = "\nto = \"out\"\n[sink.out]\n";
@@ -125,7 +125,7 @@ fn a_line_of_fixed_times_at_a_load_of_one_is_served_without_waits() {
     let began: Vec<_> = visits.iter().filter(|visit| visit.node == "s").map(|visit| visit.began).collect();
     let hours: Vec<_> = (1..24).map(|hour| Some(f64::from(hour))).collect();
     assert_eq!(began[..23], hours);
-    // A service that varies is refused still.
+    // A service with varying times is still refused.
     let text = include_str!("../../data/networks/load_of_one.toml")
         .replace("service = { constant", "service = { exponential");
     Network::from_toml(&text).unwrap().compile().unwrap_err();

@@ -1,5 +1,5 @@
-//! Queueing networks: the GPU does what the sequential engine does, bit for bit; both do what
-//! theory says; and what is wrong with a description is told.
+//! Queueing networks: the GPU gives the bits of the sequential engine, both agree with theory, and
+//! errors in descriptions are reported.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use crate::common;
 use eventhorizon::facility::Network;
 
-/// The networks that ship, by file name.
+/// The networks in the repository, by file name.
 fn shipped() -> Vec<(String, Network)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/networks");
     let mut found: Vec<_> = std::fs::read_dir(folder)

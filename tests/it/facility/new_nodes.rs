@@ -1,6 +1,6 @@
 //! Shared servers, blocking, shortest lines, breakdowns, schedules, changing rates, balking,
-//! polling; distributions, and one long run: against theory, or against the stationary distribution
-//! of a Markov chain.
+//! polling, distributions, and one long run: compared with theory, or with the stationary
+//! distribution of a Markov chain.
 
 use eventhorizon::facility::{
     Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Report, Route, Source, Station,
@@ -18,7 +18,7 @@ pub(crate) fn studied(network: &Network, study: &Study) -> Report {
     network.compile().unwrap().study(study).run().unwrap()
 }
 
-/// That an interval has a value in it, or nearly.
+/// Checks that an interval contains a value, with a margin.
 #[track_caller]
 pub(crate) fn within(report: &Report, node: &str, class: Option<&str>, measure: Measure, expected: f64) {
     let row = report.row(node, class, measure).unwrap_or_else(|| panic!("{node} {measure}\n{report}"));
@@ -76,7 +76,7 @@ fn of_servers_that_are_shared_only_means_count() {
                 .map(|time| (time * 1e6).round()),
             Some(2_333_333.0)
         );
-        // Two servers, of which nobody has more than one; exponential, it is M/M/2.
+        // Two servers; a customer uses at most one, so with exponential times it is M/M/2.
         network = Network::new("M/M/2-PS")
             .source("in", Source::new(exponential(1.0), "server"))
             .station(
@@ -92,8 +92,8 @@ fn of_servers_that_are_shared_only_means_count() {
 
 #[test]
 fn shares_are_exact() {
-    // At 0 comes one who takes 3, at 1 one who takes 1: they share from 1 to 3, and the first is
-    // ready at 4.
+    // A customer that takes 3 arrives at 0, one that takes 1 at 1: they share from 1 to 3, and the
+    // first is done at 4.
     let source =
         |at: f64, class: &str| Source::new(Distribution::Uniform([at, at + 1.0 / 512.0]), "server").of(class);
     let network = Network::new("two")
@@ -118,8 +118,8 @@ fn polling_keeps_what_kleinrock_says() {
     let network = shipped_one("polling");
     let report = studied(&network, &Study::new(32, 6000.0, 500.0));
     let row = |class, measure| report.row("crane", Some(class), measure).unwrap().mean.unwrap();
-    // Loads times waits: load times the wait of one line, W = R / (1 - load), with R half the rates
-    // times the second moments.
+    // The loads times the waits sum to the load times the wait of a single line,
+    // W = R / (1 - load), with R half the rates times the second moments.
     let found: f64 = ["north", "south", "west"]
         .map(|class| row(class, Measure::Utilisation) * row(class, Measure::Wait))
         .iter()
@@ -128,14 +128,14 @@ fn polling_keeps_what_kleinrock_says() {
     let rest = 0.5 * (8.0 / 6.0 + 12.0 / 12.0 + (25.0 + 1.0 / 3.0) / 24.0);
     let expected = load * rest / (1.0 - load);
     assert!((found / expected - 1.0).abs() < 0.08, "{found} {expected}");
-    // Who is served where there is more to do waits for less: the crane is there more often.
+    // Customers at busier sites wait less: the crane is there more often.
     assert!(row("north", Measure::Wait) < row("west", Measure::Wait), "{report}");
 }
 
 #[test]
 fn who_finds_no_room_keeps_his_server() {
-    // Two machines without room between them, and always work for the first: each is in one of
-    // three states a third of the time.
+    // Two machines without a buffer, and always work for the first: each is in one of three states
+    // a third of the time.
     let network = Network::new("saturated")
         .station("first", Station::new(exponential(1.0), "second").with_population(6))
         .station("second", Station::new(exponential(1.0), "first").with_capacity(1).blocking());
@@ -145,8 +145,8 @@ fn who_finds_no_room_keeps_his_server() {
     within(&report, "first", None, Measure::Blocked, 1.0 / 3.0);
     within(&report, "first", None, Measure::Busy, 2.0 / 3.0);
     within(&report, "first", Some("customer"), Measure::Utilisation, 1.0);
-    assert!(report.row("second", Some("customer"), Measure::Loss).is_none(), "nobody comes from a source");
-    // From a source, who finds no room is lost: M/M/1/3.
+    assert!(report.row("second", Some("customer"), Measure::Loss).is_none(), "no source sends there");
+    // Arrivals from a source are lost if the station is full: M/M/1/3.
     let network = Network::new("M/M/1/3")
         .source("in", Source::new(exponential(1.0), "server"))
         .station("server", Station::new(exponential(1.0), "out").with_capacity(3).blocking())
@@ -175,12 +175,12 @@ fn stations_that_wait_for_each_other_are_named() {
         matches!(&error, FacilityError::Deadlock { nodes, replication: 0 } if nodes == "`a`, `b`"),
         "{error}"
     );
-    // With room for one more there is none.
+    // With a capacity of one more there is no deadlock.
     let network =
         Network::new("no deadlock").station("a", station("b").with_capacity(2)).station("b", station("a"));
     studied(&network, &Study::new(4, 100.0, 1.0));
-    // Nor where somebody in a line will lose his patience: all servers are kept, and he waits at
-    // `b`. (From 1 to 50 nobody moves.)
+    // Nor if a customer in a line will lose its patience while all servers are blocked and it waits
+    // at `b`. (From 1 to 50 no customer moves.)
     let constant = Distribution::Constant;
     let network = |patience: Option<f64>| {
         let second = Station::new(constant(1.0), "a").with_capacity(2).blocking().with_population(2);
@@ -207,7 +207,7 @@ fn the_shortest_of_two_lines() {
         .station("a", Station::new(exponential(1.0), "out"))
         .station("b", Station::new(exponential(1.0), "out"))
         .sink("out");
-    // Of equal lines the first: numbers at a and b up to 29.
+    // Of equal lines the first is chosen: numbers at a and b up to 29.
     let (most, mut rates) = (30, Vec::new());
     for (a, b) in (0..most).flat_map(|a| (0..most).map(move |b| (a, b))) {
         let state = a * most + b;
@@ -283,7 +283,7 @@ fn breakdowns_and_balking_are_markov_chains() {
 
 #[test]
 fn what_changes_with_time() {
-    // M/M/infinity: what comes on average, times the mean.
+    // M/M/infinity: the mean arrival rate times the mean service.
     let network = Network::new("day and night")
         .source(
             "in",
@@ -294,7 +294,7 @@ fn what_changes_with_time() {
     let report = studied(&network, &Study::new(24, 2200.0, 200.0));
     within(&report, "in", Some("customer"), Measure::Throughput, 1.1);
     within(&report, "hall", Some("customer"), Measure::Number, 2.2);
-    // No chance at all: one comes every 10, and takes 3. From 20 to 40 nobody serves.
+    // No randomness: a customer arrives every 10, and takes 3. From 20 to 40 there is no server.
     let network = Network::new("shifts")
         .source("in", Source::new(Distribution::Constant(10.0), "desk"))
         .station(
@@ -304,15 +304,16 @@ fn what_changes_with_time() {
         .sink("out");
     let report = network.compile_unstable().unwrap().study(&Study::new(2, 80.0, 0.0)).run().unwrap();
     let row = |measure| report.row("desk", Some("customer"), measure).unwrap().mean.unwrap();
-    // They come at 10 … 70; those of 30 and 40 begin at 40 and 43 (he of 70 waits until the end).
+    // Arrivals at 10 … 70; those of 30 and 40 begin service at 40 and 43 (that of 70 waits until
+    // the end).
     assert_eq!(row(Measure::Wait), (10.0 + 3.0) / 6.0);
     assert_eq!(row(Measure::Utilisation), 18.0 / 50.0);
-    // From 25 to 40 there is no server, of which a share could be busy.
+    // From 25 to 40 there is no server, so no share of servers can be busy.
     let facility = network.compile_unstable().unwrap();
     let report = facility.study(&Study::new(2, 40.0, 25.0)).run().unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean, None);
     assert!(matches!(&report.warnings[..], [one] if one.contains("utilisation at `desk`")), "{report}");
-    // Nobody waits in the first of eight parts.
+    // No customer waits in the first of eight parts.
     let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8).run().unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Wait).unwrap().mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not told")), "{report}");
@@ -320,7 +321,7 @@ fn what_changes_with_time() {
 
 #[test]
 fn quantiles_that_no_bin_bounds_are_not_told() {
-    // A unit of the histogram is a tick, and it reaches to 4,096.
+    // A unit of the histogram is a tick, and its bins end at 4,096.
     let mut network = Network::new("quick and long")
         .source("in", Source::new(Distribution::Constant(1000.0), "quick"))
         .station("quick", Station::new(Distribution::Constant(1.0 / 65536.0), "long"))
@@ -329,7 +330,7 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
     network.ticks_per_unit = Some(1 << 20);
     let report = studied(&network, &Study::new(2, 20_000.0, 0.0).details(true));
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap();
-    assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "nobody waits");
+    assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "no customer waits");
     assert!(row("quick", Measure::SojournQuantile(50)).mean.unwrap() > 9e-6);
     assert_eq!(row("long", Measure::SojournQuantile(50)).mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("sojourn_50 at `long`")), "{report}");
@@ -350,7 +351,7 @@ fn a_quantile_stands_beside_the_width_of_its_bin() {
         let printed = format!("to {:.1} %", 100.0 * width / mean);
         assert!(report.to_string().lines().any(|line| line.ends_with(&printed)), "{report}");
     }
-    // Nobody waits: the first bin begins at 0.
+    // No customer waits: the first bin starts at 0.
     let wait = row(Measure::WaitQuantile(50));
     let width = wait.resolution.unwrap();
     assert!(wait.mean == Some(0.0) && width > 0.0 && width <= 1.0 / 64.0, "{width}");
@@ -405,7 +406,7 @@ fn distributions_are_told_to_their_bins() {
     }
     let all: f64 = report.lengths.iter().map(|row| row.mean).sum();
     assert!((all - 1.0).abs() < 1e-9);
-    // Of times without chance, the bin is known.
+    // Without randomness, the bin is known.
     let network = Network::new("clockwork")
         .with_classes(&["a", "b"])
         .source("in", Source::new(Distribution::Constant(10.0), "server").in_batches(2))
@@ -446,7 +447,7 @@ fn a_long_run_by_batches() {
     let number =
         |report: &Report| report.row("server", Some("customer"), Measure::Number).unwrap().mean.unwrap();
     assert!((number(&report) - number(&whole)).abs() < 1e-6, "{report}{whole}");
-    // A line that grows does not settle.
+    // A growing line has no steady state.
     let flooded = Network::new("flooded")
         .source("in", Source::new(exponential(0.5), "server"))
         .station("server", Station::new(exponential(1.0), "out"))
@@ -502,7 +503,7 @@ fn what_does_not_go_together_is_refused_and_the_node_is_named() {
         let error = source(Source::new(exponential(9.0), "server").with_rates(rates)).compile().unwrap_err();
         assert!(matches!(&error, FacilityError::Setting { node, .. } if node == "more"), "{error}");
     }
-    // Routers: to each other, to a station that blocks, and to lines that are none.
+    // Routers: to each other, to a station that blocks, and shortest lines of nodes without a line.
     let round = with(server()).router("a", [Link::to("b").with(0.5), Link::to("server")]).router("b", "a");
     let round = round.source("lost", Source::new(exponential(9.0), "a"));
     assert!(
@@ -517,7 +518,7 @@ fn what_does_not_go_together_is_refused_and_the_node_is_named() {
     let twice =
         with(server()).source("more", Source::new(exponential(9.0), Route::shortest(&["server", "server"])));
     assert!(matches!(twice.compile().unwrap_err(), FacilityError::Setting { node, .. } if node == "more"));
-    // From preemptive servers nobody waits for room.
+    // Preemptive servers may not send to stations that block.
     let network = Network::new("test")
         .source("in", Source::new(exponential(9.0), "first"))
         .station("first", Station::new(exponential(1.0), "second").with_discipline(Discipline::Preemptive))

@@ -1,4 +1,4 @@
-//! Both engines, and every mapping.
+//! Runs on both engines and in every mapping.
 
 use eventhorizon::facility::{
     Backend, Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Report, Route, Source,
@@ -14,8 +14,8 @@ use eventhorizon::time::Ticks;
 use super::common::gpu;
 use super::{shipped, shipped_one};
 
-/// One run of a network in the two ways to synchronise that it has, against the sequential engine:
-/// everything that a user can see.
+/// One run of a network with both of its synchronisation methods, compared with the sequential
+/// engine in everything that a user can see.
 #[track_caller]
 pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     let mut cpu = CpuSimulation::new(facility, 7).unwrap();
@@ -34,7 +34,7 @@ pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     }
 }
 
-/// So short that a run is some hundred events.
+/// Short enough for some hundred events.
 fn short(network: &Network) -> (Facility, Ticks) {
     let facility = network.compile().unwrap();
     let resolution = facility.resolution();
@@ -71,7 +71,7 @@ pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], wh
     let model = facility.clone();
     let build = move |_: &Point<'_>| Ok::<_, std::convert::Infallible>(model.clone());
     let experiment = Experiment::new(Design::default(), 9, 11);
-    // More rows than there are.
+    // More rows than exist.
     let [first, rows] = [3, facility.memory_rows()];
     let engine = CpuEngine::new(build.clone()).with_outputs().with_memory(first, rows);
     let expected = engine.run(&experiment, Until::time(until)).unwrap();
@@ -106,9 +106,9 @@ fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
     }
 }
 
-/// A network by chance: of every kind of node, discipline and distribution, of classes and ways. Of
-/// three numbers one has only what the smaller interpreter is for, and of four one has a lookahead:
-/// all its ways take time, and nothing is told at once.
+/// A random network with all kinds of nodes, disciplines, distributions, classes and routes. One in
+/// three uses only features of the smaller interpreter, and one in four has a lookahead: all its
+/// routes take time, and no message is immediate.
 pub(crate) fn chance(number: u64) -> Network {
     let (plain, ahead) = (number % 3 == 1, number % 4 == 3);
     let mut stream = Stream::new(2024, 0, number);
@@ -131,7 +131,7 @@ pub(crate) fn chance(number: u64) -> Network {
         }
     };
     let nodes: Vec<String> = (0..stations).map(|station| format!("s{station}")).collect();
-    // Ways to anybody but those that block, of which a half take time.
+    // Routes to all nodes except those that block; half of the routes take time.
     let travel = if ahead { Distribution::Uniform([0.5, 2.0]) } else { law(2.0) };
     let away = |link: Link, takes: bool| if takes { link.taking(travel) } else { link };
     let mut route = {
@@ -166,13 +166,13 @@ pub(crate) fn chance(number: u64) -> Network {
     }
     let shorter =
         |nodes: &[&str]| if plain || ahead { Route::in_turn(nodes) } else { Route::shortest(nodes) };
-    // What blocks takes customers at once, so there is no lookahead.
+    // Blocking stations exchange immediate messages, so there is no lookahead.
     let full = |station: Station| match (ahead, plain) {
         (true, _) => station,
         (_, true) => station.with_capacity(2),
         _ => station.with_capacity(2).blocking(),
     };
-    // Who chooses a shorter line, and who waits for room, keeping a server.
+    // Nodes that choose a shorter line, and nodes that block.
     network = network
         .source(
             "shoppers",
@@ -198,7 +198,7 @@ pub(crate) fn chance(number: u64) -> Network {
         let source = Source::new(law(4.0), to).of(class).in_batches(1 + stream.below(3));
         network = network.source(&format!("in{number}"), source);
     }
-    // Who begins at each of them, so that nobody comes there in vain.
+    // Each node starts with customers, so that every node has events.
     for (number, node) in nodes.iter().enumerate() {
         let disciplines = [
             Discipline::Fifo,
@@ -228,7 +228,7 @@ pub(crate) fn chance(number: u64) -> Network {
             station = station.with_patience(law(4.0));
         }
         if stream.below(3) == 0 {
-            // Nobody begins where he might leave at once.
+            // No customer starts at a node with balking, where it might leave at once.
             station = station.with_population(0).with_balking(&[0.0, 0.2, 0.5, 0.9]);
             let visitors = Source::new(Distribution::Exponential(9.0), &**node);
             network = network.source(&format!("visitors {number}"), visitors);
@@ -241,7 +241,7 @@ pub(crate) fn chance(number: u64) -> Network {
     if number.is_multiple_of(2) && !plain { parted(network, number, law, route()) } else { network }
 }
 
-/// The same with forks, one in another, of whose siblings some go back to be parted again.
+/// The same with forks, one in another, some of whose tasks return to be split again.
 fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distribution, to: Route) -> Network {
     let mut stream = Stream::new(2024, 3, number);
     let class = network.classes[stream.below(network.classes.len() as u32) as usize].clone();
@@ -276,7 +276,7 @@ fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distributio
         .station("shop", Station::new(law(1.0), "parts").with_discipline(Discipline::Polling))
 }
 
-/// Runs of a network by chance on both engines; `until` in units.
+/// Runs a random network on both engines; `until` is in units of time.
 fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
     let network = chance(number);
     let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{number}: {error}"));
@@ -308,14 +308,14 @@ fn networks_by_chance_have_the_bits_of_the_sequential_engine() {
 }
 
 #[test]
-#[ignore = "long: hundreds of networks by chance"]
+#[ignore = "long: hundreds of random networks"]
 fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
     for number in 100..300 {
         by_chance(number, 60.0, if number % 4 == 0 { &[] } else { &[Mapping::Thread] });
     }
 }
 
-/// What does not depend on where a study ran.
+/// The parts of a report that do not depend on the backend.
 pub(crate) fn reported(report: &Report) -> String {
     let Report { results, customers, events, fingerprint, replications, stopped, .. } = report;
     format!("{results:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
@@ -328,13 +328,13 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let study = Study::new(70, 800.0, 100.0);
     let mut watched = (0, 0);
     let cpu = facility.study(&study).watch(|runs, events| watched = (runs, events)).run().unwrap();
-    assert_eq!(watched, (70, cpu.events), "it is told how far it is");
+    assert_eq!(watched, (70, cpu.events), "progress is reported");
     let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
     let found = facility.study(&study).backend(Backend::Gpu(&gpu)).options(options).run().unwrap();
     assert_eq!(reported(&found), reported(&cpu));
     assert_eq!((found.engine, cpu.engine), ("gpu", "cpu"));
 
-    // Until it is precise enough.
+    // Until the precision is reached.
     let precision = Precision::relative(0.2);
     let budget = Budget { replications: Some(2000), ..Budget::default() };
     let study = study.stopping(Stopping::new(precision, budget));
@@ -370,8 +370,8 @@ fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
 
 #[test]
 fn who_came_first_is_served_first_however_many_wait() {
-    // One comes each unit of time, and each is served for three: 200 wait in the end, and more room
-    // was made while some were on their way through what there was.
+    // One customer arrives each unit of time, and each service takes three: 200 wait at the end,
+    // and capacities grew while some were on their way.
     let of = |discipline| {
         let server = Station::new(Distribution::Constant(3.0), "out").with_discipline(discipline);
         let network = Network::new("flooded")
@@ -393,8 +393,8 @@ fn who_came_first_is_served_first_however_many_wait() {
         let report = facility.clone().with_room(1).study(&Study::new(2, 301.0, 0.0)).run().unwrap();
         report.row("server", Some("customer"), measure).unwrap().mean.unwrap()
     };
-    // The one of number i (from 0 on) comes at 1 + i, and is served from 1 + 3 i on: he waits 2 i.
-    // 100 are.
+    // Customer i (from 0 on) arrives at 1 + i, and is served from 1 + 3 i on: it waits 2 i. 100
+    // customers are served.
     assert_eq!(row(&facility, Measure::Wait), 99.0);
     let deviation = (4.0 * (100.0 * 100.0 - 1.0) / 12.0_f64).sqrt();
     assert!((row(&facility, Measure::WaitDeviation) / deviation - 1.0).abs() < 0.01);

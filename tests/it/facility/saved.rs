@@ -1,4 +1,4 @@
-//! Studies that are stopped, saved and gone on with come to what nobody interrupted, on either
+//! Studies that are stopped, saved and resumed have the results of uninterrupted ones, on either
 //! engine.
 
 use std::cell::{Cell, RefCell};
@@ -18,7 +18,7 @@ use super::shipped_one;
 use crate::common::gpu;
 use crate::hostile::sealed;
 
-/// A file of a test's own.
+/// A file for one test.
 struct OwnFile(PathBuf);
 
 impl OwnFile {
@@ -33,7 +33,7 @@ impl Drop for OwnFile {
     }
 }
 
-/// All of a report that is not of how it was made.
+/// All parts of a report that do not depend on how the study ran.
 fn made(report: &Report) -> String {
     let mut report = report.clone();
     (report.engine, report.seconds) = ("", 0.0);
@@ -41,13 +41,13 @@ fn made(report: &Report) -> String {
     format!("{report:?}")
 }
 
-/// A study of which a part is made at one place, and the rest at another.
+/// Makes a part of a study on one backend, and the rest on another.
 fn in_two(facility: &Facility, study: &Study, places: [Backend<'_>; 2], file: &OwnFile) -> Report {
     let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::ZERO).force(true));
     let first = match places[0] {
         // After the first part.
         Backend::Cpu => facility.study(study).save(keep).watch(|_, _| ControlFlow::Break(())).run().unwrap(),
-        // What is on a device together ends together.
+        // Replications that share a device end together.
         device => {
             let few = study.replications(30).stopping(None);
             facility.study(&few).backend(device).save(keep).run().unwrap()
@@ -65,8 +65,8 @@ fn a_study_goes_on_where_it_was_stopped() {
     let facility = shipped_one("clinic").compile().unwrap();
     let device = Backend::Gpu(&gpu);
     let plain = Study::new(150, 100.0, 10.0).details(true);
-    // Where it is asked after each part whether there are enough: parts of the two are not the
-    // same.
+    // With a check after each part whether the precision is reached: the parts of the two backends
+    // differ.
     let precise = plain.stopping(Stopping::new(
         Precision::relative(0.2),
         Budget { replications: Some(400), ..Budget::default() },
@@ -79,7 +79,7 @@ fn a_study_goes_on_where_it_was_stopped() {
             assert_eq!(made(&found), made(&whole));
         }
     }
-    // One that has ended goes on if more is asked for, and tells the same again if not.
+    // A study that has ended continues if more is requested, and returns the same results if not.
     let few = plain.replications(40);
     let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX).force(true));
     let ended = facility.study(&few).save(keep).run().unwrap();
@@ -88,7 +88,7 @@ fn a_study_goes_on_where_it_was_stopped() {
     assert_eq!(made(&facility.study(&few).save(from).run().unwrap()), made(&ended));
     let more = facility.study(&plain).save(from).run().unwrap();
     assert_eq!(made(&more), made(&facility.study(&plain).backend(device).run().unwrap()));
-    // A file without histograms: the last section, cut behind tag and zeros.
+    // A file without histograms: the last section, cut after tag and zeros.
     let place = saved.as_bytes().windows(8).rposition(|bytes| bytes == b"hist\0\0\0\0").unwrap();
     let bytes = [&saved.as_bytes()[..place + 8], &[0; 12]].concat();
     let short = SavedStudy::from_bytes(sealed(bytes)).unwrap();
@@ -105,7 +105,7 @@ fn a_long_run_goes_on_where_it_was_stopped() {
     let whole = facility.long_run(&study, 10).run().unwrap();
     let device = Backend::Gpu(&gpu);
     for places in [[Backend::Cpu, device], [device, Backend::Cpu]] {
-        // Saved wherever it may be, and stopped in the middle.
+        // Saved at every opportunity, and stopped in the middle.
         let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::ZERO).force(true));
         let watch = |progress: &eventhorizon::pdes::Progress| match progress.events > whole.events / 2 {
             true => ControlFlow::Break(()),
@@ -118,7 +118,7 @@ fn a_long_run_goes_on_where_it_was_stopped() {
         let keep = StudyAutosave::default().from(&saved).to(Autosave::new(&file.0, Duration::MAX));
         let found = facility.long_run(&study, 10).backend(places[1]).save(keep).run().unwrap();
         assert_eq!(made(&found), made(&whole));
-        // That has ended: it is told from what was saved.
+        // A study that has ended returns the saved results.
         let saved = SavedStudy::load(&file.0).unwrap();
         let keep = StudyAutosave::default().from(&saved);
         assert_eq!(made(&facility.long_run(&study, 10).save(keep).run().unwrap()), made(&whole));
@@ -135,7 +135,7 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
     let whole = facility.study(&study).run().unwrap();
     let (looks, warned) = (Cell::new(0), RefCell::new(Vec::new()));
     let failed = |error: &CheckpointError| warned.borrow_mut().push((looks.get(), error.to_string()));
-    // The folder is away at the first look, and back at the third or never.
+    // The folder is missing at the first call, and exists again at the third or never.
     for back in [3, u32::MAX] {
         std::fs::create_dir_all(&folder).unwrap();
         looks.set(0);
@@ -164,7 +164,7 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
             assert_eq!(saved.replications(), 70, "it was saved again");
         }
     }
-    // Long runs: at their end, and where they are stopped.
+    // Long runs: at their end, and when they are stopped.
     let long = Study::new(1, 3000.0, 200.0);
     let whole = facility.long_run(&long, 10).run().unwrap();
     for stop in [false, true] {
@@ -234,7 +234,7 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
     }
     save(&facility, &other, None, true).unwrap();
     assert_eq!(SavedStudy::load(&file.0).unwrap().seed(), 2);
-    // What cannot be read may be somebody's, too.
+    // A file that cannot be read may belong to another program.
     std::fs::write(&file.0, &saved[..saved.len() - 1]).unwrap();
     let error = save(&facility, &study, None, false).unwrap_err();
     assert!(error.to_string().contains("its end is missing"), "{error}");
@@ -270,7 +270,7 @@ fn a_checkpoint_of_the_same_study_that_is_further_on_is_not_overwritten() {
     save(None, Some(&one), 4, false).unwrap();
     let four = SavedStudy::load(&file.0).unwrap();
     assert_eq!(four.replications(), 4);
-    // More of it, and what continues from an earlier file.
+    // More replications, and a study that continues from an earlier file.
     for from in [None, Some(&one)] {
         assert_eq!(refused(save(None, from, 9, false), &["after 4 replications"]), four.as_bytes());
     }
@@ -308,7 +308,7 @@ fn what_is_no_saved_study_of_this_is_refused() {
     let keep = StudyAutosave::default().from(&saved);
     let error = facility.long_run(&study, 8).save(keep).run().unwrap_err();
     assert!(error.to_string().contains("batches"), "{error}");
-    // A run is no study, and a study is no run.
+    // The checkpoint of a run is refused as a study, and the reverse.
     let mut simulation = CpuSimulation::new(&facility, 1).unwrap();
     simulation.run(Until::events(100)).unwrap();
     let run = simulation.checkpoint().unwrap().as_bytes().to_vec();
@@ -319,15 +319,16 @@ fn what_is_no_saved_study_of_this_is_refused() {
     for error in kinds {
         assert!(matches!(error, CheckpointError::Kind { .. }), "{error}");
     }
-    // Each byte counts; and where the checksum is made to fit, what does not belong is found, or
-    // the study is another.
+    // Each byte counts. With a corrected checksum, inconsistent contents are found, or the study is
+    // another one.
     for place in 0..saved.as_bytes().len() {
         let mut bytes = saved.as_bytes().to_vec();
         bytes[place] ^= 1 << (place % 8);
         SavedStudy::from_bytes(bytes.clone()).unwrap_err();
         if let Ok(other) = SavedStudy::from_bytes(sealed(bytes)) {
             let keep = StudyAutosave::default().from(&other);
-            // It has one byte of the observations changed, or counts; it is asked for nothing more.
+            // A byte of the observations or counts has changed; no further replication is
+            // requested.
             let _ = facility.study(&study).save(keep).run();
         }
     }
@@ -336,7 +337,7 @@ fn what_is_no_saved_study_of_this_is_refused() {
     }
 }
 
-/// Files that earlier versions wrote, and files of versions to come.
+/// Files of earlier versions, and of future ones.
 #[test]
 fn files_of_other_versions_are_refused() {
     let fixture =
@@ -373,8 +374,8 @@ fn files_of_other_versions_are_refused() {
     }
 }
 
-/// What is counted goes on from word to word, in both engines alike: rows of sums that a file says
-/// are full, or nearly, are added to on the host and on the device.
+/// Sums carry from word to word, in both engines alike: the host and the device add to rows of sums
+/// that are full or nearly full in a file.
 #[test]
 fn sums_and_counts_are_carried_from_word_to_word() {
     let mut over = [0; 4];
@@ -387,18 +388,18 @@ fn sums_and_counts_are_carried_from_word_to_word() {
         let mut cpu = CpuSimulation::new(&facility, 7).unwrap();
         cpu.run(Until::time(half)).unwrap();
         let mut file = cpu.checkpoint().unwrap().as_bytes().to_vec();
-        // Behind tag, zeros and length.
+        // After tag, zeros and length.
         let place = file.windows(8).position(|bytes| bytes == b"memo\0\0\0\0").unwrap() + 16;
         let rows = facility.memory_rows() as usize;
         let mut stream = Stream::new(1, 2, 3);
         for lp in 0..facility.lps() as usize {
             // Sums are in `shaders/facility/network.wgsl` SERVERS and TRAVELLERS, the rows of
-            // blocks but the first, and the others.
+            // blocks except the first, and the others.
             let classes = network.classes.len();
             let sums = (1..3).chain((8..8 * (1 + classes)).filter(|row| row % 8 > 0));
             for row in sums.chain(8 * (1 + classes)..13 * classes + 8) {
                 for word in file[place + 16 * (lp * rows + row)..][..16].chunks_exact_mut(4) {
-                    // Most are full, so that what is carried goes on.
+                    // Most words are full, so that carries propagate.
                     let filled = if stream.below(4) == 0 { stream.draw() } else { u32::MAX };
                     word.copy_from_slice(&filled.to_le_bytes());
                 }
@@ -416,6 +417,6 @@ fn sums_and_counts_are_carried_from_word_to_word() {
             (0..4).for_each(|word| over[word] += u32::from(after[word] < before[word]));
         }
     }
-    // It is not for nothing: many a word went over, in each of the four places.
+    // The test is effective: many words overflowed, in each of the four places.
     assert!(over.iter().all(|&words| words > 20), "{over:?}");
 }

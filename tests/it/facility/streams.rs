@@ -1,5 +1,5 @@
-//! Random numbers of networks: common to a network and to its what-ifs, as docs/guide-networks.md
-//! says.
+//! Random numbers of networks: common to a network and its variants, as described in
+//! docs/guide-networks.md.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ fn visits(text: &str) -> Vec<Visit> {
     facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), Backend::Cpu).unwrap()
 }
 
-/// What a time of a class's visits to a node is, in the order of another time.
+/// The values of a class's visits to a node, in the order of another time.
 fn of(
     visits: &[Visit],
     node: &str,
@@ -27,7 +27,7 @@ fn of(
     found.into_iter().map(|(_, value)| value).collect()
 }
 
-/// Up to the first that had not ended when the run did.
+/// Up to the first service that had not ended with the run.
 fn services(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     let all = of(
         visits,
@@ -39,8 +39,8 @@ fn services(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     all.into_iter().take_while(|time| time.is_finite()).collect()
 }
 
-/// Of who leaves a node, in this order: how long the way to the next one takes, which tells one way
-/// from another here.
+/// For customers that leave a node, in this order: the travel time to the next one, which
+/// identifies the route here.
 fn trips(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     let next = |visit: &Visit| {
         let mine = visits.iter().filter(|other| other.customer == visit.customer && other.node != node);
@@ -60,7 +60,7 @@ fn arrivals(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
     of(visits, node, class, |visit| Some(visit.arrived), |visit| Some(visit.arrived))
 }
 
-/// The first of both, of which there are many, are the same.
+/// Checks that the first values of both, of which there are many, are equal.
 #[track_caller]
 fn common(a: &[f64], b: &[f64]) {
     let count = a.len().min(b.len());
@@ -103,7 +103,7 @@ fn services_and_arrivals_are_the_same_whatever_servers_and_lines_there_are() {
         let other = visits(&BASE.replace(from, to));
         for class in ["light", "severe"] {
             common(&arrivals(&base, "desk", class), &arrivals(&other, "desk", class));
-            // A service that a repair interrupts takes longer by it.
+            // A repair that interrupts a service makes it longer.
             if !to.contains("breakdown") {
                 common(&services(&base, "desk", class), &services(&other, "desk", class));
             }
@@ -124,8 +124,8 @@ fn a_class_draws_the_same_numbers_without_the_other() {
 
 #[test]
 fn ways_and_times_of_travel_are_numbered_by_departures() {
-    // The customer that leaves the desk as the fifth goes the same way, in the same time, whichever
-    // it is.
+    // The fifth customer to leave the desk takes the same route with the same travel time,
+    // whichever customer it is.
     let base = visits(BASE);
     let variant = |from, to| visits(&BASE.replace(from, to));
     for other in [
@@ -136,11 +136,12 @@ fn ways_and_times_of_travel_are_numbered_by_departures() {
             let [trips, others] = [&base, &other].map(|visits| trips(visits, "desk", class));
             assert!(trips.contains(&0.0) && trips.iter().any(|&time| time > 4.0));
             assert!(trips.len().min(others.len()) > 50);
-            // To the last bits of a difference of times.
+            // Up to rounding of a difference of times.
             assert!(trips.iter().zip(&others).all(|(a, b)| (a - b).abs() < 1e-9), "{class}");
         }
     }
-    // One way more changes neither the services before it nor those of who takes another.
+    // An additional route changes neither the services before it nor those of customers on other
+    // routes.
     let more = BASE.replace("probability = 0.5", "probability = 0.25").replace(
         "\"home\"]\n[delay.ward]",
         "{ node = \"ward\", probability = 0.25 }, \"home\"]\n[delay.ward]",
@@ -155,7 +156,7 @@ fn draws_of_a_kind_are_independent_of_those_of_another() {
     let severe = services(&base, "desk", "severe");
     let count = light.len().min(severe.len());
     assert!((0..count).all(|k| light[k] != severe[k]));
-    // Three deviations of a correlation without any between them.
+    // Three standard deviations of a correlation of independent values.
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     let (a, b) = (mean(&light[..count]), mean(&severe[..count]));
     let moment =
@@ -176,7 +177,7 @@ fn who_waits_elsewhere_for_room_draws_its_patience_once() {
         let facility = Network::from_toml(&text).unwrap().compile_unstable().unwrap();
         facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), place).unwrap()
     };
-    // Customers come to the desk in one order, however much room there is.
+    // Customers arrive at the desk in one order, for any capacity.
     let patience = |visits: &[Visit]| -> HashMap<u32, f64> {
         let gone = visits.iter().filter(|visit| visit.node == "desk" && visit.outcome == Outcome::Reneged);
         gone.map(|visit| (visit.customer, visit.left.unwrap() - visit.arrived)).collect()
@@ -189,6 +190,6 @@ fn who_waits_elsewhere_for_room_draws_its_patience_once() {
     let (narrow, wide) = (patience(&narrow), patience(&of(50, Backend::Cpu)));
     let both: Vec<_> = narrow.iter().filter_map(|(who, time)| Some((time, wide.get(who)?))).collect();
     assert!(both.len() > 10, "{}", both.len());
-    // To the last bits of a difference of times.
+    // Up to rounding of a difference of times.
     assert!(both.iter().all(|(a, b)| (*a - *b).abs() < 1e-9), "{both:?}");
 }

@@ -1,18 +1,18 @@
-//! What theory says.
+//! Networks compared with theory.
 
 use eventhorizon::facility::{Discipline, Distribution, Measure, Network, Report, Source, Station, Study};
 
 use super::{shipped, shipped_one};
 
-/// How many of the intervals have what theory says in them, of how many; and the one that is
-/// furthest from it, in half widths.
+/// The number of intervals that contain the value of theory, the number of all, and the largest
+/// distance from theory in half widths, with its measure.
 pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
     let (mut inside, mut all, mut furthest, mut which) = (0, 0, 0.0, String::new());
     for row in &report.results {
         let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else {
             continue;
         };
-        // What has no spread, such as the customers of a closed network, is what theory says but
+        // A measure without spread, such as the customers of a closed network, equals theory except
         // for rounding.
         let error = (mean - theory).abs();
         let distance = if error < 1e-9 * theory { 0.0 } else { error / half_width };
@@ -39,11 +39,11 @@ fn the_networks_that_ship_are_within_their_intervals() {
         let report = studied(&network, 16, 0.1, 3);
         let (found, of, furthest, which) = covered(&report);
         if matches!(&*name, "emergency" | "line" | "bank" | "workshop") {
-            assert!(of <= 4, "{name}: there is no theory but for sources: {of}");
+            assert!(of <= 4, "{name}: theory exists only for sources: {of}");
         } else {
             assert!(of >= 5, "{name}: {report}");
         }
-        // Five deviations or so of 16 replications.
+        // About five standard deviations for 16 replications.
         assert!(furthest < 3.0, "{name}: {which}\n{report}");
         inside += found;
         all += of;
@@ -90,7 +90,7 @@ fn every_order_of_one_line_has_the_same_mean_wait() {
         let (_, all, furthest, which) = covered(&report);
         assert!(all >= 15 && furthest < 2.5, "{discipline:?}: {which}\n{report}");
     }
-    // But the wait of those who come last and are served first varies more.
+    // The wait of the last-come first-served discipline varies more.
     let deviation = |discipline| {
         let report = studied(&two_classes(discipline, services), 8, 0.2, 1);
         report.row("server", None, Measure::WaitDeviation).unwrap().mean.unwrap()
@@ -113,7 +113,7 @@ fn priorities_are_those_of_cobham_with_and_without_interruption() {
 
 #[test]
 fn times_of_no_chance_are_exact() {
-    // Two at once every 10, a server who takes 3 for each: they wait 0 and 3.
+    // Two arrivals at once every 10, and a server that takes 3 for each: they wait 0 and 3.
     let network = Network::new("clockwork")
         .source("in", Source::new(Distribution::Constant(10.0), "server").in_batches(2))
         .station("server", Station::new(Distribution::Constant(3.0), "out"))

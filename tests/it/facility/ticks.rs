@@ -1,4 +1,4 @@
-//! Ticks of a unit of time: chosen so that times are exact, printed, and named where they are
+//! Ticks of a unit of time: chosen so that times are exact, printed, and reported if they are
 //! rounded.
 
 use eventhorizon::facility::{Distribution, FacilityError, Measure, Network, Report, Source, Station, Study};
@@ -37,7 +37,7 @@ fn three_passes_of_a_tenth_fill_three_tenths_and_nobody_waits() {
     assert!((services - 2997.0).abs() < 1e-6, "{services}");
 }
 
-/// Service 1.72 s, arrivals 1.81 s apart, in hours: a million ticks are some 500 of a service.
+/// Service 1.72 s, arrivals 1.81 s apart, in hours: with a million ticks, a service has some 500.
 fn fast() -> Network {
     Network::new("fast")
         .source("in", Source::new(Distribution::Exponential(1.81 / 3600.0), "server"))
@@ -88,14 +88,14 @@ fn what_is_rounded_is_named() {
     assert_eq!(with(0.1, None).rounding(), [""; 0]);
     assert_eq!(with(1.0 / 3.0, None).rounding(), [""; 0]);
     for (service, ticks, words) in [
-        (0.1, Some(1 << 20), ["`desk`: the service, 0.1 -> 0.1000003", "leave `ticks_per_unit` out"]),
+        (0.1, Some(1 << 20), ["`desk`: the service, 0.1 -> 0.1000003", "remove `ticks_per_unit`"]),
         (1.0 / 7.0, None, ["`desk`: the service, 0.14285714285714285 -> 0.142857142", "fewer digits"]),
     ] {
         let facility = with(service, ticks);
         let [warning] = facility.rounding() else { panic!("{:?}", facility.rounding()) };
         assert!(words.iter().all(|word| warning.contains(word)), "{warning}");
     }
-    // The warnings stand in the report, and so does an end that only the study has.
+    // The report has the warnings, also for an end that only the study has.
     let study = Study::new(2, 100.123_456_789_012, 0.0);
     let report = with(0.1, Some(1 << 20)).study(&study).run().unwrap();
     assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
@@ -121,7 +121,7 @@ fn a_run_of_any_length_fits() {
     assert!(longest(1e12).ticks(1e12).unwrap().get() <= 1 << 62);
 }
 
-/// Services take nine decimals; what is said beside them needs too many ticks.
+/// Services need nine decimals; other times need too many ticks.
 fn decimals(until: Option<f64>, more: &str) -> Network {
     let text = format!(
         "name = \"decimals\"\n[source.in]\ninterarrival = {{ constant = 0.25 }}\nto = \"desk\"\n[station.desk]\n\
@@ -148,17 +148,17 @@ fn times_that_runs_do_not_reach_need_not_fit() {
         let busy = |report: &Report| report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean;
         assert_eq!(busy(&report), busy(&base), "{more}");
     }
-    // A repair that outlasts the run: the station is down from 10 on, and holds whom it served.
+    // A repair that outlasts the run: the station is down from 10 on, and keeps its customer.
     let more = "breakdown = { up = { constant = 10.3 }, down = { constant = 1e11 } }";
     let facility = decimals(Some(until), more).compile_unstable().unwrap();
     let report = facility.study(&Study::new(2, until, 0.0)).run().unwrap();
     let down = report.row("desk", None, Measure::Down).unwrap().mean.unwrap();
     assert!((down - 0.897).abs() < 1e-12, "{down}");
-    // Without an end the ticks are fewer, and what they round is named.
+    // Without an end there are fewer ticks, and rounded times are reported.
     let facility = decimals(None, "patience = { constant = 1e11 }").compile().unwrap();
     assert!(facility.resolution().ticks_per_unit() < 1_000_000_000);
     assert!(matches!(facility.rounding(), [one] if one.contains("`desk`: the service")), "{facility:?}");
-    // What runs reach has to fit.
+    // The end of a run must fit.
     let mut reached = decimals(Some(1e12), "patience = { constant = 1e11 }");
     reached.ticks_per_unit = Some(1_000_000_000);
     assert!(reached.compile().is_err());

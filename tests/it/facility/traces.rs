@@ -1,5 +1,4 @@
-//! What single customers did, from both engines; and what one run did in the course of time, with
-//! pictures of it.
+//! Traces of single customers from both engines, and the history of one run with its pictures.
 
 use eventhorizon::facility::{
     Backend, Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Source,
@@ -14,8 +13,8 @@ fn traced(facility: &Facility, study: &Study, follow: Follow) -> Vec<Visit> {
     facility.trace(study, follow, Backend::Cpu).unwrap()
 }
 
-/// Two at once every 10, who are parted: one part is served for 3, and the other, of both, for 1 in
-/// the line of a station that loses nobody.
+/// Two arrivals at once every 10, which are forked: one task takes 3, and the other takes 1 in the
+/// line of a station that loses none.
 fn clockwork() -> Network {
     let constant = Distribution::Constant;
     Network::new("clockwork")
@@ -41,7 +40,7 @@ fn a_trace_tells_every_visit_of_those_who_are_followed() {
         .collect();
     use Outcome::{Lost, Present, Served};
     // Of the two at 10 and at 20 the one that comes last to the fork, and of `more` the one at 14;
-    // at 28 it has ended. Siblings of one time are served in the order of their slots, of which the
+    // at 28 it has ended. Tasks of one time are served in the order of their slots, of which the
     // one that was free last is taken first: at 20 it is the other way round than at 10.
     let expected = [
         (1, "in", "quick", 10.0, Some(10.0), Some(11.0), Served),
@@ -75,7 +74,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
         let facility = shipped_one(name).compile().unwrap();
         let study = Study::new(2, until, until / 4.0);
         let visits = traced(&facility, &study, Follow::first(5000));
-        // The first of the study's replications alone.
+        // Only the first of the study's replications.
         let report = facility.study(&study.replications(1)).run().unwrap();
         for node in facility.nodes() {
             let ended = |visit: &&Visit| {
@@ -92,7 +91,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
             let Some(throughput) = row(Measure::Throughput).filter(|_| !times.is_empty()) else { continue };
             let count = (throughput * (until - study.warm_up)).round();
             assert_eq!(times.len() as f64, count, "{name}, {node}");
-            // (A sink tells the time in the network, and a visit to it takes none.)
+            // (The time at a sink is that in the network; the visit itself takes none.)
             if let Some(mean) = row(Measure::Sojourn).filter(|_| row(Measure::Number).is_some()) {
                 let found = times.iter().sum::<f64>() / count;
                 assert!((found - mean).abs() < 1e-6 * mean, "{name}, {node}: {found}, not {mean}");
@@ -113,7 +112,7 @@ fn both_engines_tell_the_same_traces() {
         assert!(visits.len() > 20, "network {number}: {}", visits.len());
         assert_eq!(facility.trace(&study, follow, place).unwrap(), visits, "network {number}");
     }
-    // With more notes, and more who wait, than there is room for at first.
+    // More notes and more waiting customers than initial capacities hold.
     let busy = Network::new("busy")
         .source("in", Source::new(Distribution::Exponential(1.0), "server").in_batches(10))
         .station("server", Station::new(Distribution::Exponential(0.09), "out"))
@@ -176,7 +175,7 @@ fn the_course_of_a_run_is_that_of_its_first_replication() {
         let throughput =
             report.row(&times.node, Some("customer"), Measure::Throughput).unwrap().mean.unwrap();
         assert_eq!(times.count() as f64, (throughput * 1600.0).round(), "{}", times.node);
-        // Bins are a sixteenth as wide as their times, at the most.
+        // Bins are at most a sixteenth as wide as their times.
         let reported = report.row(&times.node, Some("customer"), Measure::Sojourn).unwrap().mean.unwrap();
         let sum: f64 = times.bins.iter().map(|&(from, to, count)| (from + to) / 2.0 * count as f64).sum();
         assert!((sum / times.count() as f64 / reported - 1.0).abs() < 0.03, "{}", times.node);
@@ -202,7 +201,7 @@ fn pictures_name_what_they_show() {
         }
     }
     assert!(pictures[2].contains("orders") && pictures[2].contains("busy 0."));
-    // Colours by utilisation: a station that idles has another one than one that does not.
+    // Colours by utilisation: an idle station has another colour than a busy one.
     let fills = |arrivals: f64| {
         let network = Network::new("one")
             .source("in", Source::new(Distribution::Constant(arrivals), "s"))
@@ -215,7 +214,7 @@ fn pictures_name_what_they_show() {
         svg[at..].split("fill=\"").nth(1).unwrap()[..7].to_owned()
     };
     assert_ne!(fills(1.25), fills(10.0));
-    // Nobody left, and too many nodes.
+    // No customer left, and too many nodes.
     let short = study.until(1e-3).warm_up(0.0);
     let course = facility.course(&short, 5).unwrap();
     assert!(matches!(plot::sojourns(&course), Err(FacilityError::Plot { .. })));

@@ -1,5 +1,5 @@
-//! Ways that take time: where customers are meanwhile, what theory says, and the lookahead that
-//! they give.
+//! Routes that take time: where customers are meanwhile, values of theory, and the lookahead that
+//! results.
 
 use eventhorizon::facility::{
     Delay, Discipline, Distribution, FacilityError, FelNetwork, Fork, Link, Measure, Network, Route, Source,
@@ -14,7 +14,7 @@ use super::theory::covered;
 
 const CONSTANT: fn(f64) -> Distribution = Distribution::Constant;
 
-/// Somebody comes at 10, 20, ..., is on his way for 2.5, served for 1, on his way for 0.5, and
+/// A customer arrives at 10, 20, ..., travels for 2.5, is served for 1, travels for 0.5, and
 /// leaves.
 fn clockwork() -> Network {
     Network::new("clockwork")
@@ -25,14 +25,14 @@ fn clockwork() -> Network {
 
 #[test]
 fn who_travels_is_counted_to_the_tick() {
-    // Whoever is on his way when statistics begin or end counts until then: at 31.5 and 41.5
-    // somebody is on the first way.
+    // A customer that travels when statistics begin or end counts until then: at 31.5 and 41.5 one
+    // is on the first route.
     let facility = clockwork().compile().unwrap();
     let report = facility.study(&Study::new(2, 41.5, 31.5)).run().unwrap();
     let mean =
         |node, measure| report.row(node, None, measure).unwrap_or_else(|| panic!("{report}")).mean.unwrap();
-    // From 31.5: 1 on the first way, 1 in service, 0.5 on the second, and from 40 to 41.5 the next
-    // one.
+    // From 31.5: 1 on the first route, 1 in service, 0.5 on the second, and from 40 to 41.5 the
+    // next customer.
     assert_eq!(mean("(network)", Measure::Travelling), 0.3);
     assert_eq!(mean("(network)", Measure::Number), 0.4);
     let server = |measure| report.row("server", Some("customer"), measure).unwrap().mean.unwrap();
@@ -40,7 +40,7 @@ fn who_travels_is_counted_to_the_tick() {
     let out = report.row("out", Some("customer"), Measure::Sojourn).unwrap();
     assert_eq!((out.mean, out.observations), (Some(4.0), 2), "the time in the network is that of all of it");
 
-    // Of one long run in 13 parts: twelve who come to the end, and one who is on his way then.
+    // One long run in 13 parts: twelve customers that leave, and one that still travels at the end.
     let study = Study::new(1, 132.0, 2.0);
     let long = facility.long_run(&study, 13).run().unwrap();
     let mean = |measure| long.row("(network)", None, measure).unwrap().mean.unwrap();
@@ -70,7 +70,8 @@ fn a_way_that_takes_time_is_a_delay_to_theory() {
         )
         .sink("out");
     let report = studied(&open, &Study::new(24, 4000.0, 400.0));
-    // First: 0.5 / (1 - 0.15) a unit come; of these 0.75 to second, of whom 0.2 travel back.
+    // First: 0.5 / (1 - 0.15) per unit arrive; 0.75 of them continue to second, and 0.2 of those
+    // travel back.
     let first = 0.5 / 0.85;
     let travelling = 0.5 * 3.0 + first * 0.25 * 3.0 + first * 0.75 * 0.2 * 4.0;
     within(&report, "(network)", None, Measure::Travelling, travelling);
@@ -81,7 +82,7 @@ fn a_way_that_takes_time_is_a_delay_to_theory() {
     let (inside, all, furthest, which) = covered(&report);
     assert!(furthest < 2.5 && all >= 12 && inside * 10 >= all * 7, "{inside} of {all}: {which}\n{report}");
 
-    // Closed: what a way takes is what a delay on it would, in every formula.
+    // Closed: a travel time has the effect of a delay on the route, in every formula.
     let classes = |network: Network| {
         let service = Distribution::Exponential(1.0);
         let mut station =
@@ -139,12 +140,12 @@ fn a_sibling_may_travel_straight_back() {
         .fork("parts", Fork::new([Link::to("shelf"), Link::to("parts").taking(law)], "out"))
         .delay("shelf", Delay::new(law, "parts"))
         .sink("out");
-    // The last of two exponential times of mean 2; no formula is told, since one of them is no
+    // The maximum of two exponential times of mean 2; there is no formula, since one of them is no
     // delay.
     let report = studied(&network, &Study::new(16, 3000.0, 100.0));
     within(&report, "parts", Some("customer"), Measure::Sojourn, 3.0);
     assert_eq!(report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory, None);
-    // Siblings who come and go at once have theirs, whatever takes time before and after.
+    // Tasks that come and go at once have theirs, whatever takes time before and after.
     let mut far = Network::new("far")
         .with_travel(CONSTANT(3.0))
         .source("in", Source::new(exponential(4.0), "parts"))
@@ -189,7 +190,7 @@ fn the_shortest_time_of_travel_is_the_lookahead() {
         0.75,
         "the shortest of all"
     );
-    // Nobody else learns of a way to where it begins; and one way without time is enough.
+    // A route back to its own node concerns no other LP; and one route without time suffices.
     let alone = Network::new("alone").station("a", Station::new(exponential(1.0), "a").with_population(2));
     assert_eq!(lookahead(&alone), 0.0);
     let mut own = ring(CONSTANT(2.0), Link::to("a"));
@@ -197,13 +198,13 @@ fn the_shortest_time_of_travel_is_the_lookahead() {
     assert_eq!(lookahead(&own), 2.0);
     own.travel = None;
     assert_eq!(lookahead(&own), 0.0);
-    // Who chooses the shortest line is told of it at once.
+    // A node that chooses the shortest line needs its length at once.
     let mut shortest = ring(CONSTANT(2.0), Link::to("a"));
     shortest.stations[0].to = Route::shortest(&["b"]);
     assert_eq!(lookahead(&shortest), 0.0);
 }
 
-/// Stations in a ring, of which each sends to both neighbours, and every eighth to a sink and from
+/// Stations in a ring, each of which sends to both neighbours, and every eighth to a sink and from
 /// a source.
 fn towns(count: usize, travel: Distribution) -> Network {
     let name = |town: usize| format!("town {}", town % count);
@@ -233,7 +234,7 @@ fn large_networks_go_by_windows_of_the_lookahead_with_the_bits_of_the_sequential
         let facility = towns(count, travel).compile().unwrap();
         let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
         same(&facility.clone().with_warm_up(ticks(5.0)), ticks(30.0), &format!("{count} towns, {travel:?}"));
-        assert!(facility.study(&Study::new(2, 60.0, 7.0)).run().is_ok(), "nobody is lost on a way");
+        assert!(facility.study(&Study::new(2, 60.0, 7.0)).run().is_ok(), "no customer is lost on a route");
     }
 }
 
@@ -271,7 +272,7 @@ fn the_courier_is_as_the_builder_has_it() {
         .sink("doors");
     let study = Study::new(3, 2000.0, 200.0);
     assert_eq!(reported(&studied(&file, &study)), reported(&studied(&built, &study)));
-    // And written, and read again.
+    // The same after writing and reading.
     let json = serde_json::to_string(&file).unwrap();
     assert_eq!(Network::from_json(&json).unwrap(), file);
 }
@@ -291,17 +292,16 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     assert!(blocking(None).compile().is_ok());
     let error = refused(&blocking(Some(CONSTANT(1.0))));
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "first"), "{error}");
-    assert!(error.to_string().contains("lead to a delay"), "{error}");
+    assert!(error.to_string().contains("lead the route to a delay"), "{error}");
     // What the network says of all ways is not said of those.
     let mut all = blocking(None).with_travel(CONSTANT(1.0));
     let facility = all.compile().unwrap();
     assert!(facility.study(&Study::new(2, 50.0, 5.0)).run().is_ok());
     all.travel = Some(CONSTANT(-5.0));
     let error = refused(&all).to_string();
-    assert!(error.contains("`line`") && error.contains("travel of all ways"), "{error}");
+    assert!(error.contains("`line`") && error.contains("travel time of all routes"), "{error}");
     // Too short for a tick, and of no distribution: the way is named.
-    for (travel, why) in
-        [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "the later")]
+    for (travel, why) in [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "greater")]
     {
         let mut network = clockwork();
         network.stations[0].to = Route::from([Link::to("out").taking(travel)]);
@@ -315,13 +315,13 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
         "name = \"n\"\n[source.in]\ninterarrival = { constant = 1 }\nto = [{ node = \"a\", travel = 3 }]\n",
     );
     assert!(error.unwrap_err().to_string().contains("line 4"));
-    // The event list knows no such ways.
+    // The event list does not support such routes.
     let ring = Network::new("ring").station(
         "a",
         Station::new(exponential(1.0), [Link::to("a").taking(CONSTANT(1.0))]).with_population(1),
     );
     let error = FelNetwork::of(&ring.compile().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("ways that take time"), "{error}");
+    assert!(error.contains("routes with travel times"), "{error}");
     // A way round that takes time ends.
     let round = |travel: Option<Distribution>| {
         let mut back = Link::to("first").with(0.5);
@@ -334,5 +334,5 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
             .sink("out")
     };
     assert!(round(Some(CONSTANT(1.0))).compile().is_ok());
-    assert!(refused(&round(None)).to_string().contains("would never end"));
+    assert!(refused(&round(None)).to_string().contains("circle without end"));
 }

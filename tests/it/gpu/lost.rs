@@ -9,7 +9,7 @@ use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Options, Simulation, Until};
 use eventhorizon::time::{Resolution, Ticks};
 
-/// What is made while a device is well.
+/// Objects that are created while a device works.
 struct Kit {
     recipe: Recipe,
     kernel: Kernel,
@@ -59,12 +59,12 @@ fn a_lost_device_is_an_error_of_every_later_call() {
     let kit = Kit::new(&gpu);
     gpu.device().destroy();
     kit.check_lost(&gpu);
-    assert_eq!(gpu.subgroups(), None, "nobody asked while it was well");
+    assert_eq!(gpu.subgroups(), None, "it was not measured before the loss");
     assert!(matches!(double(&gpu, &[1, 2, 3], 64), Err(GpuError::Lost { .. })));
 }
 
-/// Each call is the first one after the loss once: later ones may profit from what it found out.
-/// Those that bring nothing back may not notice; the next that does must.
+/// Each call is the first one after the loss once, since later ones may use what it found out.
+/// Calls that return no data may miss the loss; the next call that does must report it.
 #[test]
 fn whichever_call_comes_first_no_result_comes_from_a_lost_device() {
     let calls: [fn(&Gpu, &Kit) -> Option<GpuError>; 6] = [
@@ -77,7 +77,7 @@ fn whichever_call_comes_first_no_result_comes_from_a_lost_device() {
     ];
     let own = own_gpu();
     let heard = listen(own.device());
-    // Fresh handles of a device know nothing of what another one found out.
+    // Fresh handles of a device do not share what another one found out.
     let lent: Vec<_> =
         calls.iter().map(|_| Gpu::from_device(own.device().clone(), own.queue().clone())).collect();
     let kits: Vec<_> = lent.iter().map(Kit::new).collect();
@@ -93,7 +93,7 @@ fn whichever_call_comes_first_no_result_comes_from_a_lost_device() {
     assert_eq!(*heard.lock().unwrap(), [""; 0]);
 }
 
-/// What an application's own handler of errors hears.
+/// The errors that an application's own handler receives.
 fn listen(device: &wgpu::Device) -> Arc<Mutex<Vec<String>>> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
@@ -129,8 +129,7 @@ fn an_application_hears_nothing_of_what_the_library_is_refused() {
     let program = Program::link("double", &[Source::new("double.wgsl", DOUBLE)]).unwrap();
     let error = Kernel::new(&lent, &program, "double", &[("SIZE", 1e6)]).unwrap_err();
     assert!(matches!(error, GpuError::Refused { .. }), "{error}");
-    // A buffer of an application's that it destroyed cannot be read: the device is well, and stays
-    // so.
+    // A buffer that the application destroyed cannot be read; the device keeps working.
     let buffer = Buffer::<u32>::storage(&lent, "values", 4).unwrap();
     buffer.raw().destroy();
     let error = buffer.read(&lent).unwrap_err();

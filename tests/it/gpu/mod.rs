@@ -152,14 +152,14 @@ fn the_probe_of_subgroups_sees_what_the_adapter_says() {
         assert_eq!(subgroups.of(layout.group_size), Some(layout));
     }
     assert_eq!(subgroups.of(48), None);
-    // The answer is kept, for every handle of the device, and hidden from handles without the
+    // The measurement is cached for every handle of the device, and hidden from handles without the
     // feature.
     assert_eq!(gpu.checked().subgroups(), Some(subgroups));
     assert_eq!(gpu.without(wgpu::Features::SUBGROUP).subgroups(), None);
 }
 
-/// Mesa's processor driver and every GPU that is known fill whole subgroups in order. Were it not
-/// so here, the subgroup kernels would go untested in silence.
+/// Mesa's software adapter and every known GPU fill whole subgroups in order. If this adapter did
+/// not, the subgroup kernels would silently go untested.
 #[test]
 fn subgroups_of_mesas_processor_driver_are_whole() {
     let gpu = gpu();
@@ -169,8 +169,8 @@ fn subgroups_of_mesas_processor_driver_are_whole() {
     }
 }
 
-/// More pieces than are under way at once, from a place that is no multiple of theirs; twice, so
-/// that memory is used again.
+/// More pieces than are in flight at once, from an unaligned offset; twice, so that memory is used
+/// again.
 #[test]
 fn long_writes_are_whole_and_in_order() {
     let gpu = gpu();
@@ -181,7 +181,7 @@ fn long_writes_are_whole_and_in_order() {
         buffer.write(&gpu, 0, &[POISON]).unwrap();
         buffer.write(&gpu, u64::from(len) + 1, &[POISON]).unwrap();
         buffer.write(&gpu, 1, &values).unwrap();
-        // A short write after it, which goes another way.
+        // A short write after it, which takes another path.
         buffer.write(&gpu, 7, &[seed]).unwrap();
         let read = buffer.read(&gpu).unwrap();
         assert_eq!((read[0], read[len as usize + 1], read[7]), (POISON, POISON, seed));
@@ -190,8 +190,7 @@ fn long_writes_are_whole_and_in_order() {
     }
 }
 
-/// As hosts of hardware wait: by asking again and again, each thread for its own work, while others
-/// see the end of theirs.
+/// Threads poll the device, each for its own work, while others see the end of theirs.
 #[test]
 fn threads_that_share_a_device_wait_for_their_own_work() {
     let gpu = own_gpu().taken_for_hardware();
@@ -229,7 +228,7 @@ fn ranges_beyond_the_end_are_typed_errors_and_never_wrap() {
     assert_eq!(buffer.read(&gpu).unwrap(), [7; 10]);
 }
 
-/// Buffers of which each entry point uses some.
+/// Buffers, some of which each entry point uses.
 const STEPS: &str = "
 @group(0) @binding(0) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(1) var<storage, read> input: array<u32>;
@@ -264,7 +263,7 @@ fn bindings_are_those_of_the_entry_point() {
     assert_eq!(used("count"), ["counts"]);
     assert_eq!(used("add_input"), ["counts", "input", "factor"]);
     assert_eq!(used("nothing"), [""; 0]);
-    // What is declared does not count, what is used does.
+    // Only used bindings count, not declared ones.
     let limit = u64::from(gpu.limits().max_storage_buffers_per_shader_stage);
     let names = 0..=limit;
     let declare = |i| format!("@group(0) @binding({i}) var<storage, read_write> b{i}: array<u32>;\n");
@@ -296,9 +295,9 @@ fn a_device_builds_a_recipe_once_in_each_way() {
     let other = Source::new("double.wgsl", DOUBLE.replace("* 2u", "* 3u"));
     assert_ne!(Recipe::new("double", "double", [other]).kernel(&gpu).unwrap(), kernel);
     assert_ne!(steps("ask").kernel(&gpu).unwrap(), steps("count").kernel(&gpu).unwrap());
-    // Without checks it is another one, unless the device leaves none out. SAFETY: the kernel
-    // compares its index with the count, which is the buffers' length, has no loop and no divisor;
-    // and it is not dispatched.
+    // Without checks it is another one, unless the device omits none. SAFETY: the kernel compares
+    // its index with the count, which is the buffers' length, has no loop and no divisor, and is
+    // not dispatched.
     let (trusted, checked) =
         unsafe { (recipe.trusted(&gpu).unwrap(), recipe.trusted(&gpu.checked()).unwrap()) };
     assert_ne!(trusted, kernel);
@@ -329,7 +328,7 @@ fn what_does_not_link_is_an_error_of_the_recipe() {
     assert!(matches!(&error, GpuError::Link(_)) && error.to_string().starts_with("bad.wgsl:1:"), "{error}");
 }
 
-/// Work for a second on a processor: a zero wait comes back before any device has done it.
+/// Work for a second on a CPU: a wait of zero length returns before any device has done it.
 const LONG: &str = "
 @group(0) @binding(0) var<storage, read_write> counts: array<u32>;
 @compute @workgroup_size(64) fn long(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -351,6 +350,6 @@ fn a_wait_is_bounded_and_says_what_to_do() {
     let error = gpu.waiting(Duration::ZERO).wait(submission.clone()).unwrap_err();
     assert!(matches!(error, GpuError::Timeout { .. }), "{error}");
     assert!(error.to_string().contains("process"), "{error}");
-    // It was slow, not hung.
+    // It was slow, but did not hang.
     gpu.wait(submission).unwrap();
 }

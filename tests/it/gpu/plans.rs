@@ -129,5 +129,8 @@ fn a_pass_refuses_a_plan_with_copies_and_shows_it() {
     let mut pass = encoder.begin_compute_pass(&Default::default());
     let panic = catch_unwind(AssertUnwindSafe(|| plan.record_in(&mut pass))).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();
-    assert!(text.contains("dispatches only") && text.contains("clear the counts: 16 bytes"), "{text}");
+    assert!(
+        text.contains("accepts only dispatches") && text.contains("clear the counts: 16 bytes"),
+        "{text}"
+    );
 }

@@ -1,5 +1,5 @@
-//! The GPU engine cut over devices: the bits of the sequential engine on any number of parts, and
-//! every fault on all of them.
+//! The GPU engine partitioned over devices: the bits of the sequential engine on any number of
+//! parts, and every fault on all of them.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -18,26 +18,26 @@ use super::common::like::Like;
 use super::common::models::Mischief;
 use super::{networks, ticks};
 
-/// A device of a rank's own, which the tests share: it keeps its kernels.
+/// A device for a rank, which the tests share because it caches kernels.
 pub(crate) fn device(rank: &dyn Transport) -> Gpu {
     device_of(rank.rank())
 }
 
-/// That of the rank of this number.
+/// The device for the rank of this number.
 pub(crate) fn device_of(rank: u32) -> Gpu {
     static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
     DEVICES[rank as usize].get_or_init(|| own_device(rank)).clone()
 }
 
-/// One of a test's own.
+/// A device for one test.
 pub(crate) fn own_device(rank: u32) -> Gpu {
     let gpu = Gpu::nth(rank).unwrap();
-    // NVIDIA's driver deadlocks where a device is destroyed while threads end.
+    // NVIDIA's driver deadlocks if a device is destroyed while threads end.
     std::mem::forget(gpu.clone());
     gpu
 }
 
-/// The model on the sequential engine and on parts, to one end after the other.
+/// Runs the model on the sequential engine and on parts, to one end after the other.
 fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
     model: &M,
     ends: &[Until],
@@ -96,9 +96,9 @@ fn parts_have_the_bits_of_the_sequential_engine() {
         &[3],
         Options { group_size: Some(8), tiles: Some(3), ..options },
     );
-    // So much goes from part to part that several cores copy it.
+    // The messages between parts are so large that several cores copy them.
     same(&Phold::new(250_000, 2, 0.1, 10.0, units).unwrap(), &[until(15.0)], &[2], options);
-    // A payload of 6 words, LP memory, and what `init` sends to others.
+    // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(
         &CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(),
         &[until(20.0), until(40.0)],
@@ -125,8 +125,8 @@ fn wide_windows_have_the_same_bits() {
         horizon,
     );
     same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], horizon);
-    // Without a lookahead that is what parts take by themselves; with YAWNS they have a window for
-    // each round.
+    // Without a lookahead, the default of parts is the event horizon; with YAWNS each round is a
+    // window.
     let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
     let ends = [0.0001, 0.0002].map(until);
     same(&rounds, &ends, &[2], Options::default());
@@ -135,8 +135,8 @@ fn wide_windows_have_the_same_bits() {
 
 #[test]
 fn queueing_networks_are_cut() {
-    // Without times of travel by the event horizon, as parts choose by themselves, and with them by
-    // windows of the lookahead, or either.
+    // Without travel times by the event horizon, the default of parts; with them by YAWNS windows,
+    // or either.
     let [tandem, towns] = networks();
     same(&tandem, &[until(40.0), until(60.0)], &[2], Options::default());
     same(&towns, &[until(9.5), until(30.0)], &[4], Options::default());
@@ -151,7 +151,7 @@ fn queues_of_all_kinds_are_cut() {
     }
 }
 
-/// What each of some parts ends with.
+/// The error of each part.
 fn errors<M: Model + std::marker::Sync>(model: &M, parts: u32, options: Options) -> Vec<HybridError> {
     in_process(parts, |rank| {
         let gpu = device(&rank);
@@ -197,8 +197,8 @@ fn too_little_room_is_a_fault_of_all_parts() {
     };
     let mailboxes = narrow(100, 8, 100, 3);
     let queues = narrow(100, 8, 9, 60);
-    // Nearly all events of a window go elsewhere by chance, half of them to the other part;
-    // whatever else is wrong, its first LP is to blame.
+    // Nearly all events of a window go to random other LPs, half of them to the other part. Of
+    // several faults, the first LP's is reported.
     let outboxes = narrow(12_000, 1, 40, 4);
     for (model, kind) in [
         (mailboxes, FaultKind::MailboxFull),
@@ -210,7 +210,7 @@ fn too_little_room_is_a_fault_of_all_parts() {
         assert_eq!((first.kind, first), (kind, second));
         let most = if kind == FaultKind::OutboxFull { 2000 } else { model.2.mailbox.min(model.2.queue) };
         assert!(first.needed > most, "{first}");
-        // And otherwise nothing that shows.
+        // No other fault occurs.
         let mut sequential = CpuSimulation::new(&model.0, 0).unwrap();
         let ends = [until(12.0), until(35.0)];
         let expected = ends.map(|end| (sequential.run(end).unwrap().events, sequential.fingerprint()));
@@ -250,7 +250,7 @@ fn what_parts_cannot_have_is_refused_on_all() {
     let mut part = GpuPart::alone(&gpu, &model, Options { sync: Sync::Horizon, ..usual }).unwrap();
     let refused = part.run(Until::events(10)).unwrap_err().to_string();
     assert!(refused.contains("Sync::Yawns"), "{refused}");
-    // And it can still be run.
+    // The part can still be run.
     assert_eq!(part.run(until(20.0)).unwrap().stop, Some(Stop::Time));
 }
 

@@ -8,8 +8,8 @@ use eventhorizon::hybrid::{
 };
 use eventhorizon::time::Ticks;
 
-/// Entity 3 and entity 5 do something wrong at time 20; 7 does at 12, in a later window than
-/// neither.
+/// Entity 3 and entity 5 break a rule at time 20; entity 7 does at 12, in a later window than
+/// neither of them.
 struct Rogue(Misdeed);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ impl Entity for Rogue {
         if [3, 5].contains(&context.name()) {
             context.send(context.name(), Ticks::new(20), 0);
         }
-        // What others send in the window of the misdeed is pending afterwards, wherever they lie.
+        // Events that others send in the same window are pending afterwards, on any rank.
         if context.name() == 0 {
             context.send(0, Ticks::new(20), 2);
         }
@@ -130,14 +130,13 @@ fn each_fault_is_that_of_the_smallest_entity_on_every_rank() {
     }
 }
 
-/// A message that another rank cannot be told (1), or cannot read (2).
+/// A message that cannot be serialised (1), or deserialised (2), for another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Sealed(u32);
 
 impl serde::Serialize for Sealed {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A sequence of a length that is not known beforehand is fit for a fingerprint, but not for
-        // `postcard`.
+        // A sequence of unknown length works for a fingerprint, but not for `postcard`.
         match self.0 {
             1 => serializer.collect_seq([1_u32, 2].iter().filter(|&&number| number == 1)),
             other => serializer.serialize_u32(other),
@@ -187,7 +186,7 @@ fn a_message_that_is_lost_between_ranks_ends_all() {
                 Err(error) => error,
                 Ok(mut simulation) => {
                     assert!(!at_once, "a message of the start is lost");
-                    // The message is for later than that.
+                    // The message is for a later time.
                     let error = simulation.run(Ticks::new(10)).unwrap_err();
                     assert!(matches!(simulation.run(Ticks::new(20)), Err(HybridError::Over)));
                     error
@@ -249,7 +248,7 @@ fn after_a_panic_within_a_window_nothing_runs() {
     assert!(matches!(simulation.run(Ticks::new(100)), Err(HybridError::Over)));
 }
 
-/// Two that send each other messages for the present time, without end.
+/// Two entities that send each other messages for the current time, without end.
 struct Echo;
 
 impl Entity for Echo {
@@ -282,7 +281,7 @@ fn what_cannot_be_is_refused() {
     let threads = Simulation::new(2, Ticks::new(1), |_| Echo, options).unwrap_err();
     assert!(matches!(threads, HybridError::Threads { threads: 0, .. }));
 
-    /// An entity of which no machine holds many.
+    /// An entity so large that no machine holds many.
     struct Huge([u64; 1 << 16]);
     impl Entity for Huge {
         type Message = ();
@@ -339,7 +338,7 @@ fn a_rank_that_is_gone_ends_all() {
             return None;
         }
         let error = simulation.run(Ticks::new(100)).unwrap_err();
-        // It is known from then on.
+        // The error is cached from then on.
         let later = simulation.fingerprint().unwrap_err();
         assert!(matches!(later, HybridError::Gone { rank: 2 }), "{later}");
         Some(error)

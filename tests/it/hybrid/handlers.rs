@@ -1,4 +1,4 @@
-//! Handlers: the device and the Rust twin give one fingerprint.
+//! Handlers: the device and the Rust reference implementation give one fingerprint.
 
 use eventhorizon::gpu::{Buffer, Gpu};
 use eventhorizon::hybrid::{
@@ -86,7 +86,7 @@ impl Entity for Caller {
         if message == 0 {
             return;
         }
-        // It is executed after the answers, although it is for the present time.
+        // It is executed after the answers, although it is for the current time.
         context.send(name, context.now(), 0);
         let call = Walk { start: name, steps: context.stream().below(30) };
         let walks = self.walks;
@@ -149,7 +149,7 @@ fn several_devices_share_the_calls() {
             walks = walks.bind_on(gpu, "table", &Buffer::storage_from(gpu, "table", &table()).unwrap());
         }
         let mut handlers = Handlers::new(devices.iter().cloned(), placement);
-        // One that was made for a single device is answered there.
+        // A handler for a single device runs there.
         let (walks, teams) = (handlers.add(walks), handlers.add(teams(&device_of(0))));
         let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
         let options = Options { seed: 4, threads: Some(1), handlers, ..Options::default() };
@@ -252,7 +252,7 @@ fn wgsl_and_rust_types_that_differ_are_refused() {
     );
     let error = WgslHandler::<u32, u32>::batched(Some(&gpu), "none", none, |_| 0).unwrap_err();
     assert!(error.to_string().contains("Answer"), "{error}");
-    // A buffer that is left out is found when it is called, and ends the run.
+    // A missing buffer is found when the handler is called, and ends the run.
     let unbound =
         WgslHandler::<Walk, Walked>::batched(Some(&gpu), "unbound", source(), |_| Walked { sum: 0, last: 0 });
     let mut handlers = Handlers::new(Some(gpu.clone()), Placement::Gpu);
@@ -264,7 +264,7 @@ fn wgsl_and_rust_types_that_differ_are_refused() {
     assert!(matches!(&error, HybridError::Gpu(_)) && error.to_string().contains("`table`"), "{error}");
 }
 
-/// A handler whose loops the driver ends, or not.
+/// A handler with loops that the driver may end.
 struct Doubling {
     cut: bool,
 }
@@ -289,12 +289,12 @@ impl Handler for Doubling {
     }
 }
 
-/// Calls it once for each message, or again with each answer.
+/// Calls the handler once for each message, or again with each answer.
 struct Chain {
     doubling: Handle<Doubling>,
     without_end: bool,
     answers: u32,
-    /// When its processes went on.
+    /// When its processes continued.
     seen: Vec<(u32, u64)>,
 }
 
@@ -376,7 +376,7 @@ fn calls_without_end_are_a_fault() {
     assert_eq!(fault, Fault { entity: 0, time: Ticks::new(10), kind });
 }
 
-/// Two calls of one event, whose answers begin a process each.
+/// One event makes two calls, whose answers start a process each.
 struct Twins(Chain);
 
 impl Entity for Twins {

@@ -34,8 +34,8 @@ fn spreads() -> [EntityPlacement; 3] {
     ]
 }
 
-/// Runs a simulation on ranks of this process, to one end after the other: events and fingerprint,
-/// which all ranks must agree on.
+/// Runs a simulation on ranks of this process, to one end after the other. Returns events and
+/// fingerprint, on which all ranks must agree.
 pub(crate) fn on_ranks<E: Entity>(
     ranks: u32,
     make: impl Fn(Option<Box<dyn Transport>>) -> Result<Simulation<E>, HybridError> + Sync,
@@ -59,7 +59,7 @@ pub(crate) fn on_ranks<E: Entity>(
     first
 }
 
-/// The model on the sequential engine and on the host engine.
+/// Runs the model on the sequential engine and on the host engine.
 fn same<M>(model: &M, ends: &[f64])
 where
     M: CpuModel<State: Send, Payload: Message> + Clone + Send + Sync + 'static,
@@ -107,8 +107,7 @@ fn without_a_lookahead_time_goes_in_rounds() {
     same(&Phold::new(1, 3, 0.5, 1.0, Resolution::default()).unwrap(), &[50.0]);
 }
 
-/// Networks of queues: a tandem without times of travel, and towns in a ring, between which
-/// customers travel.
+/// Networks of queues: a tandem without travel times, and a ring of towns with travel times.
 pub(crate) fn networks() -> [Facility; 2] {
     let exponential = Distribution::Exponential;
     let tandem = Network::new("tandem")
@@ -154,7 +153,7 @@ fn a_watcher_stops_all_ranks_and_the_run_goes_on() {
         if first.stop == Some(Stop::Watcher) {
             assert!(first.now < end);
         } else {
-            // It was over before anybody was asked.
+            // The run ended before the watcher was called.
             assert_eq!(first.stop, Some(Stop::Time));
         }
         let progress = simulation.run(end).unwrap();

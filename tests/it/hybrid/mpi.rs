@@ -1,5 +1,5 @@
-//! Ranks that are processes: this program itself under `mpirun`, as [`a_rank`]. (Open MPI's;
-//! `--timeout` is its own, for what ought not to hang.)
+//! Ranks as processes: this program under `mpirun`, as [`a_rank`]. `--timeout` is an option of Open
+//! MPI, for tests that must not hang.
 
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use eventhorizon::time::Resolution;
 
 use super::ticks;
 
-/// What the ranks do, in their environment.
+/// The environment variable with the task of the ranks.
 const DEED: &str = "EVENTHORIZON_TEST_DEED";
 
 fn phold() -> Phold {
@@ -35,12 +35,12 @@ fn mpirun(ranks: u32, deed: &str) -> Output {
     command.output().expect("an MPI for the feature `mpi`, with its mpirun on the PATH")
 }
 
-/// That the ranks were ended, these with these words, and not because the time was up.
+/// Checks that the ranks ended with these words, and not by the time limit.
 fn ended(deed: &str, reported: &[&str]) {
     let output = mpirun(3, deed);
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // (Where ranks go on without another, `mpirun` tells of no failure.)
+    // If ranks continue without another one, `mpirun` reports no failure.
     assert!(!output.status.success() || deed == "killed alone", "{deed}: {said}");
     assert!(!said.contains("time limit"), "{deed}: {said}");
     for words in reported {
@@ -74,7 +74,7 @@ fn what_one_rank_sends_comes_whole_and_in_order() {
 fn a_rank_that_hangs_ends_all() {
     let silent = "rank 1 did not answer within 1 s";
     ended("hangs", &[&format!("rank 0: {silent}"), &format!("rank 2: {silent}")]);
-    // In the middle of what it sends.
+    // In the middle of sending.
     ended("hangs within", &[&format!("rank 0: {silent}"), &format!("rank 2: {silent}")]);
 }
 
@@ -87,7 +87,7 @@ fn a_rank_that_panics_or_returns_ends_all() {
 #[test]
 fn a_rank_that_is_killed_ends_all() {
     ended("killed", &["signal 6"]);
-    // Where `mpirun` is told to let the others live, each of them has its error.
+    // If `mpirun` lets the other ranks live, each of them returns an error.
     let silent = "rank 1 did not answer within 1 s";
     ended("killed alone", &[&format!("rank 0: {silent}"), &format!("rank 2: {silent}")]);
 }
@@ -96,8 +96,7 @@ fn deed(rank: &mut dyn Transport, deed: &str) -> Result<(), HybridError> {
     let own = rank.rank();
     match (deed, own) {
         ("exchange", _) => {
-            // What lies beside each other is of all sizes: short ones, nothing, and what MPI does
-            // not keep in its own memory.
+            // Lengths of all kinds: short, zero, and longer than MPI buffers.
             for (round, length) in [3, 0, 5 << 20, 70_000, 1].into_iter().enumerate() {
                 let part = |from: u32, to: u32| {
                     vec![(from * 16 + to) as u8 ^ round as u8; length * (to as usize + 1)]
@@ -118,7 +117,7 @@ fn deed(rank: &mut dyn Transport, deed: &str) -> Result<(), HybridError> {
         ("returns", 1) => {}
         ("killed" | "killed alone", 1) => std::process::abort(),
         _ => {
-            // What a rank sent before it hung may arrive, or not.
+            // Messages of a rank that hung may arrive or not.
             for _ in 0..2 {
                 rank.exchange(vec![vec![2; 8 << 20]; 3])?;
             }

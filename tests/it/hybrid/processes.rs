@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::on_ranks;
 
-/// A customer's way: source, two tellers in turn, sink.
+/// A customer's route: source, two tellers in turn, sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Message {
     Customer(u32),
@@ -17,7 +17,7 @@ enum Message {
 struct Bank {
     served: u32,
     busy: u64,
-    /// What happened, and when.
+    /// Events with their times.
     seen: Vec<(u64, &'static str)>,
     teller: Option<ProcessId>,
 }
@@ -63,7 +63,7 @@ impl Entity for Bank {
                         let Some(Message::Customer(customer)) = waiting.pop_front() else { unreachable!() };
                         let mut left = process.with(|_, context| u64::from(context.stream().below(60)));
                         let end = process.now().get() + left;
-                        // Who comes meanwhile waits.
+                        // Customers that arrive meanwhile wait.
                         while let Some(came) = process.receive_within(Ticks::new(left), is_customer).await {
                             waiting.push_back(came);
                             left = end - process.now().get();
@@ -117,7 +117,7 @@ fn a_bank_of_processes_has_one_fingerprint() {
     assert_eq!(simulation.entity(1).unwrap().seen.len(), 1);
 }
 
-/// Keeps a record of what comes first at the same time.
+/// Records the order of events at the same time.
 #[derive(Default)]
 struct Order(Vec<String>);
 

@@ -1,5 +1,5 @@
-//! Runs cut over devices that are saved and gone on with: one file, whoever writes it, and one run,
-//! whoever goes on with it.
+//! Runs partitioned over devices that are saved and resumed: any ranks write the same file and
+//! resume the same run.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,8 +22,7 @@ fn options() -> Options {
     Options { seed: SEED, replica: Replica { point: 1, number: 3 }, ..Options::default() }
 }
 
-/// Goes on from a checkpoint on parts, to an end, and saves the run there: as the first rank has
-/// it.
+/// Resumes a checkpoint on parts, runs to an end, and returns the checkpoint of the first rank.
 fn parts_go_on<M: Model + std::marker::Sync>(
     parts: u32,
     model: &M,
@@ -46,8 +45,8 @@ fn parts_go_on<M: Model + std::marker::Sync>(
     ran.into_iter().next().unwrap().unwrap()
 }
 
-/// The run of a model through some ends, where it is saved: parts at each write what the sequential
-/// engine does, and all go on from there.
+/// Runs a model to some ends and saves it at each. Parts must write the same file as the sequential
+/// engine, and all resume from it.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
     let gpu = device_of(0);
     let mut cpu = CpuSimulation::of_replica(model, SEED, options().replica).unwrap();
@@ -64,7 +63,7 @@ fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u
         });
         assert!(saved[0].as_ref() == Some(&expected[0]), "{} on {from} parts", model.name());
         let second = parts_go_on(from, model, options(), &expected[0], ends[1]);
-        assert!(second == expected[1], "{}: {from} parts go on: {second:?}, {:?}", model.name(), expected[1]);
+        assert!(second == expected[1], "{}: {from} parts: {second:?}, {:?}", model.name(), expected[1]);
     }
     for (saved, (end, expected)) in expected.iter().zip(ends.iter().zip(&expected).skip(1)) {
         let mut simulation = Simulation::resume(&gpu, model, options(), saved).unwrap();
@@ -79,7 +78,7 @@ fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u
 fn parts_write_the_file_of_the_whole_and_go_on_from_it() {
     let units = Resolution::default();
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
-    // An end within a window, one by a number of events, one by time.
+    // An end within a window, one by events, one by time.
     same(&phold, [until(33.3), Until::events(4000), until(120.0)], &[2, 1, 3]);
     // Events of 32 bytes, LP memory, data.
     let centre = CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap();
@@ -102,7 +101,7 @@ fn wide_windows_are_saved_and_gone_on_with() {
     let saved = saved[0].as_ref().unwrap();
     let last = parts_go_on(3, &torus, horizon, saved, ends[1]);
     for (saved, (events, fingerprint)) in [saved, &last].into_iter().zip(expected) {
-        // Windows are counted in another way.
+        // Windows are counted differently.
         assert_eq!(saved.progress().events, events);
         assert_eq!(CpuSimulation::resume(&torus, saved).unwrap().fingerprint(), fingerprint);
     }
@@ -128,7 +127,7 @@ fn parts_grow_after_they_went_on_or_fail_alike() {
     }
 }
 
-/// A file of a test's own.
+/// A file for one test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -157,11 +156,11 @@ fn parts_save_themselves_until_one_is_stopped() {
         let mut asked = 0;
         let watch = |_: &_| {
             asked += 1;
-            // From the second time on that the first is asked, there is a whole file.
+            // A complete file exists from the second call of the first watcher on.
             assert!(second || asked == 1 || Checkpoint::load(&file).unwrap().progress().events > 0);
             if second && asked == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        // One of them alone keeps the time.
+        // Only one of them uses the interval.
         let every = if second { Duration::MAX } else { Duration::ZERO };
         part.run_saving(end, Autosave::new(&file, every), watch).unwrap()
     });
@@ -179,7 +178,7 @@ fn parts_save_themselves_until_one_is_stopped() {
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         let failed =
             part.run_saving(until(5.0), Autosave::new(&nowhere, Duration::MAX), |_: &_| {}).unwrap_err();
-        // The run itself is well.
+        // The run itself is valid.
         assert_eq!(part.run(until(9.0)).unwrap().stop, Some(Stop::Time));
         failed
     });
@@ -227,7 +226,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
         }
         let first = part.checkpoint().unwrap_err();
         let second = part.run(until(60.0)).unwrap_err();
-        // After a run that failed there is nothing that could go on.
+        // A failed run cannot be resumed.
         assert!(matches!(part.checkpoint(), Err(HybridError::Over)));
         (first, second)
     });
@@ -236,7 +235,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
     for error in [mine, run] {
         assert!(matches!(error, HybridError::Rank { rank: 1, .. }), "{error}");
     }
-    // One that has ended.
+    // A run that has ended.
     let gone = in_process(2, |rank| {
         let (gpu, own) = (device(&rank), rank.rank());
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
@@ -245,7 +244,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
     assert!(matches!(gone[0], Some(HybridError::Gone { rank: 1 })), "{:?}", gone[0]);
 }
 
-/// What a rank of the host engine runs with.
+/// The options of a rank of the host engine.
 fn on_host(threads: usize, spread: &EntityPlacement) -> hybrid::Options {
     let Options { seed, replica, .. } = options();
     hybrid::Options {
@@ -257,8 +256,8 @@ fn on_host(threads: usize, spread: &EntityPlacement) -> hybrid::Options {
     }
 }
 
-/// A model on the host engine: saved by any ranks to one file, which any ranks and the sequential
-/// engine go on from.
+/// Saves a model on the host engine with any ranks; any ranks and the sequential engine resume the
+/// one file.
 fn same_on_host<M>(model: &M, [first, second]: [Until; 2])
 where
     M: CpuModel<State: Send, Payload: Message> + Clone + Send + std::marker::Sync + 'static,
@@ -279,7 +278,7 @@ where
         assert!(saved[1..].iter().all(Option::is_none));
         let saved = saved.into_iter().next().unwrap().unwrap();
         assert!(before.is_none_or(|before| before == saved), "{}: {ranks} ranks", model.name());
-        // Windows begin where events are, and not where cells do.
+        // Windows begin at events, not at epochs.
         let mut other = CpuSimulation::resume(model, &saved).unwrap();
         assert_eq!(other.fingerprint(), fingerprint);
         assert_eq!((other.run(second).unwrap().events, other.fingerprint()), expected);
@@ -327,7 +326,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
     assert_eq!((stopped[0].stop, stopped[0]), (Some(Stop::Watcher), stopped[1]));
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped[0].events, until(1e7)));
-    // On devices, to an end beyond.
+    // On devices, to a later end.
     let gpu = device_of(0);
     let mut whole = Simulation::new(&gpu, &model, options()).unwrap();
     let end = Until::time(saved.progress().now.saturating_add(until(5.0).time));

@@ -26,8 +26,8 @@ fn by_brute_force(positions: &[[i64; 2]], width: i64) -> Vec<[u32; 2]> {
     let mut pairs = Vec::new();
     for (s, a) in (0..).zip(positions) {
         for (u, b) in (0..).zip(positions) {
-            // Half-open squares of one width overlap where their centres are closer than it in both
-            // dimensions.
+            // Half-open squares of one width overlap if their centres are closer than the width in
+            // both dimensions.
             if (0..2).all(|d| (i128::from(a[d]) - i128::from(b[d])).abs() < width.into()) {
                 pairs.push([s, u]);
             }
@@ -70,7 +70,7 @@ fn check(positions: &[[i64; 2]], width: i64, what: &str) {
 #[test]
 fn positions_of_a_city_are_matched_to_the_centimetre() {
     let mut below = random(3);
-    // Streets 10 m apart, on which things stand each 50 cm: very many of them touch.
+    // Streets 10 m apart, with things every 50 cm: very many of them touch.
     let mut street = || 1_000 * below(30);
     let city: Vec<[i64; 2]> = (0..900)
         .map(|i| {
@@ -97,7 +97,7 @@ fn cases_of_touching_decimals() {
     check(&[[230, 0], [120, 0]], 110, "2.3 and 1.2 with a width of 1.1");
     check(&[[51_691, 85_239], [51_191, 85_301]], 500, "516.91 and 511.91 with a width of 5");
     assert_eq!(by_brute_force(&[[230, 0], [120, 0]], 110), [[0, 0], [1, 1]]);
-    // Bounds of 64-bit floats are matched as they are, however close.
+    // Bounds of 64-bit floats are exact, however close they are.
     let next = 1.0_f64.next_up();
     let regions = [Region::new([0.0], [1.0]), Region::new([1.0], [next]), Region::new([1e300], [2e300])];
     let near = narrow(&regions, &regions).unwrap();

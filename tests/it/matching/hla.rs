@@ -1,4 +1,4 @@
-//! The HLA service against a federation that asks every pair of regions.
+//! The HLA service against a federation that tests every pair of regions.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use eventhorizon::matching::{Matcher, MatchingError};
 
 const LIMIT: u32 = 100;
 
-/// What the service should know, kept plainly.
+/// The expected state of the service, in plain collections.
 #[derive(Default)]
 struct Plain {
     regions: Vec<[(u32, u32); 2]>,
@@ -135,7 +135,8 @@ fn deleted_regions_leave_their_rows_and_never_their_handles() {
     service.associate(object, lasting).unwrap();
     let mut handles = BTreeSet::from([lasting]);
     for cycle in 0..10_000 {
-        // In turns within and beside the object's region, in rows that held the other before.
+        // Alternately inside and outside of the object's region, in rows that held the other
+        // before.
         let inside = cycle % 2 == 0;
         let region = service.create_region([if inside { (15, 25) } else { (20, 25) }]).unwrap();
         service.subscribe(watcher, 0, region).unwrap();

@@ -55,7 +55,7 @@ fn large_and_small_regions_together() {
     check(&set(10), &set(20));
 }
 
-/// Bounds from few places, at the ends of what the type holds, too; widths are often nothing.
+/// Bounds at few positions, including the ends of the type's range; many widths are zero.
 fn bounds<const D: usize>() -> impl Strategy<Value = Vec<Region<i64, D>>> {
     let place = prop_oneof![6 => 0i64..40, 1 => Just(i64::MIN), 1 => Just(i64::MAX - 9), 1 => Just(1 << 40)];
     let width = prop_oneof![4 => 0i64..5, 1 => 5i64..10];

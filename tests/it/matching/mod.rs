@@ -23,7 +23,7 @@ const ALGORITHMS: [Algorithm; 6] = [
     Algorithm::Auto,
 ];
 
-/// One matcher for all tests of the file: its kernels are built once.
+/// One matcher for all tests of the file, so that kernels are built once.
 fn matcher() -> &'static Matcher {
     static MATCHER: OnceLock<Matcher> = OnceLock::new();
     MATCHER.get_or_init(|| Matcher::new(&gpu()))
@@ -53,7 +53,7 @@ fn check_on<T: Coordinate, const D: usize>(
     }
 }
 
-/// `count` regions of random places; what kind of place is decided by `shape`.
+/// `count` regions at random positions; `shape` determines their distribution.
 fn regions<const D: usize>(seed: u64, count: usize, shape: Shape) -> Vec<Region<i32, D>> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = move |limit: u32| {
@@ -151,7 +151,7 @@ fn every_count_around_the_workgroup_sizes() {
     }
 }
 
-/// Intervals from few places, so that they touch, coincide and are empty often.
+/// Intervals at few positions, so that they often touch, coincide or are empty.
 fn intervals<const D: usize>() -> impl Strategy<Value = Vec<([u32; D], [u32; D])>> {
     let side = || prop_oneof![0u32..20, Just(u32::MAX - 20)];
     let width = prop_oneof![4 => 0u32..6, 1 => Just(20u32)];
@@ -165,7 +165,7 @@ fn check_types<const D: usize>(a: &[([u32; D], [u32; D])], b: &[([u32; D], [u32;
         list.iter().map(|&(lo, hi)| Region::new(lo, hi)).collect()
     };
     check(&words(a), &words(b));
-    // The same places around zero, where signs and the two zeroes are.
+    // The same positions around zero, for signs and both zeros.
     let signed = |list: &[([u32; D], [u32; D])]| -> Vec<_> {
         let place = |x: u32| x.cast_signed().wrapping_sub(10);
         list.iter()
@@ -215,8 +215,8 @@ proptest! {
     }
 }
 
-/// A matcher assumes the room that the last call took. Where sets that follow need more, or far
-/// less, or another way, it shows in neither the pairs nor their order.
+/// A matcher assumes the sizes of the last call. If the next sets need more, far less, or another
+/// method, neither the pairs nor their order change.
 #[test]
 fn what_was_matched_before_shows_in_nothing() {
     let sized = |seed: u64, size: [i32; 2]| {
@@ -226,7 +226,7 @@ fn what_was_matched_before_shows_in_nothing() {
         }
         set
     };
-    // A few that are as large as the world, where a sample does not see them.
+    // A few regions as large as the space, which a sample misses.
     let mut few_large = sized(5, [20, 20]);
     for i in 0..9 {
         few_large[257 * i + 3] = Region::new([-50_000; 2], [50_000; 2]);
@@ -240,7 +240,7 @@ fn what_was_matched_before_shows_in_nothing() {
     ];
     let used = Matcher::new(&gpu());
     for algorithm in [Algorithm::Auto, Algorithm::Sort, Algorithm::Grid { cells: None }] {
-        // Matches that are still held keep their memory.
+        // Matches that are alive keep their memory.
         let mut held = Vec::new();
         for set in &sets {
             let fresh = Matcher::new(&gpu());
@@ -292,7 +292,7 @@ fn more_pairs_than_32_bits_are_counted_right() {
     let matcher = matcher();
     let side = vec![Region::new([3u32], [5]); 70_000];
     let regions = matcher.upload("identical", &side).unwrap();
-    // Brute force takes minutes for as many on a processor; it counts by the same prefix sums.
+    // Brute force takes minutes for this number on a CPU; it counts with the same prefix sums.
     for algorithm in [Algorithm::Sort, Algorithm::Auto] {
         let mut matches = matcher.find(&regions, &regions, algorithm).unwrap();
         assert_eq!(matches.total(), 4_900_000_000, "{algorithm:?}");
@@ -357,7 +357,7 @@ fn a_count_can_be_recorded_again_and_stays_on_the_device() {
     assert_eq!(counter.count(matcher.gpu()).unwrap(), expected);
 }
 
-/// More ends than all workgroups take at a time, and sides of very different sizes, which are
+/// More bounds than all workgroups take at a time, and sides of very different sizes, which are
 /// sorted together.
 #[test]
 fn a_count_of_many_regions_on_one_side() {
@@ -428,7 +428,7 @@ fn reading_pages_tells_how_far_it_is_and_can_be_stopped() {
     assert!(reported == expected && reported.len() > 3, "{reported:?}");
     let stop = |pairs| if pairs >= 200 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     assert_eq!(matches.pairs().watch(stop).run().unwrap(), all[..200]);
-    // The next page goes on from there.
+    // The next page continues from there.
     assert_eq!(matches.next_page().unwrap().unwrap().read().unwrap(), all[200..300]);
 }
 

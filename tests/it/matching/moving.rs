@@ -90,14 +90,14 @@ fn when_all_move_each_change_comes_once() {
     check(set(0), set(11), &[[moved(40), moved(-5)], [moved(40), moved(-5)], [vec![], moved(41)]]);
 }
 
-/// A number that looks random, below `end`.
+/// A pseudo-random number below `end`.
 fn mixed(i: usize, end: i32) -> i32 {
     let z = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     i32::try_from((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).unwrap() % end
 }
 
-/// Some of thousands, of one region in thirty everywhere, some empty: how few move decides how a
-/// step is made.
+/// Thousands of regions, one in thirty everywhere and some empty: the share of moved ones
+/// determines the method of a step.
 fn scattered<const D: usize>(count: usize, seed: usize) -> Vec<Region<i32, D>> {
     let place = |i: usize| {
         let lo: [i32; D] = std::array::from_fn(|d| mixed(seed + D * i + d, 4000) - 2000);
@@ -130,8 +130,8 @@ fn few_and_many_of_thousands_move() {
     some_of_thousands::<4>();
 }
 
-/// Most move near at every step, and then some far, and near again: a step is made as the last one
-/// was like.
+/// Most regions move a little at every step, then some far, then a little again: a step uses the
+/// method that suited the last one.
 #[test]
 fn many_move_near_and_far() {
     let (mut s, mut u) = (scattered::<2>(1500, 1), scattered::<2>(1400, 500_000));
@@ -157,7 +157,7 @@ fn many_move_near_and_far() {
     check(first_s, first_u, &steps);
 }
 
-/// Sides of one node, of one more region, of two levels, and none.
+/// Sides of one node, of one more region, of two levels, and empty ones.
 #[test]
 fn sides_around_the_edges_of_nodes() {
     for [n, m] in [[1, 1], [16, 17], [0, 5], [255, 256], [257, 4097]] {
@@ -170,14 +170,14 @@ fn sides_around_the_edges_of_nodes() {
     }
 }
 
-/// One region that covers all moves to and fro until the trees have been built again, and the pairs
-/// stay what they are.
+/// One region that covers all others moves to and fro until the trees are rebuilt, and the pairs
+/// stay the same.
 #[test]
 fn trees_are_built_again_between_steps() {
     let (s, mut u) = (scattered::<2>(700, 3), scattered::<2>(400, 9));
     let mut moving = MovingRegions::new(matcher(), &s, &u).unwrap();
     let mut pairs: Pairs = reference::find(&s, &u).into_iter().collect();
-    // Each step looks at some 700 leaves twice, and the trees are due after 64 times 1,100.
+    // Each step visits some 700 leaves twice, and the trees are rebuilt after 64 times 1,100.
     for step in 0..70usize {
         let place = step * 13 % 400;
         u[place] = Region::new([-2000, mixed(step, 4000) - 2000], [4000, 4000]);

@@ -15,7 +15,7 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     same_in_all_ways(&centre(70, 32).with_warm_up(ticks(10.0)), 13.7, 60.0);
 }
 
-/// More than 2^32 tickets would take too long: the line begins at the last ones.
+/// More than 2^32 tickets would take too long: the line starts at the last ones.
 #[test]
 fn tickets_go_round() {
     struct Late(CallCentre);
@@ -69,7 +69,7 @@ fn tickets_go_round() {
     let options = Options { seed: 5, ..Options::default() };
     let states = super::same(&Late(centre(40, 32)), options, &[until(30.0)]);
     assert!(states.iter().all(|state| state.tail < 1000), "they did go round");
-    // Tickets are names: nothing else changes.
+    // Tickets are only names: other results do not change.
     let model = centre(40, 32);
     let mut usual = CpuSimulation::new(&model, 5).unwrap();
     usual.run(until(30.0)).unwrap();
@@ -111,8 +111,8 @@ fn waits_and_abandonment_are_those_of_erlang_a() {
     });
     Estimate::of(waiting).assert_is("number waiting", theory.number_waiting());
 
-    // Whoever came and was not passed yet is in the line, and the level is the number of those who
-    // did not hang up.
+    // The line holds the callers that arrived and have not been passed; the level is the number of
+    // those that did not hang up.
     for state in states {
         assert!(state.waiting.level() <= state.tail - state.head && state.busy <= 3);
         assert!(state.busy == 3 || state.waiting.level() == 0);

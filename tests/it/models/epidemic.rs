@@ -16,8 +16,8 @@ fn epidemic(people: u32, degree: u32, hub: u32, index_cases: u32) -> Epidemic {
     Epidemic::new(people, &edges, index_cases, 0.5, 0.6, 1.0, Resolution::default()).unwrap()
 }
 
-/// Where it is known beforehand who will be infected and when: shortest paths from the index cases
-/// (Dijkstra), in the directed graph of the contacts that the seed names.
+/// The infections and their times from shortest paths (Dijkstra) from the index cases, in the
+/// directed graph of contacts that the seed determines.
 fn percolation(model: &Epidemic, seed: u64) -> Vec<Ticks> {
     let people = model.lps();
     let mut infected = vec![Ticks::NEVER; people as usize];
@@ -57,8 +57,8 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     same_in_all_ways(&epidemic(150, 4, 30, 2), 1.9, 6.0);
 }
 
-/// Who is infected, and when, is who can be reached, and how soon. And the people of a chain of
-/// infections fit together.
+/// Checks that the infected people and times are those of the reachable people and their distances,
+/// and that the sources of infections form chains.
 fn check(model: &Epidemic, seed: u64, states: &[EpidemicState]) {
     assert_eq!(infected(states), percolation(model, seed));
     for (person, state) in (0..).zip(states) {
@@ -99,8 +99,8 @@ fn a_hub_with_1600_neighbours() {
     let roomy = epidemic(2000, 4, 1600, 3);
     assert_eq!(roomy.neighbours(0).len(), 1600);
     assert_eq!(roomy.capacity(), Capacity { queue: 1601, mailbox: 1600 });
-    // The hub infects 1,517 of its neighbours, and hears from 161 of them. Room for as many takes a
-    // tenth of the memory.
+    // The hub infects 1,517 of its neighbours, and receives events from 161 of them. Capacities for
+    // that number take a tenth of the memory.
     let model = roomy.clone().with_capacity(Capacity { queue: 170, mailbox: 160 });
     for queue in QueueDesign::PRODUCTION {
         let options = Options { seed: 12, queue: Some(queue), ..Options::default() };
@@ -108,7 +108,7 @@ fn a_hub_with_1600_neighbours() {
         check(&model, 12, &states);
         assert_eq!((states[0].infections, states[0].contacts), (1517, 161));
     }
-    // Too little room is found at the hub.
+    // A lack of capacity is found at the hub.
     for (capacity, kind) in [
         (Capacity { queue: 170, mailbox: 20 }, FaultKind::MailboxFull),
         (Capacity { queue: 40, mailbox: 160 }, FaultKind::QueueFull),
@@ -121,7 +121,7 @@ fn a_hub_with_1600_neighbours() {
     }
 }
 
-/// With all the room that there could be a need for.
+/// With capacities for all possible events.
 #[test]
 fn a_hub_with_room_for_all_of_its_neighbours() {
     let model = epidemic(1700, 4, 1600, 3);

@@ -1,4 +1,4 @@
-//! Experiments over models: whether intervals hold what they promise, where theory knows the mean.
+//! Experiments with models: coverage of intervals whose mean is known from theory.
 
 use eventhorizon::models::CallCentre;
 use eventhorizon::pdes::{CpuEngine, Results, SimulationError};
@@ -8,9 +8,8 @@ use eventhorizon::time::Resolution;
 
 use super::{ticks, until};
 
-/// The average of a level over a span of time has the mean that the level has in the long run,
-/// whatever the span is, if the run is in its steady state when statistics begin: 20 mean services
-/// are enough for that here.
+/// The mean of a time average equals the long-run mean of the level for any span, if the run is in
+/// steady state when statistics begin: 20 mean services suffice here.
 #[test]
 fn intervals_of_experiments_hold_the_mean_at_their_level() {
     const EXPERIMENTS: u32 = 200;
@@ -35,7 +34,7 @@ fn intervals_of_experiments_hold_the_mean_at_their_level() {
     assert!((0.91..=0.98).contains(&share), "{share}");
 }
 
-/// What models measure is what their formulas speak of, in units of time.
+/// The measures of models are those of their formulas, in units of time.
 #[test]
 fn measures_are_those_of_theory() {
     use eventhorizon::models::{FifoTorus, Priorities, Torus};
@@ -47,7 +46,7 @@ fn measures_are_those_of_theory() {
             let found = observations.summary(name, 0.95).unwrap();
             let (mean, interval) = (found.mean.unwrap(), found.interval.unwrap());
             println!("{name}: {mean:.5} ± {:.5}, theory {expected:.5}", interval.half_width);
-            // Twice the 95 % half width is some four standard errors.
+            // Twice the 95 % half width is about four standard errors.
             assert!((mean - expected).abs() < 2.0 * interval.half_width, "{name}: {mean} is not {expected}");
             assert!(interval.half_width < 0.05 * expected, "{name}: too wide to tell");
         }
@@ -94,7 +93,7 @@ fn measures_are_those_of_theory() {
         ],
     );
 
-    // This one has no warm-up: long runs, in which the beginning counts for little.
+    // This model has no warm-up: runs are long, so that the start has little weight.
     let fifo = CpuEngine::new(move |_| FifoTorus::new(3, 4, 18, 1.0, units));
     let network = theory::ClosedNetwork::new(&[(12, 1.0)], 0.0, 18).unwrap();
     let (busy, number) = (network.utilisation(0).unwrap(), network.number(0).unwrap());

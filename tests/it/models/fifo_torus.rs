@@ -11,10 +11,10 @@ fn torus(rows: u32, columns: u32, customers: u32) -> FifoTorus {
 
 #[test]
 fn the_gpu_has_the_bits_of_the_cpu() {
-    // Windows of YAWNS hold a tick here, and a unit has a million: they are for little work only.
+    // YAWNS windows span one tick here, and a unit has a million: they suit only little work.
     same_in_all_ways(&torus(6, 4, 40), 0.71, 1.9);
     neighbours_in_all_ways(&torus(6, 10, 200), 4.21, 12.0);
-    // Neighbours that are one, or the station itself; fewer customers than stations.
+    // Neighbours that are the same station or the station itself; fewer customers than stations.
     for (rows, columns, customers) in [(1, 1, 5), (2, 2, 3), (1, 33, 20), (3, 1, 90)] {
         let options = Options { seed: 3, sync: Sync::Neighbours, ..Options::default() };
         let states = super::same(&torus(rows, columns, customers), options, &[until(30.0)]);
@@ -22,14 +22,14 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     }
 }
 
-/// Stations of one network depend on each other: independent are runs with several seeds. Of each,
-/// (utilisation, those who wait at a station, served by a station per unit of time).
+/// Stations of one network are dependent, so independent runs have several seeds. For each:
+/// utilisation, number waiting at a station, throughput of a station per unit of time.
 fn runs(model: &FifoTorus, stations: f64, begin: f64, end: f64, seeds: u64) -> [Estimate; 3] {
     let unit = ticks(1.0).get() as f64;
     let runs: Vec<[f64; 3]> = (0..seeds)
         .map(|seed| {
             let mut simulation = CpuSimulation::new(model, seed).unwrap();
-            // The model has no warm-up: what was at `begin` is taken off.
+            // The model has no warm-up: the values at `begin` are subtracted.
             let [before, after] = [begin, end].map(|at| {
                 simulation.run(until(at)).unwrap();
                 let outputs = simulation.outputs(ticks(at)).unwrap();
@@ -57,7 +57,7 @@ fn utilisation_is_that_of_the_closed_network() {
         let utilisation = f64::from(customers) / f64::from(customers + stations - 1);
         assert!((theory.utilisation(0).unwrap() - utilisation).abs() < 1e-12);
         busy.assert_is("utilisation", utilisation);
-        // Who is in a station waits or is served.
+        // A customer in a station waits or is served.
         waiting.assert_is("number that waits", theory.number(0).unwrap() - utilisation);
         served.assert_is("throughput of a station", theory.throughput());
     }

@@ -1,5 +1,5 @@
-//! The models of `pdes` that ship: the GPU does what the sequential engine does, bit for bit, and
-//! both do what theory says.
+//! The models of `pdes` in the library: the GPU gives the bits of the sequential engine, and both
+//! agree with theory.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 
@@ -60,8 +60,7 @@ where
     cpu.states().to_vec()
 }
 
-/// [`same`] with every queue design, with workgroups of several sizes, and with runs that are cut
-/// in two.
+/// [`same`] with every queue design, with workgroups of several sizes, and with runs in two parts.
 fn same_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
@@ -80,8 +79,7 @@ where
     }
 }
 
-/// [`same`] with a horizon for each LP, in some queue designs and workgroups, and with the event
-/// horizon.
+/// [`same`] with per-LP bounds, in some queue designs and workgroups, and with the event horizon.
 fn neighbours_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
@@ -111,9 +109,8 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
     found
 }
 
-/// A mean as the ratio of two sums over independent observations, and its standard error (of the
-/// linearised ratio): time waited over customers, say, where each observation has its own number of
-/// customers.
+/// A mean as the ratio of two sums over independent observations, with its standard error (of the
+/// linearised ratio): for example time waited over customers, with different numbers of customers.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
     mean: f64,
@@ -136,8 +133,8 @@ impl Estimate {
         (self.mean - value).abs() / self.error
     }
 
-    /// Within four standard errors of what theory says, and so exact that it would not be if theory
-    /// were off by 3 %.
+    /// Within four standard errors of theory, and so precise that an error of theory by 3 % would
+    /// show.
     #[track_caller]
     fn assert_is(self, what: &str, expected: f64) {
         println!(
@@ -158,7 +155,7 @@ impl Estimate {
 
 #[test]
 fn estimates_are_ratios_with_the_error_of_their_mean() {
-    // As many customers each: the mean of the quotients, with its usual standard error.
+    // Equal numbers of customers: the mean of the quotients, with its usual standard error.
     let estimate = Estimate::of((0..20).map(|i| (f64::from(i), 2.0)));
     assert!((estimate.mean - 4.75).abs() < 1e-12);
     let deviation = (f64::from(20 * 20 * 20 - 20) / 12.0 / 19.0).sqrt() / 2.0;
@@ -185,10 +182,7 @@ fn settings_that_are_refused_are_named() {
         CallCentre::new(1, 1, 1e9, 1.0, 1.0, 8, units),
         "the arrival rate is 1000000000, a time of less than",
     );
-    refused(
-        CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units),
-        "the arrival rate leads to a time that is none",
-    );
+    refused(CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units), "the arrival rate gives an invalid time");
     refused(Priorities::new(1, &[], 8, units), "the number of classes is 0: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0); 4], 8, units), "the number of classes is 4: choose 1 to 3");
     refused(Priorities::new(1, &[(1.0, 1.0)], 0, units), "the room is 0: choose");
@@ -209,7 +203,7 @@ fn settings_that_are_refused_are_named() {
     refused(Torus::new(1 << 16, 1 << 16, 1, 1.0, 0.1, units), "the size is 65536 x 65536: choose");
     refused(Torus::new(2, 3, 0, 1.0, 0.1, units), "the number of customers is 0: choose");
     refused(Torus::new(2, 3, 1, 1.0, 1e-9, units), "the travel time is 0.000000001, a time of less than");
-    refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time leads to a time that is none");
+    refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time gives an invalid time");
     refused(FifoTorus::new(3, 0, 1, 1.0, units), "the size is 3 x 0: choose");
     refused(FifoTorus::new(1 << 16, 1 << 16, 1, 1.0, units), "the size is 65536 x 65536: choose");
     refused(FifoTorus::new(2, 3, 0, 1.0, units), "the number of customers is 0: choose");
@@ -220,7 +214,7 @@ fn settings_that_are_refused_are_named() {
 fn a_line_that_is_full_ends_the_run() {
     use eventhorizon::models::{CallCentre, Priorities};
     let units = Resolution::default();
-    // Hardly anybody is patient for less than a thousand times of service, and twice as many come
+    // Hardly any caller is patient for less than a thousand service times, and twice as many arrive
     // as are served.
     let centre = CallCentre::new(3, 2, 4.0, 1.0, 0.001, 16, units).unwrap();
     assert_eq!(fault(&centre, until(100.0)).kind, FaultKind::MemoryFull);
@@ -241,7 +235,7 @@ fn the_example_agrees_with_theory() {
     assert!((theory - 0.735).abs() < 0.002);
 }
 
-/// The lines of some code, without comments and what is around them.
+/// The lines of some code, without comments and the lines around it.
 fn lines(code: &str) -> Vec<String> {
     let bare = |line: &str| {
         line.split("//").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -255,7 +249,7 @@ fn what_the_readme_and_the_guide_quote_is_code_that_is_run() {
         .map(|name| std::fs::read_to_string(format!("shaders/models/{name}.wgsl")).unwrap());
     let run = ["examples/stations.wgsl", "examples/stations.rs", "tests/it/pdes/mod.rs"]
         .map(|file| std::fs::read_to_string(file).unwrap());
-    // The guide's model and its Rust are a test of their own, the first block of each language.
+    // The guide's model and its Rust are a separate test: the first block of each language.
     let cases = [
         ("README.md", "wgsl", 0, &run[..]),
         ("README.md", "rust,ignore", 0, &run[..]),

@@ -34,8 +34,8 @@ fn times_in_the_system_are_those_of_the_formula() {
     for class in 0..3 {
         estimate(class).assert_is("time in the system", queue.time_in_system(class).unwrap());
     }
-    // Without interruption (Cobham 1954), the first class would wait for the rest of any service,
-    // and the last one less.
+    // Without preemption (Cobham 1954), the first class would wait for the rest of any service, and
+    // the last one less.
     let left: f64 = CLASSES.iter().map(|(arrival, service)| arrival / (service * service)).sum();
     let politely = |class: usize| {
         left / ((1.0 - queue.load(class)) * (1.0 - queue.load(class + 1))) + 1.0 / CLASSES[class].1

@@ -13,7 +13,8 @@ fn torus(rows: u32, columns: u32, customers: u32, travel: f64) -> Torus {
 fn the_gpu_has_the_bits_of_the_cpu() {
     same_in_all_ways(&torus(7, 10, 200, 0.01).with_warm_up(ticks(3.0)), 4.21, 12.0);
     neighbours_in_all_ways(&torus(7, 10, 200, 0.01).with_warm_up(ticks(3.0)), 4.21, 12.0);
-    // Neighbours that are one, or the station itself; fewer customers than stations; long ways.
+    // Neighbours that are the same station or the station itself; fewer customers than stations;
+    // long travel times.
     for (rows, columns, customers, travel) in
         [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (1, 33, 20, 0.5), (3, 1, 90, 1.0)]
     {
@@ -24,8 +25,8 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     }
 }
 
-/// Stations of one network depend on each other: independent are runs with several seeds. Of each,
-/// (utilisation, number in station, served by a station per unit of time).
+/// Stations of one network are dependent, so independent runs have several seeds. For each:
+/// utilisation, number in station, throughput of a station per unit of time.
 fn runs(model: &Torus, stations: f64, begin: f64, end: f64, seeds: u64) -> [Estimate; 3] {
     let model = model.with_warm_up(ticks(begin));
     let unit = ticks(1.0).get() as f64;
@@ -52,8 +53,8 @@ fn utilisation_is_that_of_the_closed_network() {
     busy.assert_is("utilisation", theory.utilisation(0).unwrap());
     number.assert_is("number in station", theory.number(0).unwrap());
     served.assert_is("throughput of a station", theory.throughput());
-    // K / (K + N - 1) leaves out the travel time, whose share is small here, but shows in the
-    // number of those who are not on their way.
+    // K / (K + N - 1) omits the travel time, whose share is small here, but shows in the number of
+    // customers in stations.
     assert!((busy.mean / (32.0 / 47.0) - 1.0).abs() < 0.01);
     assert!(number.away(2.0) > 100.0);
 }

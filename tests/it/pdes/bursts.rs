@@ -1,5 +1,5 @@
-//! A model that does next to nothing, and then all at once: thousands of windows may be in a
-//! submission by then.
+//! A model that is nearly idle and then has all its events at once, when a submission may contain
+//! thousands of windows.
 
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{
@@ -12,7 +12,7 @@ use super::{gpu, same};
 
 const LPS: u32 = 128;
 const STEP: u64 = 10;
-/// By then, submissions have as many windows as fit their time.
+/// At this time, submissions have as many windows as fit their time.
 const DAWN: u64 = 2000 * STEP;
 const DUSK: u64 = DAWN + 4000;
 
@@ -72,8 +72,7 @@ impl CpuModel for Dawn {
     }
 }
 
-/// What makes a submission long is bounded by what submissions before it did, however many windows
-/// it has.
+/// The work of earlier submissions bounds the time of the next one, for any number of windows.
 #[test]
 fn a_sudden_load_makes_no_submission_long() {
     let end = Until::time(Ticks::new(DUSK));
@@ -87,15 +86,15 @@ fn a_sudden_load_makes_no_submission_long() {
     for (queue, sync) in ways {
         let options = Options { seed: 3, queue: Some(queue), sync, fixed: true, ..Options::default() };
         let mut simulation = Simulation::new(&gpu(), &Dawn, options).unwrap();
-        // Twice: a run ends, and the next one has not looked yet.
+        // Twice: a run ends, and the next one has not measured yet.
         for end in [Until::time(Ticks::new(STEP * 100)), end] {
             let (mut before, mut most) = (simulation.progress().unwrap().events, 0);
             let progress = simulation
                 .run_watched(end, |progress| {
                     let did = progress.events - before;
-                    // A pair of windows looks once; horizons may reach over two cells.
+                    // A pair of windows checks once; horizons may span two epochs.
                     let pair = u64::from(LPS) * STEP * 4;
-                    assert!(did <= 64 * most + pair, "{did} events after {most} at the most: {options:?}");
+                    assert!(did <= 64 * most + pair, "{did} events after at most {most}: {options:?}");
                     (before, most) = (progress.events, most.max(did));
                 })
                 .unwrap();

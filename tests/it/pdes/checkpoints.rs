@@ -1,5 +1,5 @@
-//! Runs that are saved and gone on with: by either engine, in any way, to the bits of a run that
-//! nobody interrupted.
+//! Runs that are saved and resumed, by either engine and with any options, with the bits of an
+//! uninterrupted run.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ fn by(queue: QueueDesign) -> Options {
     Options { seed: 9, queue: Some(queue), sync: Sync::Yawns, ..Options::default() }
 }
 
-/// Runs a model from end to end on the CPU, which nothing interrupts, and on the GPU, where it is
-/// saved at each end and goes on in another way, by way of the sequential engine every other time.
+/// Runs a model to several ends on the CPU without interruption, and on the GPU, where it is saved
+/// at each end and resumed with other options, every other time through the sequential engine.
 fn through<M>(gpu: &Gpu, model: &M, ways: &[Options], ends: impl Fn(u64) -> Until)
 where
     M: CpuModel<State: PartialEq>,
@@ -54,7 +54,7 @@ where
             assert_eq!(found, expected, "{options:?}, step {step}");
             assert!(its.as_bytes() == mine.as_bytes(), "{options:?}, step {step}: {its:?}, {mine:?}");
         }
-        // What another way to synchronise counts differently.
+        // Another synchronisation counts windows differently.
         saved = if exact { its } else { mine };
         if step % 2 == 0 {
             let mut other = CpuSimulation::resume(model, &saved).unwrap();
@@ -63,7 +63,7 @@ where
             let (next, expected) =
                 (ends(step + 1), CpuSimulation::resume(model, &saved).unwrap().run(ends(step + 1)));
             assert_eq!(other.run(next).unwrap(), expected.unwrap());
-            // It is there already when the GPU sets out.
+            // The CPU has reached the end before the GPU starts.
             cpu.run(next).unwrap();
             assert_eq!(other.fingerprint(), cpu.fingerprint());
             saved = other.checkpoint().unwrap();
@@ -105,10 +105,10 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
         &[heap, groups, by(QueueDesign::Calendar)],
         |step| until(9.0 * step as f64),
     );
-    // Over several bindings; what one row holds is in one of them.
+    // Several bindings; a row is in one of them.
     let small = gpu.binding_at_most(1 << 13);
     through(&small, &phold(64, 9, 0.1), &[groups, groups], |step| until(9.0 * step as f64));
-    // Where room may not grow, too little of it is a fault.
+    // If capacities are fixed, a lack of memory is a fault.
     let model = phold(100, 9, 0.1);
     let saved = CpuSimulation::new(&model, 9).unwrap().checkpoint().unwrap();
     let tiny = model.with_capacity(TINY);
@@ -139,8 +139,7 @@ fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
         assert_eq!(simulation.fingerprint().unwrap(), whole.fingerprint());
     }
     assert_eq!(CpuSimulation::resume(&model, &saved).unwrap().run(saved.until()).unwrap(), expected);
-    // Windows of an application's own, which nobody has brought to an end: what they sent is under
-    // way.
+    // Windows in an application's encoder stop in the middle: sent events are still in mailboxes.
     for queue in [QueueDesign::Heap, QueueDesign::Calendar] {
         let mut simulation = Simulation::new(&gpu, &model, by(queue)).unwrap();
         simulation.set_until(end).unwrap();
@@ -162,7 +161,7 @@ fn results_are_those_of_the_whole_run() {
     let saved = whole.checkpoint().unwrap();
     whole.run(end).unwrap();
     let mut simulation = Simulation::resume(&gpu(), &model, Options::default(), &saved).unwrap();
-    // The run has gone on to 400, whichever engine did that.
+    // The run has reached 400, on either engine.
     let early = simulation.outputs(Ticks::new(399));
     assert!(matches!(early, Err(SimulationError::ResultTime { .. })));
     simulation.run(end).unwrap();
@@ -170,7 +169,7 @@ fn results_are_those_of_the_whole_run() {
     assert!(found.rows() == expected.rows());
 }
 
-/// A folder of a test's own.
+/// A folder for one test.
 pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
@@ -201,7 +200,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     let expected = whole.run(end).unwrap();
     let mut simulation = Simulation::new(&gpu(), &model, by(QueueDesign::Heap)).unwrap();
     let mut seen = 0;
-    // Whenever the watcher is asked, the file is there and whole; it is written after each time.
+    // Whenever the watcher is called, the file is complete; it is written after each call.
     let watch = |_: &_| {
         if seen > 0 {
             assert!(Checkpoint::load(&file).unwrap().progress().events > 0);
@@ -218,7 +217,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     assert_eq!(cpu.fingerprint(), whole.fingerprint());
     assert!(Checkpoint::load(&file).unwrap() == whole.checkpoint().unwrap());
     assert_eq!(folder.names(), ["run.checkpoint"]);
-    // A folder that is none: what is there stays.
+    // The folder does not exist; existing files remain.
     let refused = whole.checkpoint().unwrap().save(folder.0.join("none").join("file")).unwrap_err();
     assert!(matches!(refused, CheckpointError::Write { .. }), "{refused}");
     std::fs::create_dir(folder.0.join("taken")).unwrap();
@@ -226,8 +225,8 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     assert!(whole.checkpoint().unwrap().save("/").is_err());
     let read = Checkpoint::load(folder.0.join("none")).unwrap_err();
     assert!(matches!(read, CheckpointError::Read { .. }), "{read}");
-    // What is somebody's and no checkpoint stays, and is found before a run that would be for
-    // nothing.
+    // A file that is not a checkpoint remains, and is detected before a run that could not be
+    // saved.
     let mine = folder.0.join("mine.toml");
     std::fs::write(&mine, "dear to me").unwrap();
     let mut again = CpuSimulation::new(&model, 9).unwrap();
@@ -243,7 +242,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     std::fs::remove_file(&mine).unwrap();
     #[cfg(unix)]
     {
-        // Through links, also to what is not there yet; and devices stay devices.
+        // Through links, also to missing files; devices remain devices.
         let link = folder.0.join("link");
         std::os::unix::fs::symlink("linked", &link).unwrap();
         whole.checkpoint().unwrap().save(&link).unwrap();
@@ -294,7 +293,7 @@ fn a_fork_has_other_streams_or_another_model_from_a_warm_state_on() {
     warm.run(until(100.0)).unwrap();
     let saved = warm.checkpoint().unwrap();
     warm.run(end).unwrap();
-    // What changes nothing is the run itself.
+    // A fork without changes is the run itself.
     assert!(saved.fork(&model, 9, Replica::default()).unwrap() == saved);
     let replica = Replica { point: 1, number: 5 };
     let other = phold(90, 4, 0.3);
@@ -332,8 +331,8 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
         let saved = simulation.checkpoint().unwrap();
         assert_eq!(apart(fork(&saved, &model)), sync == Sync::Horizon);
         assert!(apart(fork(&saved, &shorter)));
-        // The run itself goes on, on either engine, and is level at its end; but not at an end that
-        // it was beyond.
+        // The run itself continues on either engine, and its LPs are at one time at its end, unless
+        // the run was beyond that end.
         let mut cpu = CpuSimulation::resume(&model, &saved).unwrap();
         cpu.run(until(0.0)).unwrap();
         assert!(apart(fork(&cpu.checkpoint().unwrap(), &shorter)));
@@ -343,7 +342,7 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
         for saved in [cpu.checkpoint().unwrap(), simulation.checkpoint().unwrap()] {
             assert!(!apart(fork(&saved, &shorter)));
         }
-        // An application's windows end wherever.
+        // An application's windows end anywhere.
         let mut encoder = gpu.encoder("an application's");
         simulation.set_until(Until::EMPTY).unwrap();
         simulation.record(&mut encoder, 2);
@@ -380,13 +379,13 @@ fn a_foreign_checkpoint_is_refused_with_what_differs() {
     let layout = saved.fork(&wide, 9, Replica::default()).unwrap_err().to_string();
     assert!(layout.contains("bytes of `State`") || layout.contains("payload"), "{layout}");
     assert!(saved.pending::<[u32; 6]>().is_err());
-    // What an editor does to ends of lines is no change of a model.
+    // Converted line ends are no change of a model.
     let text = counted.source.text().replace('\n', "\r\n");
     let source = eventhorizon::gpu::Source::new("counted.wgsl", text);
     assert!(CpuSimulation::resume(&Counted { source, ..counted.clone() }, &of_counted).is_ok());
 }
 
-/// A checkpoint with all there is in one, and its model.
+/// A checkpoint with all kinds of contents, and its model.
 fn sample() -> (Busy, Vec<u8>) {
     let model = Busy::new(20);
     let mut simulation = CpuSimulation::new(&model, 3).unwrap();
@@ -398,10 +397,11 @@ fn sample() -> (Busy, Vec<u8>) {
 fn what_is_said_of_files_that_are_none() {
     let (model, bytes) = sample();
     let reported = |bytes: Vec<u8>| Checkpoint::from_bytes(bytes).expect_err("it is damaged").to_string();
-    assert!(reported(Vec::new()).contains("no checkpoint"));
-    assert!(reported(b"[network]\nname = 'clinic'".to_vec()).contains("no checkpoint"));
+    assert!(reported(Vec::new()).contains("not a checkpoint"));
+    assert!(reported(b"[network]\nname = 'clinic'".to_vec()).contains("not a checkpoint"));
     assert!(
-        reported(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes()).contains("like a text")
+        reported(String::from_utf8_lossy(&bytes).replace("\r\n", "\n").into_bytes())
+            .contains("as if it were text")
     );
     assert!(reported(bytes[..10].to_vec()).contains("end is missing"));
     assert!(reported(bytes[..bytes.len() - 1].to_vec()).contains("end is missing"));
@@ -416,9 +416,9 @@ fn what_is_said_of_files_that_are_none() {
     let mut flipped = bytes.clone();
     flipped[900] ^= 4;
     assert!(reported(flipped.clone()).contains("checksum"));
-    // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
+    // Numbers for 2^62 LPs with the right checksum: no memory of that size is allocated.
     for (place, what) in [
-        (48, "no model has so many LPs"),
+        (48, "number of LPs or its payload"),
         (56, "rows"),
         (72, "out of range"),
         (144, "out of range"),
@@ -429,7 +429,7 @@ fn what_is_said_of_files_that_are_none() {
         let reported = reported(sealed(bombed));
         assert!(reported.contains(what), "{place}: {reported}");
     }
-    // A file says how long it is, and no more than that is read; what is no checkpoint, not at all.
+    // A file states its length, and no more is read; of other files only the first bytes are read.
     let folder = Folder::new("endless");
     let mut claims = bytes[..32].to_vec();
     claims[16..24].copy_from_slice(&(1_u64 << 60).to_le_bytes());
@@ -446,8 +446,8 @@ fn what_is_said_of_files_that_are_none() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// A thousand damaged files, a thousand errors. Those whose checksum is right again may be a
-    /// run; to go on with it neither panics nor takes more memory than the file.
+    /// A thousand damaged files give a thousand errors. Those with a corrected checksum may be
+    /// valid runs; resuming them neither panics nor takes more memory than the file.
     #[test]
     fn a_damaged_file_is_an_error(
         way in 0..5, places in [any::<Index>(), any::<Index>(), any::<Index>()], byte in any::<u8>(), number in any::<u64>(),

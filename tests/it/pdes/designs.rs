@@ -1,4 +1,5 @@
-//! Queue designs that the library does not take by default: those of the paper, and one made here.
+//! Queue designs that the library does not use by default: those of the paper, and one defined
+//! here.
 
 use super::common::{gpu, paper_queues};
 use super::own_events::Busy;
@@ -13,7 +14,7 @@ const BAG: Design = Design {
     ..Design::new("bag", "tests/wgsl/queue_bag.wgsl")
 };
 
-/// PHOLD by YAWNS, and a model with events of its own and LP memory by the event horizon.
+/// PHOLD by YAWNS, and a model with own events and LP memory by the event horizon.
 fn conforms(queue: QueueDesign, seed: u64) {
     let gpu = gpu();
     let options = Options { seed, queue: Some(queue), tiles: Some(2), ..Options::default() };
@@ -27,7 +28,7 @@ fn a_design_is_a_file_and_a_row() {
     let bag = QueueDesign::of(&BAG);
     assert_eq!((bag.name(), bag.lanes(), bag.stride(9)), ("bag", 1, 10));
     conforms(bag, 3);
-    // Queues that are linked by no file of the library's grow, too.
+    // Queues that no file of the library links grow too.
     let tight = phold(40, 6, 0.1).with_capacity(Capacity { queue: 1, mailbox: 1 });
     same(&gpu(), &tight, Options { queue: Some(bag), ..Options::default() }, &[until(30.0)]);
     let mut simulation = Simulation::new(&gpu(), &phold(9, 2, 0.1), Options::default()).unwrap();
@@ -49,7 +50,7 @@ fn teams_of_every_size_give_the_bits_of_the_cpu() {
     }
 }
 
-/// CB-PAR inserts by chunks of a place for each invocation of a team: full to the last slot, and
+/// CB-PAR inserts in chunks with one slot for each invocation of a team: until the last slot, and
 /// around the end of the buffer.
 #[test]
 fn queues_around_whole_chunks_of_a_team() {

@@ -1,4 +1,4 @@
-//! Queues and mailboxes that overflow grow, and nothing of it shows in the results.
+//! Queues and mailboxes that overflow grow, without an effect on the results.
 
 use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
@@ -17,7 +17,7 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     let gpu = gpu();
     for queue in QueueDesign::PRODUCTION {
         let options = Options { seed: 6, queue: Some(queue), ..Options::default() };
-        // From the first event on; more in each window; cut in between.
+        // From the first event on; more in each window; stopped in between.
         same(&gpu, &phold(130, 9, 0.1).with_capacity(TINY), options, &[until(0.0), until(31.0), until(90.0)]);
         same(
             &gpu,
@@ -61,7 +61,7 @@ fn growth_goes_over_several_bindings() {
     let small = gpu.binding_at_most(1 << 16);
     let options = Options { seed: 3, group_size: Some(8), ..Options::default() };
     if gpu.limits().max_storage_buffers_per_shader_stage < 31 {
-        // Mailboxes that take several bindings need an adapter with as many; queues do not.
+        // Mailboxes in several bindings need an adapter with as many; queues do not.
         let model = Busy { capacity: Capacity { queue: 4, mailbox: 13 }, ..Busy::new(300) };
         same(&small, &model, options, &[Until::time(Ticks::new(200)), Until::EMPTY]);
         return;
@@ -80,7 +80,7 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
     let mut model = Busy::new(8);
     model.room = 4;
     model.capacity = Capacity { queue: 8, mailbox: 8 };
-    let model = model.breaking(3, 7); // two for each one: the queue fills
+    let model = model.breaking(3, 7); // each event sends two: the queue fills
     let options = Options { group_size: Some(8), ..Options::default() };
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
@@ -90,8 +90,8 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
         Err(SimulationError::TooLarge { what: "queues", capacity, .. }) => assert!(capacity > 8),
         other => panic!("{other:?}"),
     }
-    // The run is where it was, or at a snapshot since if this took long; it can be read, and with a
-    // nearer end it goes on.
+    // The run is where it was, or at a later snapshot if it took long. It can be read, and
+    // continues to an earlier end.
     let events = simulation.progress().unwrap().events;
     assert!(events >= cpu.run(early).unwrap().events);
     cpu.run(Until::events(events)).unwrap();
@@ -100,7 +100,7 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
     let next = Until::time(Ticks::new(33));
     assert_eq!(simulation.run(next).unwrap(), cpu.run(next).unwrap());
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
-    // And is refused again.
+    // And it is refused again.
     assert!(matches!(simulation.run(Until::EMPTY), Err(SimulationError::TooLarge { .. })));
     assert!(simulation.progress().unwrap().events >= events);
 }
@@ -137,7 +137,7 @@ fn other_faults_are_faults_and_growth_can_be_refused() {
 fn windows_of_an_application_do_not_grow_and_say_so() {
     let gpu = gpu();
     let model = phold(50, 8, 0.1).with_capacity(Capacity { queue: 100, mailbox: 1 });
-    // Mailboxes for a horizon have more room.
+    // Mailboxes for an event horizon have more capacity.
     let options = Options { sync: Sync::Yawns, ..Options::default() };
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     simulation.set_until(until(60.0)).unwrap();
@@ -148,7 +148,7 @@ fn windows_of_an_application_do_not_grow_and_say_so() {
         Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::MailboxFull),
         other => panic!("{other:?}"),
     }
-    // A run of its own begins where the application left the simulation, which is nowhere.
+    // A run starts from the state of the application's windows, which is invalid here.
     assert!(simulation.run(until(60.0)).is_err());
 }
 
@@ -165,7 +165,7 @@ fn a_run_goes_from_one_design_to_another() {
     through(&gpu, &cut, &designs, |step| until(6.1 * step as f64));
 }
 
-/// Runs a model from end to end, with another design after each.
+/// Runs a model to several ends, with another design after each.
 fn through<M: CpuModel<State: PartialEq>>(
     gpu: &Gpu,
     model: &M,

@@ -1,4 +1,4 @@
-//! Windows to the event horizon, and models without a lookahead: rounds at one time.
+//! Event-horizon windows, and models without a lookahead: rounds at one time.
 
 use super::common::models::Ring;
 use super::common::{each_queue, gpu, queues};
@@ -26,7 +26,7 @@ fn dense(lps: u32, lookahead: f64) -> Phold {
     Phold::new(lps, 5, 0.1, lookahead, Resolution::default()).unwrap()
 }
 
-/// Busy, whose LPs send each other events for the present time, too.
+/// Busy, with LPs that also send each other events for the current time.
 fn at_once(lps: u32) -> Busy {
     Busy { lookahead: Ticks::ZERO, ..Busy::new(lps) }
 }
@@ -53,8 +53,8 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
 #[test]
 fn many_workgroups_and_bindings() {
     let gpu = gpu();
-    // More than a thousand workgroups, whose partial reductions a dispatch of its own merges; and
-    // queues over several bindings.
+    // More than a thousand workgroups, whose partial reductions are merged by a separate dispatch;
+    // and queues over several bindings.
     let options = Options { group_size: Some(4), tiles: Some(1), ..HORIZON };
     same(&gpu, &phold(5000, 2, 0.01), options, &[until(50.0), until(200.0)]);
     let small = gpu.binding_at_most(1 << 16);
@@ -80,7 +80,7 @@ fn without_a_lookahead_windows_are_rounds() {
             same(&gpu, &dense(60, 0.0), options, &[until(1.5), Until::events(700), until(12.0)]);
         }
     }
-    // A token goes round at one time.
+    // A token moves around the ring at one time.
     for sync in [Sync::Yawns, Sync::Horizon] {
         let options = Options { sync, ..HORIZON };
         let ring = Ring { step: 0, stride: 11, ..Ring::new(40, 900) };
@@ -104,7 +104,7 @@ fn wide_events_memory_and_growth() {
         let busy = Busy { capacity: tiny, ..at_once(70) };
         same(&gpu, &busy, options, &[Until::events(100), Until::time(Ticks::new(300)), Until::EMPTY]);
     }
-    // More rows of LP memory are written than a dry run remembers.
+    // More rows of LP memory are written than speculative execution can undo.
     let mut many = Busy { room: 300, ..at_once(40) };
     many.params.rows = 300;
     same(&gpu, &many, HORIZON, &[Until::EMPTY]);
@@ -148,7 +148,7 @@ fn a_calendar_takes_a_lookahead_and_yawns() {
 #[test]
 fn a_cycle_at_one_time_names_its_lps() {
     let gpu = gpu();
-    // Of the tokens of LPs 0, 11, 22 and 33, only the first begins at time 0.
+    // Only the first of the tokens of LPs 0, 11, 22 and 33 starts at time 0.
     let ring = Ring { step: 0, stride: 11, ..Ring::new(40, u32::MAX) };
     let cycle = |error: SimulationError| match error {
         SimulationError::Cycle { fault, time, count, lps } => (fault, time, count, lps),
@@ -236,8 +236,8 @@ fn random_models_with_events_of_their_own_agree() {
         .unwrap();
 }
 
-/// Mailboxes of models that say how many events they hold have room for what a horizon sends to an
-/// LP, and so nothing is made again with more.
+/// If a model states the number of events it holds, its mailboxes have capacity for an event
+/// horizon, and no window is repeated with more.
 #[test]
 fn a_run_that_begins_with_the_horizon_has_room_for_its_windows() {
     let gpu = gpu();

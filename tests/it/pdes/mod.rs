@@ -35,8 +35,8 @@ fn until(units: f64) -> Until {
     Until::time(Resolution::default().ticks(units).unwrap())
 }
 
-/// Runs both engines to each end in turn and compares everything that a user can see; where nothing
-/// else is said, with windows of YAWNS, which are those of the sequential engine.
+/// Runs both engines to each end in turn and compares everything that a user can see. By default
+/// with YAWNS windows, which are those of the sequential engine.
 fn same<M>(gpu: &Gpu, model: &M, options: Options, ends: &[Until]) -> Fingerprint
 where
     M: CpuModel<State: PartialEq>,
@@ -184,7 +184,7 @@ fn invocations_that_serve_several_lps() {
             same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
         }
     }
-    // Where a binding does not hold a workgroup's rows, it serves fewer.
+    // If a binding cannot hold a workgroup's rows, it serves fewer.
     let mut model = Ring::new(500, 9);
     model.capacity = Capacity { queue: 200, mailbox: 8 };
     let options = Options { tiles: Some(100), group_size: Some(8), ..Options::default() };
@@ -197,7 +197,7 @@ fn memory_that_is_cut_over_several_bindings() {
     // 64 KiB hold the queues, or mailboxes, of 64 to some hundred LPs each.
     let small = gpu.binding_at_most(1 << 16);
     if gpu.limits().max_storage_buffers_per_shader_stage < 30 {
-        // Mailboxes that take several bindings need an adapter with as many; queues do not.
+        // Mailboxes in several bindings need an adapter with as many; queues do not.
         let refused = Simulation::new(&small, &phold(1000, 16, 0.1), Options::default());
         assert!(matches!(refused, Err(SimulationError::TooLarge { what: "mailboxes", .. })), "{refused:?}");
         let model = phold(1000, 16, 0.1).with_capacity(Capacity { queue: 62, mailbox: 4 });
@@ -218,7 +218,7 @@ fn memory_that_is_cut_over_several_bindings() {
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
     let options = Options { queue: Some(QueueDesign::Calendar), group_size: Some(8), ..Options::default() };
     same(&gpu.binding_at_most(1 << 18), &model, options, &[until(13.0), until(44.0)]);
-    // Many mailboxes in a binding, few queues; and the other way round.
+    // Many mailboxes and few queues in a binding, and the reverse.
     for (queue, mailbox) in [(240, 20), (40, 100)] {
         let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
         let options = Options { group_size: Some(8), ..Options::default() };
@@ -229,7 +229,7 @@ fn memory_that_is_cut_over_several_bindings() {
 #[test]
 fn parts_of_a_run_add_up_to_the_whole() {
     let gpu = gpu();
-    // Tokens go round in two rings, one of the LPs below 40 and one of the others.
+    // Tokens move around two rings: the LPs below 40, and the others.
     let mut model = Ring::new(100, 20);
     model.next = (0..40).map(|lp| (lp + 1) % 40).chain((40..100).map(|lp| 40 + (lp - 39) % 60)).collect();
     let mut cpu = CpuSimulation::new(&model, 5).unwrap();
@@ -246,7 +246,7 @@ fn parts_of_a_run_add_up_to_the_whole() {
         part.fingerprint().unwrap().0
     });
     assert_eq!(parts[0].wrapping_add(parts[1]), cpu.fingerprint().0);
-    // What one part sends to the other is not lost in silence.
+    // An event from one part to the other is reported, not lost.
     model.next[99] = 0;
     let mut part = Simulation::of_range(&gpu, &model, 40..100, Options::default()).unwrap();
     let refused = part.run(Until::EMPTY);
@@ -283,7 +283,7 @@ fn an_encoder_that_is_never_submitted_does_no_harm() {
     }
 }
 
-/// A calendar whose buckets are too small for what comes: the rest goes through the lists.
+/// A calendar with buckets that are too small: the other events go through the lists.
 #[test]
 fn buckets_that_overflow() {
     let gpu = gpu();
@@ -301,19 +301,19 @@ fn buckets_that_overflow() {
     }
 }
 
-/// The sizes of a calendar and of the teams that sort it differ on CPU adapters, which tests
-/// usually run on: here are the others.
+/// CPU adapters, which tests usually run on, have other sizes of calendars and of teams that sort
+/// them: these are the sizes of GPUs.
 #[test]
 fn calendars_as_on_hardware() {
     let gpu = gpu().taken_for_hardware();
     let options = Options { seed: 7, queue: Some(QueueDesign::Calendar), ..Options::default() };
-    // Buckets that overflow, that are picked from, and that a team sorts; in one binding and in
+    // Buckets that overflow, that a thread picks from, and that a team sorts; in one binding and in
     // several.
     let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
     same(&gpu, &model, Options { fixed: true, ..options }, &[until(7.0), Until::events(500), until(55.0)]);
     same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     same(&gpu, &phold(65, 4, 0.001), options, &[until(500.0), Until::events(400)]);
-    // Room for 24, and for 40, of which a thread picks from 32 and sorts more.
+    // Capacities of 24, and of 40, of which a thread picks from 32 and sorts more.
     for (population, mailbox) in [(32, 40), (60, 64)] {
         let model = phold(70, population, 0.1).with_capacity(Capacity { queue: 200, mailbox });
         same(&gpu, &model, options, &[until(13.0), until(44.0)]);
@@ -324,14 +324,14 @@ fn calendars_as_on_hardware() {
         let options = Options { group_size: Some(8), ..options };
         same(&gpu.binding_at_most(1 << 16), &phold(300, 1, 0.1), options, &[until(25.0), until(90.0)]);
     }
-    // Events of an LP's own in their window, in either batch; events of 32 bytes.
+    // Own events in their window, in either batch; events of 32 bytes.
     for lps in [70, 1] {
         let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
         same(&gpu, &own_events::Busy::new(lps), options, &ends);
     }
     let ends = [Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY];
     same(&gpu, &own_events::Wide::new(129), options, &ends);
-    // Rules that are broken.
+    // Broken rules.
     let options = Options { fixed: true, ..options };
     for (model, kind) in [
         (own_events::Busy::new(100).breaking(2, 64), FaultKind::Past),
@@ -351,9 +351,8 @@ fn calendars_as_on_hardware() {
     }
 }
 
-/// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of
-/// teams, some all at one time, and some that nobody but their thread can sort. Programs that play
-/// a GPU sort them in a way of their own.
+/// Buckets of a calendar that a separate dispatch sorts: sizes around those of teams, all events at
+/// one time, and sizes that only a single thread can sort. Software adapters sort them differently.
 #[test]
 fn buckets_that_a_team_sorts() {
     [gpu(), gpu().taken_for_hardware()].iter().for_each(buckets_that_a_team_sorts_on);
@@ -374,7 +373,7 @@ fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
         let model = phold(lps, population, 0.1).with_capacity(capacity);
         same(gpu, &model, options, &[until(13.0), until(44.0)]);
     }
-    // More buckets than workgroups: some sort two, one after the other.
+    // More buckets than workgroups: some workgroups sort two, one after the other.
     let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 200 });
     same(gpu, &model, options, &[until(25.0), until(44.0)]);
     // 2,600 events in two buckets are too many for a team.
@@ -406,8 +405,8 @@ fn seeds_are_told_apart_and_repeat() {
 
 #[test]
 fn a_known_fingerprint_stays() {
-    // Changing any of the draws, the order of events or the digest changes published results: this
-    // must be meant.
+    // A change of the draws, the order of events or the digest changes published results: it must
+    // be intended.
     let model = phold(1024, 16, 0.1);
     let mut cpu = CpuSimulation::new(&model, 42).unwrap();
     let end = cpu.run(until(200.0)).unwrap();
@@ -454,7 +453,7 @@ fn random_models_agree() {
 #[test]
 fn an_application_runs_windows_in_its_own_encoder_and_binds_the_states() {
     let own = gpu();
-    // As an application would: its device, its queue, its encoder.
+    // As in an application: its own device, queue and encoder.
     let (device, queue) = (own.device().clone(), own.queue().clone());
     let gpu = Gpu::from_device(device.clone(), queue.clone());
     let model = Ring::new(40, 9);
@@ -505,7 +504,7 @@ fn an_application_is_told_how_far_its_windows_are_without_a_wait() {
             pending = None;
         }
     }
-    // What the device has done is told at once.
+    // The progress of completed work is available at once.
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut last = simulation.record_progress(&mut encoder).unwrap();
     queue.submit([encoder.finish()]);
@@ -513,7 +512,7 @@ fn an_application_is_told_how_far_its_windows_are_without_a_wait() {
     assert_eq!(simulation.poll(&mut last).unwrap(), Some(simulation.progress().unwrap()));
     assert_eq!(simulation.progress().unwrap().events, 400);
 
-    // A fault is told in the same way.
+    // A fault is reported in the same way.
     let capacity = Capacity { queue: 20, mailbox: 20 };
     let model = Mischief { lps: 10, rule: 1, culprit: 7, at: 0, capacity };
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();

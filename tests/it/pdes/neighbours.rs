@@ -1,4 +1,4 @@
-//! Windows with a horizon for each LP.
+//! Windows with per-LP bounds (after Chandy-Misra-Bryant).
 
 use super::common::{gpu, queues};
 use super::{phold, same, until};
@@ -48,7 +48,7 @@ struct Relay {
     /// Whether the time of a hop is in LP memory.
     memory: bool,
     params: RelayParams,
-    /// Instead of the text of the files, after what is the same in all models.
+    /// Replaces the text of the files after the part that is the same in all models.
     more: Option<&'static str>,
 }
 
@@ -78,7 +78,7 @@ impl Relay {
         Self { lps, lookahead: step, earliest: false, next: false, memory: false, params, more: None }
     }
 
-    /// The LPs among whom tokens walk.
+    /// The number of LPs among which tokens move.
     fn ring(&self) -> u32 {
         self.lps - if self.params.rule == 4 { 2 } else { 0 }
     }
@@ -178,8 +178,7 @@ fn every_queue_gives_the_bits_of_the_cpu() {
 #[test]
 fn tori_of_all_shapes() {
     let gpu = gpu();
-    // One station, rows, sizes that are multiples of blocks and that are not; few customers and
-    // many.
+    // One station, rows, sizes that are multiples of blocks and others; few customers and many.
     for (rows, columns, customers) in [
         (1, 1, 5),
         (1, 2, 1),
@@ -202,7 +201,7 @@ fn tori_of_all_shapes() {
 #[test]
 fn sizes_around_workgroups_and_many_senders() {
     let gpu = gpu();
-    // Relaxations have as many invocations to a workgroup as the device, and up to 256.
+    // Relaxations use as many invocations per workgroup as the device allows, up to 256.
     for (lps, group_size, tiles, neighbours) in [
         (3, 64, 1, 2),
         (255, 64, 1, 8),
@@ -230,8 +229,8 @@ fn growth_from_room_for_one_event() {
     }
 }
 
-/// Dispatches of relaxations serve the rows of a binding each, and these need not fill whole
-/// workgroups of theirs.
+/// Dispatches of relaxations serve the rows of one binding each, which need not fill whole
+/// workgroups.
 #[test]
 fn several_bindings() {
     let gpu = gpu();
@@ -239,7 +238,7 @@ fn several_bindings() {
         return;
     }
     let small = gpu.binding_at_most(1 << 16);
-    // Of four rows, too: mailboxes lie in one another by eights, which no binding cuts.
+    // Four rows too: mailboxes are interleaved in groups of eight, which no binding splits.
     for group_size in [4, 8, 64] {
         let options = Options { group_size: Some(group_size), ..NEIGHBOURS };
         let stations = fifo(13, 29, 2300).with_capacity(Capacity { queue: 38, mailbox: 40 });
@@ -266,8 +265,8 @@ fn runs_end_at_times_and_by_events_in_turn() {
     same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
 }
 
-/// Stations that may be their own neighbours, in runs in which dry runs (which go on to what is
-/// sent to others) and `earliest` take turns.
+/// Stations that may be their own neighbours, in runs in which speculative execution (which
+/// continues until an event for another LP) and `earliest` alternate.
 #[test]
 fn who_sends_to_itself_next_says_nothing_of_others() {
     let gpu = gpu();
@@ -289,8 +288,7 @@ fn who_sends_to_itself_next_says_nothing_of_others() {
     }
 }
 
-/// LPs that hold more events before the horizon than a window's budget, in runs that end by a
-/// number of events.
+/// LPs with more events before the horizon than a window's budget, in event-limited runs.
 #[test]
 fn budgets_in_runs_that_end_by_events() {
     let gpu = gpu();
@@ -302,7 +300,7 @@ fn budgets_in_runs_that_end_by_events() {
     }
 }
 
-/// Bounds that have further to go than the relaxations of a window take them.
+/// Bounds that travel farther than the relaxations of one window.
 #[test]
 fn bounds_that_travel_far() {
     let gpu = gpu();
@@ -310,22 +308,22 @@ fn bounds_that_travel_far() {
         let model = Relay { earliest: stride == 40, ..Relay::new(lps, stride, 60) };
         same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     }
-    // An LP with an event of its own, before which a token comes from so far that no relaxation of
-    // the first windows tells of it: from among the LPs of its workgroup, and of another one.
+    // An LP with an own event, before which a token arrives from so far away that the relaxations
+    // of the first windows do not reach it: from an LP of its workgroup, and of another one.
     for (culprit, awaited) in [(400, 300_000), (700, 500_000)] {
         let relay = Relay::new(1200, 1200, culprit + 50);
         let model = Relay { params: RelayParams { culprit, awaited, ..relay.params }, ..relay };
         same(&gpu, &model, NEIGHBOURS, &[Until::EMPTY]);
     }
-    // What an LP answers is in LP memory, of which dry runs have a copy.
+    // LP memory determines the bounds of an LP; speculative execution works on a copy of it.
     let model = Relay { memory: true, ..Relay::new(90, 1, 200) };
     same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     // One customer on a long ring.
     same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
 }
 
-/// Where relaxations do not come to their end in a window, all is executed that the rest of them
-/// could not forbid.
+/// If relaxations do not finish in a window, it executes all events that the missing ones could not
+/// forbid.
 #[test]
 fn relaxations_need_not_come_to_their_end() {
     let gpu = gpu();
@@ -338,11 +336,11 @@ fn relaxations_need_not_come_to_their_end() {
     assert!(windows[1] * 3 < windows[0], "{windows:?} windows to the horizon of all, and of each");
     let ends = [until(0.2), until(0.21), Until::events(60), Until::events(61), until(1.0), until(2.0)];
     same(&gpu, &model, NEIGHBOURS, &ends);
-    // So many that windows have a relaxation more (FEW in src/pdes/device/plans.rs).
+    // With this many customers, windows have one more relaxation (FEW in src/pdes/device/plans.rs).
     same(&gpu, &fifo(192, 192, 12_000), NEIGHBOURS, &[until(0.6)]);
 }
 
-/// `sender` may read LP memory: that of the LP that it is asked about, which has it wrong here.
+/// `sender` may read LP memory of the LP that it is called for, which is wrong here.
 #[test]
 fn what_names_senders_reads_the_memory_of_its_lp() {
     const SENDERS: &str = "fn sender_count(lp: u32) -> u32 { return 1u; }
@@ -380,8 +378,7 @@ fn a_run_goes_on_with_other_queues() {
 #[test]
 fn windows_go_as_far_whatever_a_tick_is() {
     let gpu = gpu();
-    // Mean services of 16, 2^20 and 2^50 ticks: bounds of 31 bits must find out how far they have
-    // to reach.
+    // Mean services of 16, 2^20 and 2^50 ticks: bounds of 31 bits must choose their unit.
     for (ticks, service_rate) in [(1 << 4, 1.0), (1 << 20, 1.0), (1 << 31, 1.0 / f64::from(1 << 19))] {
         let resolution = Resolution::new(ticks).unwrap();
         let model = FifoTorus::new(32, 32, 1024, service_rate, resolution).unwrap();
@@ -391,13 +388,13 @@ fn windows_go_as_far_whatever_a_tick_is() {
         let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
         let done = simulation.run(end).unwrap();
         assert_eq!((done.events, simulation.fingerprint().unwrap()), (events, cpu.fingerprint()));
-        // Some 290 events of these stations, and 40 before the horizon of all.
+        // Some 290 events at these stations, and 40 before the horizon of all LPs.
         assert!(done.windows * 200 < events, "{ticks} ticks: {events} events in {} windows", done.windows);
     }
 }
 
-/// Units of bounds begin anew now and then: what is kept of LPs that have done nothing meanwhile is
-/// told in the new ones.
+/// The units of bounds change now and then. Stored bounds of LPs that were idle meanwhile are
+/// converted.
 #[test]
 fn runs_as_long_as_many_bounds_reach() {
     let gpu = gpu();
@@ -426,7 +423,7 @@ fn an_lp_far_ahead_does_not_hold_up_the_others() {
     };
     let ring = Relay::new(200, 7, 300);
     let both = Relay { lps: 202, ..ring.breaking(4, 0) };
-    // Many short runs, and one to the end: which that event is.
+    // Many short runs, and one to the end, which identify that event.
     let short: Vec<_> = (1..8).map(|end| Until::time(Ticks::new(end * 10_000))).collect();
     for ends in [&short[..], &[Until::EMPTY]] {
         let alone = windows(ring, ends);
@@ -448,14 +445,14 @@ fn broken_promises_are_found() {
     };
     for (lps, stride, culprit) in [(40, 1, 7), (300, 3, 299), (300, 5, 150)] {
         let relay = Relay::new(lps, stride, 300);
-        // One whom nobody expects sends: it is the sender that is told of.
+        // An undeclared sender: the report names the sender.
         for rule in [1, 5] {
             let broken = relay.breaking(rule, culprit);
             assert_eq!(found(broken, Sync::Neighbours, 64), (FaultKind::Promise, culprit), "rule {rule}");
         }
     }
-    // What arrives is answered earlier than was said: LPs behind the culprit have gone on, and the
-    // first that gets what is too late tells of it.
+    // An event arrives earlier than its bound: LPs after the culprit have continued, and the first
+    // one that receives a late event reports it.
     for (lps, stride, culprit) in [(40, 1, 7), (300, 1, 299)] {
         let relay = Relay::new(lps, stride, 300).breaking(2, culprit);
         let first = found(relay, Sync::Neighbours, 64);
@@ -463,11 +460,11 @@ fn broken_promises_are_found() {
         assert_eq!(found(relay, Sync::Neighbours, 8), first, "the size of workgroups does not show");
     }
     for sync in [Sync::Horizon, Sync::Neighbours] {
-        // There is one token, and the culprit has it for a while.
+        // There is one token, and the culprit holds it for a while.
         let relay = Relay::new(50, 50, 300);
         assert_eq!(found(relay.breaking(3, 20), sync, 64), (FaultKind::Promise, 20));
     }
-    // And nothing is found where nothing is broken.
+    // No fault is found if no rule is broken.
     for (earliest, next) in [(true, false), (false, true), (true, true)] {
         let model = Relay { earliest, next, ..Relay::new(40, 1, 300) };
         same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(700)), Until::EMPTY]);
@@ -483,7 +480,7 @@ fn models_that_do_not_say_enough_are_refused() {
     };
     assert!(refused(phold(10, 2, 0.1)).contains("`fn sender_count(lp: u32) -> u32`"));
     assert!(refused(ring(10, 2, 0.1, 0.0, 2)).contains("a lookahead of at least 1 tick"));
-    // Auto does without.
+    // Auto does not use per-LP bounds.
     for model in [phold(10, 2, 0.1), ring(10, 2, 0.1, 0.0, 2)] {
         Simulation::new(&gpu, &model, Options { sync: Sync::Auto, ..NEIGHBOURS }).unwrap();
     }

@@ -1,7 +1,7 @@
 //! Results: rows, columns and totals on the GPU are those of the sequential engine, bit for bit.
 //!
 //! Debug builds of the library fill outputs and partial totals with a pattern before each dispatch,
-//! so a row that nobody wrote differs.
+//! so that unwritten rows differ.
 
 use super::common::counted::{Counted, CountedOutput};
 use super::common::gpu;
@@ -17,7 +17,7 @@ use eventhorizon::time::Ticks;
 
 pub(super) const END: Ticks = Ticks::new(100);
 
-/// Runs both engines to [`END`], and compares all that can be had of results.
+/// Runs both engines to [`END`], and compares all results.
 fn same<M: CpuModel<Output: PartialEq>>(
     gpu: &Gpu,
     model: &M,
@@ -40,7 +40,7 @@ fn same<M: CpuModel<Output: PartialEq>>(
         assert_eq!(found, cpu.totals(END, classes).unwrap(), "{options:?}");
         assert_eq!(found.classes().is_empty(), classes.is_none());
     }
-    // Nothing of the run has changed.
+    // The run is unchanged.
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
     assert_eq!(simulation.run(Until::time(END)).unwrap(), cpu.run(Until::time(END)).unwrap());
     (found, simulation.totals(END, Some(classes)).unwrap())
@@ -73,8 +73,8 @@ fn workgroups_tiles_and_kernels_without_features() {
 
 #[test]
 fn outputs_that_are_cut_over_bindings() {
-    // 64 KiB hold the outputs of 372 LPs, and 8 KiB those of 46; LP memory and queues are cut
-    // otherwise.
+    // 64 KiB hold the outputs of 372 LPs, and 8 KiB those of 46; LP memory and queues are
+    // partitioned differently.
     let gpu = gpu();
     if gpu.limits().max_storage_buffers_per_shader_stage < 30 {
         let small = gpu.binding_at_most(1 << 16);
@@ -94,7 +94,7 @@ fn outputs_that_are_cut_over_bindings() {
             same(&small, &model, Options { group_size: Some(group_size), ..seeded(3) }, "kind");
         }
     }
-    // What cannot be cut further.
+    // Chunks that cannot be smaller.
     let mut model = Counted::new(56);
     model.capacity = Capacity { queue: 4, mailbox: 8 };
     let small = gpu.binding_at_most(1 << 13);
@@ -108,7 +108,7 @@ fn outputs_that_are_cut_over_bindings() {
 #[test]
 fn a_part_of_a_run_tells_of_its_lps() {
     let gpu = gpu();
-    // LPs that send to themselves alone.
+    // LPs that send only to themselves.
     let model = Counted { lps: 200, ..Counted::new(200) }
         .with("let other = (lp + 1u", "let other = lp; _ = (lp + 1u");
     let mut whole = Simulation::new(&gpu, &model, seeded(8)).unwrap();
@@ -153,7 +153,7 @@ fn columns_have_the_names_and_types_of_the_struct() {
     assert!(rows.iter().any(|row| row.drift < 0) && rows.iter().any(|row| row.bins[3] > 0));
     assert!(rows.iter().any(|row| row.big[1] >> 32 > 0));
 
-    // By hand, and not by the library's loops.
+    // Computed here, without the library's loops.
     let total = |name| totals.column(name).unwrap();
     let drift: i64 = rows.iter().map(|row| i64::from(row.drift)).sum();
     assert_eq!(total("drift").sum().unwrap(), Number::Signed(drift));
@@ -176,7 +176,7 @@ fn columns_have_the_names_and_types_of_the_struct() {
 #[test]
 fn the_librarys_statistics_are_pooled() {
     let gpu = gpu();
-    // Few events, so that some LPs, and some classes, have observed nothing.
+    // Few events, so that some LPs and some classes have no observation.
     let mut model = Counted { first_kinds: (0..30).collect(), ..Counted::new(90) };
     model.params.classes = 1;
     let mut simulation = Simulation::new(&gpu, &model, seeded(2)).unwrap();
@@ -204,14 +204,14 @@ fn the_librarys_statistics_are_pooled() {
     assert!(some > 0, "no class without an observation");
     assert!(totals.tally("load").is_none() && totals.tally("no").is_none());
     assert!(totals.time_average("wait").is_none());
-    // A time that the run has left behind, and none at all.
+    // A time before the run's, and no time.
     let mut cpu = CpuSimulation::new(&model, 2).unwrap();
     cpu.run(Until::time(Ticks::new(7))).unwrap();
     for at in [Ticks::ZERO, Ticks::NEVER] {
         assert!(matches!(simulation.totals(at, None), Err(SimulationError::ResultTime { .. })));
         assert!(matches!(cpu.totals(at, None), Err(SimulationError::ResultTime { .. })));
     }
-    // An average that has not begun when the results are asked for.
+    // An average that has not started when the results are read.
     let early = Simulation::new(&gpu, &model, seeded(4)).unwrap();
     assert!(early.totals(Ticks::ZERO, None).unwrap().time_average("load").is_none());
 }
@@ -233,7 +233,7 @@ fn results_are_those_of_the_time_that_is_asked_for() {
     }
 }
 
-/// Through the twin that does not block.
+/// Uses the asynchronous form.
 fn pollster_outputs(simulation: &Simulation<Counted>, at: Ticks) -> Outputs<CountedOutput> {
     use std::task::{Context, Poll, Waker};
     let mut future = std::pin::pin!(simulation.outputs_async(at));
@@ -271,7 +271,7 @@ fn tables_csv_and_json_say_the_same() {
     assert_eq!(table.lines().count(), 1 + 20 + 1);
     assert!(table.ends_with("and 20 LPs more\n"), "{table}");
 
-    // The sum of `big` is beyond 2^128, and `share` has none.
+    // The sum of `big` exceeds 2^128, and `share` has none.
     let mut csv = Vec::new();
     totals.to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
@@ -366,8 +366,8 @@ impl CpuModel for Edges {
     fn init(&self, _: u32, _: &mut u32, _: &mut Context<'_>) {}
     fn handle(&self, _: u32, _: &Event, _: &mut u32, _: &mut Context<'_>) {}
     fn output(&self, lp: u32, _: &u32, _: &mut Context<'_>) -> Edge {
-        // The buffer is rounded up to 16 bytes, and `arrayLength` tells of that: here its length is
-        // a multiple of 4.
+        // The buffer is rounded up to 16 bytes, which `arrayLength` includes: here the length is a
+        // multiple of 4.
         let at = |i: u32| self.data[(lp * 3 + i) as usize % self.data.len()];
         let long = |i| u64::from(at(i + 1)) << 32 | u64::from(at(i));
         Edge {
@@ -400,8 +400,8 @@ fn numbers_at_the_edges_of_words() {
 fn a_sum_at_the_bound_fits_and_one_more_does_not() {
     let gpu = gpu();
     for (lowest, fits) in [(4, true), (5, false)] {
-        // Of two LPs, the second of which begins at the last word of the first: 2^128 - 1 in all,
-        // and one more.
+        // For two LPs, the second of which begins at the last word of the first: a sum of 2^128 -
+        // 1, and of one more.
         let data = vec![lowest, 7, 1 << 31, !4, !7, !(1 << 31), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let (outputs, totals) = same(&gpu, &Edges { data, lps: 2 }, Options::default(), "kind");
         let Values::U128(wide) = outputs.column("wide").unwrap().values else { panic!() };

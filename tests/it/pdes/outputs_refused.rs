@@ -1,4 +1,4 @@
-//! Results that cannot be had, and contracts of results that are not kept: typed errors.
+//! Results that are unavailable, and broken contracts of results: typed errors.
 
 use super::common::counted::{Counted, CountedOutput};
 use super::common::gpu;
@@ -29,9 +29,12 @@ fn a_row_that_an_lp_does_not_have_is_no_result_and_no_fault() {
     for failure in failures {
         let error = failure.unwrap_err();
         assert!(matches!(error, SimulationError::Output { kind: FaultKind::MemoryFull, lp: 123 }), "{error}");
-        assert!(error.to_string().contains("LP 123") && error.to_string().contains("can go on"), "{error}");
+        assert!(
+            error.to_string().contains("LP 123") && error.to_string().contains("can continue"),
+            "{error}"
+        );
     }
-    // The run goes on.
+    // The run continues.
     let end = Until::time(Ticks::new(200));
     assert_eq!(simulation.run(end).unwrap(), cpu.run(end).unwrap());
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
@@ -73,7 +76,7 @@ fn a_model_without_results_needs_nothing_and_gives_none() {
 
 fn refused(model: &Counted) -> SimulationError {
     let error = Simulation::new(&gpu(), model, Options::default()).map(drop).unwrap_err();
-    // The sequential engine names the columns, and so says the same when it is asked.
+    // The sequential engine names the columns, and so reports the same for results.
     let cpu = CpuSimulation::new(model, 0).unwrap().outputs(END).map(drop).unwrap_err();
     assert_eq!(cpu.to_string(), error.to_string());
     error
@@ -89,7 +92,7 @@ fn a_contract_of_results_that_is_not_kept_is_named() {
             "fn outputs_of(",
             "does not declare `fn output(lp: u32, state: ptr<function, State>) -> Output`",
         ),
-        ("fn output(lp: u32,", "fn output(lp: i32,", "has to declare `fn output("),
+        ("fn output(lp: u32,", "fn output(lp: i32,", "must declare `fn output("),
         (
             "-> Output {\n    var told: Output;",
             "-> u32 {\n    var told: Output; if lp < 90u { return 1u; }",
@@ -98,7 +101,7 @@ fn a_contract_of_results_that_is_not_kept_is_named() {
         ("    kind: u32,\n", "    kind: bool,\n", "such as a bool: make it a u32"),
     ] {
         let text = model.with(old, new);
-        // What else does not fit is not to be seen first.
+        // Other mismatches must not be found first.
         let text = match new.contains("Outputs {") {
             true => text.with("-> Output {", "-> Outputs {").with("told: Output;", "told: Outputs;"),
             false => text,
@@ -143,7 +146,7 @@ fn a_contract_of_results_that_is_not_kept_is_named() {
             other => panic!("{words}: {other}"),
         }
     }
-    // As many bytes, and no column.
+    // The same number of bytes, without a column.
     for (old, new, field) in [
         ("    ticks: vec2<u32>,\n", "    ticks: vec2<f32>,\n", "ticks"),
         ("    big: vec4<u32>,\n", "    big: vec4<i32>,\n", "big"),
@@ -253,7 +256,7 @@ fn a_twin_that_does_something_is_a_bug() {
         let seen = std::panic::catch_unwind(|| CpuSimulation::new(&model, 0).unwrap().outputs(END).map(drop));
         let text = *seen.unwrap_err().downcast::<String>().unwrap();
         assert!(
-            text.contains("may not schedule, draw, or write LP memory") && text.contains("LP 0"),
+            text.contains("must not schedule, draw, or write LP memory") && text.contains("LP 0"),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! Events for the LP itself, the budget of a window, events of 32 bytes, LP memory.
+//! Events that an LP sends itself, the budget of a window, events of 32 bytes, LP memory.
 
 use super::common::{each_queue, gpu, queues};
 use super::same;
@@ -155,7 +155,7 @@ impl CpuModel for Busy {
             return;
         }
         for _ in 0..context.stream().below(self.params.children + 1) {
-            // As WGSL's `select`, which draws both.
+            // Like WGSL's `select`, which evaluates both.
             let delay = context.stream().below(400);
             let delay = if context.stream().bernoulli(1 << 31) { delay } else { 0 };
             let payload = [level - 1, context.stream().below(4)];
@@ -198,11 +198,11 @@ fn events_for_the_lp_itself_run_in_order_in_their_window() {
 #[test]
 fn lps_that_send_each_other_nothing_need_no_lookahead() {
     let gpu = gpu();
-    // Of one LP, what goes to a random one goes to itself.
+    // With one LP, events for a random LP are its own.
     let model = Busy { lookahead: Ticks::NEVER, ..Busy::new(1) };
     let fault = fault(CpuSimulation::new(&model, 1).unwrap().run(Until::EMPTY));
     assert_eq!(fault.kind, FaultKind::TimeOverflow, "a lookahead without end is no delay");
-    // Children alone, of many.
+    // Only children, and many of them.
     let text = include_str!("../../wgsl/busy.wgsl").replace("if draw_below(3u) == 0u", "if false");
     let alone = Alone { busy: Busy { lookahead: Ticks::NEVER, ..Busy::new(100) }, text };
     let mut simulation = Simulation::new(&gpu, &alone, Options::default()).unwrap();
@@ -248,7 +248,7 @@ impl Model for Alone {
 #[test]
 fn what_a_budget_leaves_over_runs_in_the_next_windows() {
     let gpu = gpu();
-    // Each event has two of its own for a while: 2^9 and more of them within a lookahead of 100,000
+    // Each event sends two own events for a while: at least 2^9 within a lookahead of 100,000
     // ticks.
     let mut model = Busy::new(40);
     model.params.children = 4;
@@ -274,12 +274,12 @@ fn time_that_does_not_advance_is_a_fault_that_names_the_lp() {
     assert_eq!(on_gpu, on_cpu);
     assert_eq!((on_gpu.kind, on_gpu.lp), (FaultKind::Stuck, 66));
     assert!(on_gpu.window > 4096, "{on_gpu}");
-    // Also where other LPs are behind it, and time advances for them.
+    // Also if other LPs are behind it, and time advances for them.
     let model = Busy { lookahead: Ticks::NEVER, ..Busy::new(3).breaking(6, 1) };
     let found = faults(&gpu, &model, QueueDesign::Heap);
     assert_eq!((found[0].kind, found[0].lp, found[0]), (FaultKind::Stuck, 1, found[1]));
     assert!(on_gpu.to_string().contains("million") && on_gpu.to_string().contains("LP 66"), "{on_gpu}");
-    // And from the first window on that is too short for all that an LP has at that time.
+    // And from the first window on if its budget is below the events of an LP at that time.
     let mut model = Busy::new(70).breaking(7, 66);
     model.capacity = Capacity { queue: 500, mailbox: 100 };
     let found = faults(&gpu, &model, QueueDesign::Heap);
@@ -303,7 +303,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
         }
     }
     for queue in queues() {
-        let mut model = Busy::new(10).breaking(3, 7); // two for each one: the queue fills
+        let mut model = Busy::new(10).breaking(3, 7); // each event sends two: the queue fills
         model.capacity.queue = 90;
         let options = Options { queue: Some(queue), fixed: true, ..Options::default() };
         let found = fault(Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY));
@@ -320,7 +320,7 @@ fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
     model.room = 60;
     assert_eq!(same(&gpu, &model, options, &[Until::EMPTY]), narrow);
     // 64 KiB hold the memory of 68 LPs, the queues of 20 and the mailboxes of 204, if the adapter
-    // has so many bindings.
+    // has enough bindings.
     model.capacity.mailbox = 20;
     for lps in [8, 60, 300] {
         let mut model = Busy { lps, ..model };
@@ -336,7 +336,7 @@ fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
         }
         other => panic!("{other:?}"),
     }
-    // What is in memory counts in the fingerprint.
+    // LP memory is part of the fingerprint.
     let mut other = CpuSimulation::new(&model, 3).unwrap();
     other.run(Until::EMPTY).unwrap();
     assert_eq!(other.fingerprint(), narrow);

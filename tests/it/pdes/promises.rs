@@ -1,4 +1,4 @@
-//! Promises to neighbours that are broken just so that it shows late, or not at all.
+//! Broken lower bounds for neighbours that show late, or not at all.
 
 use super::common::{gpu, queues};
 use super::neighbours::NEIGHBOURS;
@@ -76,10 +76,10 @@ impl CpuModel for Messenger {
     }
 }
 
-/// When the receiver has something to do.
+/// The time of the receiver's events.
 const AT: u32 = 100;
 
-/// Where the messenger says when he really comes, and where he says that it takes him longer.
+/// A messenger with true bounds for its arrival, and for its own event.
 fn honest(own: u32, arrival: u32) -> Messenger {
     Messenger { own, feeds: 1, arrival, said: arrival - 50 }
 }
@@ -109,9 +109,10 @@ fn what_comes_before_the_last_event_or_with_it_is_found() {
         for arrival in [AT - 1, AT] {
             assert_eq!(fault(&gpu, &lying(1, arrival), options), (FaultKind::Promise, 1), "at {arrival}");
         }
-        // It comes after all that was executed: nothing is wrong with the order.
+        // The event arrives after all executed ones: the order is right.
         same(&gpu, &lying(1, AT + 1), options, &[Until::EMPTY]);
-        // Of 7 for one time more is left than a window takes of an LP that hears from others.
+        // With 7 events at one time, more remain than a window takes from an LP that receives from
+        // others.
         for own in [1, 7] {
             for arrival in [AT - 1, AT, AT + 1] {
                 same(&gpu, &honest(own, arrival), options, &[Until::EMPTY]);
@@ -123,7 +124,7 @@ fn what_comes_before_the_last_event_or_with_it_is_found() {
 #[test]
 fn what_comes_while_budgets_cut_a_time_is_found() {
     let gpu = gpu();
-    // Budgets are of 128 events: the receiver holds more for one time, and what is late comes when
+    // Budgets are 128 events: the receiver holds more at one time, and the late event arrives when
     // some of them are executed.
     for options in designs() {
         for own in [300, 129] {
@@ -144,8 +145,8 @@ fn who_hears_from_nobody_goes_on_as_far_as_its_budget() {
     for options in designs() {
         same(&gpu, &model, options, &[Until::EMPTY]);
         let windows = Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY).unwrap().windows;
-        // The feeder, the messenger, the receiver. If the feeder left what is beyond two events and
-        // an eighth of the others, it would be some 25.
+        // The feeder, the messenger, the receiver. With a smaller budget of the feeder there would
+        // be some 25 windows.
         assert!(windows <= 5, "{windows} windows with {options:?}");
     }
 }

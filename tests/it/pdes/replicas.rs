@@ -25,17 +25,17 @@ use super::own_events::{Busy, Wide};
 use super::{gpu, until};
 use odd::{Late, OddOneOut, Scribe, TwoAtFault};
 
-/// Those that are not chosen from the others.
+/// The mappings except auto.
 const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
-/// When tokens of `OddOneOut` have gone from LP to LP some ten times.
+/// The time when tokens of `OddOneOut` have moved some ten times.
 const END: Until = Until::time(Ticks::new(20_000));
 
 fn mapped(mapping: Mapping) -> EngineOptions {
     EngineOptions { mapping, ..EngineOptions::default() }
 }
 
-/// One point, so many runs.
+/// One point with this number of runs.
 fn runs(replications: u32) -> Experiment {
     Experiment::new(Design::default(), replications, 42)
 }
@@ -44,15 +44,15 @@ fn units() -> Resolution {
     Resolution::default()
 }
 
-/// What is known of a point, as text with all its digits. (A NaN is equal to itself there.)
+/// The observations of a point, as text with all digits. (A NaN is equal to itself there.)
 fn known(observations: &[Observations]) -> Vec<String> {
     let text =
         |point: &Observations| format!("{:?} {:?}", point.columns(), point.failures().collect::<Vec<_>>());
     observations.iter().map(text).collect()
 }
 
-/// Whether two engines found the same in every run. Windows are no result:
-/// [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
+/// Checks that two engines found the same in every run. The number of windows is no result: it
+/// depends on [`Sync`](eventhorizon::pdes::Sync) and budgets.
 #[track_caller]
 fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what: &str) {
     assert_eq!(found.runs.len(), expected.runs.len(), "{what}");
@@ -81,8 +81,8 @@ fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what
     assert_eq!(found.fingerprint, expected.fingerprint, "{what}");
 }
 
-/// Runs an experiment in every mapping and by the sequential engine, whose results it returns; by
-/// teams with windows of either kind, where they can be had.
+/// Runs an experiment in every mapping and on the sequential engine, whose results it returns; for
+/// teams with both kinds of windows, if possible.
 #[track_caller]
 fn agree<M>(
     experiment: &Experiment,
@@ -137,7 +137,7 @@ where
     expected
 }
 
-/// How many runs failed.
+/// The number of failed runs.
 fn failed<O>(results: &Results<O>) -> usize {
     results.runs.iter().flatten().filter(|run| run.is_err()).count()
 }
@@ -164,7 +164,7 @@ fn phold_with_any_lookahead_and_on_a_ring() {
     for lookahead in [0.0, 5.0] {
         agree(&runs(5), until(90.0), move |_| phold(37, 2, 0.1, lookahead).with_neighbours(6).unwrap());
     }
-    // Delays of no tick at all, and rounds at one time.
+    // Delays of zero ticks, and rounds at one time.
     agree(&runs(5), until(4e-5), |_| phold(20, 3, 1e6, 0.0));
 }
 
@@ -174,8 +174,8 @@ fn call_centres() {
     let results = agree(&runs(9), until(40.0), build);
     let waited = results.observations[0].summary("wait", 0.95).unwrap().mean.unwrap();
     assert!((0.05..0.6).contains(&waited), "{waited}");
-    // A line that is full ends the run that it is in; nobody is patient, and twice as many come as
-    // are served.
+    // A full line ends its run. Patience is short, and twice as many customers arrive as are
+    // served.
     let crowded = |_: &Point<'_>| CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap();
     let results = agree(&runs(60), until(12.0), crowded);
     assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
@@ -194,7 +194,7 @@ fn priorities() {
     agree(&runs(9), until(150.0), |_| {
         Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap()
     });
-    // Classes without customers have no measure, rather than one that is no number.
+    // Classes without customers have no measure instead of a NaN.
     let results = agree(&runs(4), until(60.0), |_| Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap());
     assert!(results.observations[0].column("system_0").is_ok() && failed(&results) == 0);
     assert!(results.observations[0].column("system_1").is_err());
@@ -212,8 +212,8 @@ fn epidemics() {
     let design = Design::default().cross("contact", [0.3, 0.9]).unwrap();
     let experiment = Experiment::new(design, 12, 5).with_common_random_numbers();
     let results = agree(&experiment, until(500.0), |point| epidemic(60, 20, point.real("contact", 0.0)));
-    // Everybody's illness is the same at both points, so whoever was infected at the lower rate is
-    // at the higher one.
+    // Each person's illness is the same at both points, so all who are infected at the lower rate
+    // are infected at the higher one.
     let [low, high] =
         [0, 1].map(|point| results.observations[point].column("attack_rate").unwrap().values.clone());
     assert!((0..12).all(|run| low.get(run) <= high.get(run)));
@@ -225,13 +225,13 @@ fn networks_of_queues() {
     let torus = |_: &Point<'_>| Torus::new(5, 6, 70, 1.0, 0.01, units()).unwrap();
     agree(&runs(6), until(8.0), move |point| torus(point).with_warm_up(units().ticks(2.0).unwrap()));
     agree(&runs(6), until(40.0), |_| Torus::new(1, 9, 20, 1.0, 0.5, units()).unwrap());
-    // Windows of YAWNS hold a tick here: they are for little work only.
+    // YAWNS windows span one tick here: they suit only little work.
     agree(&runs(6), until(1.5), |_| FifoTorus::new(6, 4, 40, 1.0, units()).unwrap());
     let results = agree_on(&gpu(), &runs(40), until(60.0), &[mapped(Mapping::Thread)], |_| {
         FifoTorus::new(3, 4, 24, 1.0, units()).unwrap()
     });
     let busy = results.observations[0].summary("utilisation", 0.95).unwrap().mean.unwrap();
-    // The formula is of the long run; these begin with two customers everywhere.
+    // The formula is for the long run; these start with two customers at each station.
     assert!((busy - 24.0 / 35.0).abs() < 0.05, "{busy}");
 }
 
@@ -242,9 +242,9 @@ fn events_of_their_own_payloads_of_6_words_and_lp_memory() {
         agree(&runs(3), end, |_| Busy { lookahead: Ticks::ZERO, ..Busy::new(33) });
         agree(&runs(3), end, |_| Wide::new(20));
     }
-    // LP memory of many rows, and of none that was asked for but is there.
+    // LP memory of many rows, and of zero rows in a model that declares it.
     agree(&runs(3), Until::EMPTY, |_| Busy { room: 60, ..Busy::new(12) });
-    // Each event has others for a while, more than a window's budget.
+    // Each event sends others for a while, more than a window's budget.
     agree(&runs(3), Until::EMPTY, |_| Busy {
         lookahead: Ticks::new(100_000),
         capacity: Capacity { queue: 3000, mailbox: 60 },
@@ -256,7 +256,7 @@ fn events_of_their_own_payloads_of_6_words_and_lp_memory() {
         capacity: Capacity { queue: 3000, mailbox: 60 },
         ..Busy::with_children(6, 4)
     });
-    // A token goes round at one time.
+    // A token moves around the ring at one time.
     agree(&runs(3), Until::EMPTY, |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
     agree(&runs(3), Until::time(Ticks::new(3)), |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
 }
@@ -291,15 +291,14 @@ fn workgroups_queues_and_kernels_without_optional_features() {
 
 #[test]
 fn threads_that_are_spread_over_more_and_fewer_workgroups() {
-    // Where the device is hardware, how many runs share a workgroup is found by trials, in runs
-    // that last.
+    // On hardware, trials find the number of runs that share a workgroup, if runs are long.
     let gpu = gpu().taken_for_hardware();
     for (replications, end) in [(1, 100.0), (33, 100.0), (97, 2000.0), (2100, 40.0)] {
         agree_on(&gpu, &runs(replications), until(end), &[mapped(Mapping::Thread)], |_| {
             phold(5, 3, 0.1, 10.0)
         });
     }
-    // A second experiment of about the size begins with what the first one found.
+    // A second experiment of about this size starts with the result of the first.
     let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 10.0));
     let expected = CpuEngine::new(build).run(&runs(97), until(2000.0)).unwrap();
     let mut engine = Engine::new(&gpu, build, mapped(Mapping::Thread));
@@ -311,21 +310,21 @@ fn threads_that_are_spread_over_more_and_fewer_workgroups() {
 
 #[test]
 fn threads_whose_first_keys_are_near() {
-    // In workgroup memory are 21 keys of each run, or none where there is no room for as many.
+    // Workgroup memory holds 21 keys of each run, or none if it is too small.
     let gpu = gpu().taken_for_hardware();
     let ways =
         [1, 32, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
         agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
     }
-    // With a tick to a unit of time, most events come together with others of their LP. In heaps of
-    // few keys, of those that are near, and of all levels that are written out and one more.
+    // With one tick per unit of time, most events of an LP are simultaneous. Heaps of few keys, of
+    // keys in workgroup memory only, and of all unrolled levels plus one.
     let ticks = Resolution::new(1).unwrap();
     for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
             Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
         });
-        // And without a lookahead, some of them held back until the round is over.
+        // Also without a lookahead: some events wait until the round ends.
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(60)), &ways[1..3], move |_| {
             Phold::new(lps, population, 1.0, 0.0, ticks).unwrap()
         });
@@ -336,8 +335,8 @@ fn threads_whose_first_keys_are_near() {
 fn near_teams_that_share_a_workgroup() {
     let ways = [8, 32, 64].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Team) });
     for lps in [1, 3, 5, 16] {
-        // Windows full and nearly empty; and times so far that a word does not tell them, which
-        // teams of a workgroup come to by turns.
+        // Windows full and nearly empty; and times beyond 32 bits, at which the teams of a
+        // workgroup arrive interleaved.
         for (rate, end) in [(0.1, 60.0), (0.001, 3000.0), (0.000_001, 2e6)] {
             agree_on(&gpu(), &runs(11), until(end), &ways, move |_| phold(lps, 4, rate, 10.0));
         }
@@ -351,8 +350,8 @@ fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
         |point: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(16, 4, point.real("rate", 1.0), 10.0));
     let design = Design::default().cross("rate", [0.000_01, 0.001, 0.000_1]).unwrap();
     let experiment = Experiment::new(design, 40, 1);
-    // Runs of one point end long before the others; and a second experiment begins with what was
-    // found.
+    // Runs of one point end long before the others; and a second experiment starts with the results
+    // of the first.
     for end in [until(1e6), until(2e5)] {
         let expected = CpuEngine::new(build).run(&experiment, end).unwrap();
         let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team));
@@ -369,8 +368,8 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
         sync: Synchronise::Horizon,
         ..mapped(Mapping::Team)
     });
-    // A tick to a unit of time: most events come together with others. And lookaheads of a tick
-    // beside delays of 2^40 and more, which no word tells exactly.
+    // One tick per unit of time: most events are simultaneous. And lookaheads of a tick with delays
+    // of 2^40 and more, which no word holds exactly.
     let ticks = |mean: f64, lookahead: f64, lps, population| {
         Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
     };
@@ -382,8 +381,8 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
     }
 }
 
-/// Windows to the event horizon keep 16 rows that an event wrote, and follow as many events of an
-/// LP at one time as a window's budget; what they cannot follow is left to those of YAWNS.
+/// Event-horizon windows store 16 rows that an event wrote, and follow at most a window's budget of
+/// events of an LP at one time. YAWNS windows execute the rest.
 #[test]
 fn events_that_no_window_to_the_horizon_can_follow() {
     for (rows, again) in [(12, 0), (16, 3), (17, 0), (40, 1), (5, 200)] {
@@ -393,7 +392,7 @@ fn events_that_no_window_to_the_horizon_can_follow() {
 
 #[test]
 fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
-    // With fewer runs teams are tried, too.
+    // With fewer runs, trials include teams.
     let found = |options| {
         let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 0.0));
         Engine::new(&gpu().taken_for_hardware(), build, options)
@@ -427,7 +426,7 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Busy { capacity: TINY, ..Busy::new(33) });
     agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Wide { capacity: TINY, ..Wide::new(20) });
     agree_on(&gpu, &runs(9), until(8.0), &ways, |_| epidemic(60, 20, 0.6).with_capacity(TINY));
-    // What was learned stays: a run of more begins with it.
+    // The results of trials are cached: a larger experiment starts with them.
     let build = |_: &Point<'_>| Ok::<_, SimulationError>(phold(50, 9, 0.1, 10.0).with_capacity(TINY));
     let expected = CpuEngine::new(build).run(&runs(20), until(60.0)).unwrap();
     for options in ways {
@@ -440,7 +439,7 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
 #[test]
 fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
     let gpu = gpu();
-    // Some of the runs have enough.
+    // Some of the runs have enough capacity.
     let tight = |_: &Point<'_>| {
         Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0).with_capacity(Capacity { queue: 11, mailbox: 8 }))
     };
@@ -461,7 +460,7 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
             "{kind:?}"
         );
     }
-    // And those are the runs that they are with all the room.
+    // And those runs equal the runs with full capacity.
     let roomy = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0));
     let expected = CpuEngine::new(roomy).run(&runs(60), until(60.0)).unwrap();
     for (found, expected) in team.runs[0].iter().zip(&expected.runs[0]) {
@@ -469,7 +468,7 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
             assert_eq!(found.fingerprint, expected.as_ref().unwrap().fingerprint);
         }
     }
-    // Threads have a queue for all of a run's events, and no mailbox.
+    // Threads have one queue for all events of a run, and no mailbox.
     let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 9, 0.1, 10.0).with_capacity(TINY));
     let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), until(60.0)).unwrap();
     assert!(

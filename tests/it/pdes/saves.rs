@@ -1,4 +1,4 @@
-//! Where runs are saved: what happens where that fails, and what the files beside are.
+//! Places of saves: failures, and temporary files.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use eventhorizon::pdes::{
 
 type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
-/// Runs, saves at each look of the watcher, and has no folder to save in at some of them.
+/// Runs, saves at each call of the watcher, and has no folder to save in at some of them.
 fn unsaved(name: &str, run: &mut dyn FnMut(Until, Autosave<'_>, Watch<'_>) -> SimulationError) {
     let folder = Folder::new(name);
     let file = folder.0.join("run");
@@ -85,7 +85,7 @@ fn a_place_where_nothing_can_be_saved_is_found_before_the_run() {
     #[cfg(target_os = "linux")]
     refused("/proc/run".into());
     assert!(folder.names().is_empty(), "{:?}", folder.names());
-    // Names as long as there can be, whose files beside have shorter ones.
+    // Names of the greatest length, for which temporary files have shorter ones.
     for name in ["a".repeat(255), format!("b{}", "ä".repeat(127))] {
         let path = folder.0.join(&name);
         Autosave::new(&path, Duration::MAX).check().unwrap();
@@ -151,13 +151,13 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
     let (autosave, end) = (Autosave::new(&file, Duration::MAX), Until::events(400));
     refused(CpuSimulation::new(&model, 9).unwrap().run_saving(end, autosave, |_| {}));
     refused(Simulation::new(&gpu, &model, options).unwrap().run_saving(end, autosave, |_| {}));
-    // Nor where a run continues from an earlier checkpoint.
+    // The same if a run continues from an earlier checkpoint.
     let early = at(100);
     assert!(early.progress().events < events);
     refused(CpuSimulation::resume(&model, &early).unwrap().run_saving(end, autosave, |_| {}));
     refused(Simulation::resume(&gpu, &model, options, &early).unwrap().run_saving(end, autosave, |_| {}));
-    // What continues from the file is saved there, as often as it is run on; and `force` starts
-    // again.
+    // A run that continues from the file is saved there each time; and `force` overwrites with a
+    // new run.
     let mut device = Simulation::resume(&gpu, &model, options, &there).unwrap();
     device.run_saving(end, autosave, |_| {}).unwrap();
     let later = device.run_saving(Until::events(600), autosave, |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! Runs that their watchers stop: at a window, with valid results, and to go on from.
+//! Runs that their watchers stop at a window. Results are valid, and the runs can continue.
 
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
             .unwrap();
         assert_eq!(stopped.stop, Some(Stop::Watcher), "{stopped:?}");
         assert!(stopped.events >= last && stopped.events < expected.events, "{stopped:?}");
-        // All that it has executed is what the sequential engine has executed by then.
+        // It has executed the same events as the sequential engine by then.
         let mut same = CpuSimulation::new(&model, 7).unwrap();
         same.run(Until::events(stopped.events)).unwrap();
         assert_eq!(simulation.fingerprint().unwrap(), same.fingerprint());
@@ -47,8 +47,8 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
 
 #[test]
 fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
-    // A queue that overflows at some time after the stop: growth goes back to a snapshot of the
-    // stopped run, and not before.
+    // A queue that overflows some time after the stop: growth returns to a snapshot of the stopped
+    // run, not to an earlier one.
     let (tight, end) = (phold(300, 4, 0.1), until(1500.0));
     let tight = tight.with_capacity(eventhorizon::pdes::Capacity { queue: 12, mailbox: 8 });
     let mut cpu = CpuSimulation::new(&tight, 1).unwrap();
@@ -63,7 +63,7 @@ fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
 
 #[test]
 fn the_sequential_engine_stops_too() {
-    // It would not end otherwise.
+    // It would never end otherwise.
     let model = phold(100, 4, 0.1);
     let mut simulation = CpuSimulation::new(&model, 7).unwrap();
     let stopped = simulation.run_watched(Until::EMPTY, |_| ControlFlow::Break(())).unwrap();
@@ -71,7 +71,7 @@ fn the_sequential_engine_stops_too() {
     let mut same = CpuSimulation::new(&model, 7).unwrap();
     same.run(Until::events(stopped.events)).unwrap();
     assert_eq!(simulation.fingerprint(), same.fingerprint());
-    // One that ends before it is asked ends as it would.
+    // A run that ends before the watcher is called ends normally.
     let ring = Ring::new(10, 3);
     let mut simulation = CpuSimulation::new(&ring, 7).unwrap();
     let ended = simulation.run_watched(Until::EMPTY, |_| ControlFlow::Break(())).unwrap();
@@ -97,7 +97,7 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
         let none = engine.run_watched(&experiment, end, |_, _| ControlFlow::Break(()));
         assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)), "{mapping}");
     }
-    // One after the other: it is stopped after the seventh of 80, so three of each point have
+    // One run after the other: it is stopped after the seventh of 80, so three of each point have
     // ended.
     let options = EngineOptions { mapping: Mapping::Grid, ..EngineOptions::default() };
     let mut engine = Engine::new(&gpu(), centre, options);

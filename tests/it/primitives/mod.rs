@@ -14,7 +14,7 @@ use eventhorizon::primitives::{
 use proptest::prelude::*;
 use sorts::check_sort;
 
-/// Each way to run: subgroups or not, run-time checks or not.
+/// Each configuration: with and without subgroups, with and without run-time checks.
 fn ways() -> Vec<(&'static str, Gpu)> {
     let gpu = gpu();
     let baseline = gpu.without(wgpu::Features::SUBGROUP);
@@ -188,7 +188,7 @@ fn a_compaction_keeps_its_count_apart() {
     let output = Buffer::<u32>::storage(&gpu, "output", 100).unwrap();
     let error = compact.bind_indices(&gpu, &count, &flags, &output, (&words, 0)).unwrap_err();
     assert!(matches!(error, PrimitiveError::CountOverwritten { index: 0 }), "{error}");
-    // Another word of the same buffer will do.
+    // Another word of the same buffer is valid.
     run(&gpu, &compact.bind_indices(&gpu, &count, &flags, &output, (&words, 1)).unwrap());
     assert_eq!(words.read(&gpu).unwrap(), [100, 100]);
     assert_eq!(output.read(&gpu).unwrap(), (0..100).collect::<Vec<u32>>());
@@ -222,7 +222,7 @@ fn results_do_not_depend_on_the_tuning() {
                 let mut made = 0;
                 for items in [8, 13, 18] {
                     let tuning = Tuning { group_size, items, workgroups };
-                    // Which of them there are depends on the device.
+                    // The device determines which of them exist.
                     match RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning) {
                         Ok(sort) => check_sort(&gpu, &sort, &words[..10_000], 0..32, &what),
                         Err(error) => {
@@ -238,7 +238,7 @@ fn results_do_not_depend_on_the_tuning() {
     }
 }
 
-/// llvmpipe ends the loops of an invocation, without a word, after 65,535 iterations in all.
+/// llvmpipe silently ends the loops of an invocation after 65,535 iterations in total.
 #[test]
 fn few_workgroups_serve_many_tiles() {
     let len = 120_000;
@@ -329,7 +329,7 @@ fn a_count_beyond_the_maximum_is_an_error_and_changes_nothing() {
         assert_eq!(keys.read(&gpu).unwrap(), words, "{way}");
         assert_eq!(output.read(&gpu).unwrap(), [POISON; 5001], "{way}");
         assert_eq!(total.read(&gpu).unwrap(), [0], "{way}");
-        // The first failure stays, and says what to do.
+        // The first failure stays, and its message contains the remedy.
         let error = status.check(&gpu).unwrap_err();
         assert!(matches!(error, PrimitiveError::CountTooLarge { count: 5001, max: 5000 }), "{error}");
     }

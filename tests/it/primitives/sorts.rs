@@ -52,8 +52,8 @@ fn sorts_are_stable_and_right_at_every_length() {
     }
 }
 
-/// Counts of digits are summed by chunks of shares: 16 chunks of 16, 32, 48 and 64 shares at the
-/// most, from 1,025 shares on 33 chunks of 32 and more.
+/// Counts of digits are summed by chunks of shares: 16 chunks of at most 16, 32, 48 and 64 shares;
+/// from 1,025 shares on 33 chunks of 32 and more.
 #[test]
 fn sorts_are_right_for_any_number_of_shares() {
     let mut random = Random(17);
@@ -88,7 +88,7 @@ fn arrays_are_sorted_at_once_and_apart() {
             check_arrays(&gpu, &wide.arrays(&gpu, arrays).unwrap(), arrays, &keys, &what);
         }
 
-        // A count on the device leaves the arrays where they are: with room for the maximum.
+        // With a count on the device the arrays keep the positions for the maximum.
         let (arrays, room, len) = (3, 3000, 2900);
         let sort = RadixSort::<u32>::new(&gpu, 9001).unwrap().arrays(&gpu, 3).unwrap();
         let status = Status::new(&gpu).unwrap();
@@ -104,8 +104,7 @@ fn arrays_are_sorted_at_once_and_apart() {
     }
 }
 
-/// Sorts `arrays` arrays of pairs at once: `keys`, in each array rotated by another number of
-/// places.
+/// Sorts `arrays` arrays of pairs at once: `keys`, in each array rotated by a different number.
 fn check_arrays<K: SortKey + Ord + std::fmt::Debug>(
     gpu: &Gpu,
     sort: &RadixSort<K>,

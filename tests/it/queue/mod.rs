@@ -12,7 +12,7 @@ use eventhorizon::queue::{Lanes, QueueDesign};
 use eventhorizon::wgsl;
 use proptest::prelude::*;
 
-/// The words of an event; where events have 4, the others are zero.
+/// The words of an event; if events have 4, the others are zero.
 type Event = [u32; 8];
 
 #[derive(Debug, Clone)]
@@ -20,11 +20,11 @@ enum Op {
     Push(Event),
     Pop,
     Reopen,
-    /// Events that are put at `queue_spare`, and taken in all at once.
+    /// Events that are written at `queue_spare` and inserted all at once.
     Take(Vec<Event>),
 }
 
-/// A total order: the WGSL, the words of an event, and the key that sorts alike.
+/// A total order: the WGSL, the words of an event, and a key with the same order.
 struct Order {
     source: Source,
     words: usize,
@@ -57,7 +57,7 @@ fn orders() -> [Order; 3] {
     ]
 }
 
-/// What each queue returned, operation by operation, and what it held at the end.
+/// The events that each queue returned for each operation, and the events it held at the end.
 type Outcome = Vec<(Vec<Event>, Vec<Event>)>;
 
 const POISONED: Event = [POISON; 8];
@@ -75,8 +75,8 @@ fn on_gpu(
         words[0] = u32::try_from(events.len()).unwrap();
         words
     };
-    // The rows of each script: kind and event. What an operation takes follows it, marked as no
-    // operation.
+    // The rows of each script: kind and event. Further events of an operation follow it, marked as
+    // no operation.
     let rows = scripts.iter().zip(adopted).map(|(script, adopted)| {
         let taking = |kind, events: &[Event]| {
             std::iter::once((kind, count(events))).chain(events.iter().map(|event| (9, *event))).collect()
@@ -102,8 +102,7 @@ fn on_gpu(
     let lanes = design.lanes();
     let (source, served, mut constants) = match lanes {
         1 => (wgsl!("../../wgsl/queue_probe.wgsl"), 32, vec![]),
-        // Two teams in a workgroup: they take part in each other's loops, of which llvmpipe takes
-        // only so many.
+        // Two teams in a workgroup: both run each other's loops, which llvmpipe limits in number.
         _ => (wgsl!("../../wgsl/queue_team_probe.wgsl"), 2, vec![("GROUP_SIZE", f64::from(2 * lanes))]),
     };
     constants.extend(design.constants());
@@ -116,7 +115,7 @@ fn on_gpu(
     let shape = Buffer::uniform(gpu, "shape", &shape).unwrap();
     let kinds = Buffer::storage_from(gpu, "kinds", &kinds).unwrap();
     let events = Buffer::storage_from(gpu, "events", &events).unwrap();
-    // A queue writes its own slots only: the poison between and behind them must survive.
+    // A queue writes only its own slots: the pattern between and after them must remain.
     let slots = usize::try_from(design.slots(queues, capacity)).unwrap() * order.words;
     let poison = |count: usize| vec![POISON; count];
     let storage = Buffer::storage_from(gpu, "queue_events", &poison(slots + 32)).unwrap();
@@ -180,7 +179,7 @@ fn on_cpu(
         let steps = script.iter().map(|op| {
             let more = match op {
                 Op::Pop => return heap.pop().map_or(POISONED, |Reverse((_, event))| event),
-                // A splay tree tells of the first in its place.
+                // A splay tree keeps its first event there.
                 Op::Reopen => {
                     let place = usize::from(design != QueueDesign::Splay).min(heap.len().saturating_sub(1));
                     let sorted = heap.clone().into_sorted_vec();
@@ -287,7 +286,7 @@ fn ascending_and_descending_runs_wrap_around_the_buffer() {
     let descending = (0..200u32).rev().flat_map(|i| {
         [Op::Push(event_of([i, 0, 0, 1])), Op::Reopen, Op::Push(event_of([i, 1, 0, 1])), Op::Pop, Op::Pop]
     });
-    // Taking exactly what fits, wherever the front is.
+    // Inserts exactly as many as fit, at every position of the front.
     let taking = (0..40u32).flat_map(|i| {
         let all = (0..5).map(|e| event_of([i + e * 7 % 5, 0, e, 1])).collect();
         [
@@ -308,7 +307,7 @@ fn ascending_and_descending_runs_wrap_around_the_buffer() {
 #[test]
 fn queues_that_stay_long() {
     let gpu = gpu();
-    // Filled, then pushed to and popped from at random: near events, far ones, and equal ones.
+    // Filled, then random pushes and pops: near, far and equal events.
     let script = |seed: u32| {
         let mut word = seed;
         let mut draw = move |below: u32| {

@@ -16,7 +16,7 @@ fn key([x, y, z, w]: HeapItem) -> HeapItem {
     [y, x, z, w]
 }
 
-/// A heap on the device, and what it should hold.
+/// A heap on the device, and its expected contents.
 struct ReferenceHeap {
     gpu: Gpu,
     heap: ParallelHeap,
@@ -36,7 +36,7 @@ impl ReferenceHeap {
         u32::try_from(self.expected.len()).unwrap()
     }
 
-    /// Whether the heap must take a batch, by the rules of [`ParallelHeap::bind`].
+    /// Whether the heap must accept a batch, by the rules of [`ParallelHeap::bind`].
     fn fits(&self, insert: u32, delete: u32) -> bool {
         let node = self.heap.node();
         let early = (insert.div_ceil(node).max(1) - 1) * node;
@@ -44,8 +44,8 @@ impl ReferenceHeap {
         after.max(self.len() + early) <= self.heap.capacity()
     }
 
-    /// Does some batches in one submission, and compares what each of them deletes. One that does
-    /// not fit must be the last.
+    /// Runs some batches in one submission, and compares the items that each deletes. Only the last
+    /// may not fit.
     fn batches(&mut self, batches: &[(Vec<HeapItem>, u32)]) {
         let mut encoder = self.gpu.encoder("test");
         let mut buffers = Vec::new();
@@ -86,7 +86,7 @@ impl ReferenceHeap {
         self.batches(&[(items.into_iter().collect(), delete)]);
     }
 
-    /// Deletes all that it holds.
+    /// Deletes all items.
     fn drain(&mut self) {
         self.heap.check(&self.gpu).unwrap_or_else(|error| panic!("{}: {error}", self.what));
         self.batch([], self.len() + 3);
@@ -94,7 +94,7 @@ impl ReferenceHeap {
     }
 }
 
-/// Numbers that follow no pattern.
+/// Pseudo-random numbers.
 struct Random(u32);
 
 impl Random {
@@ -103,7 +103,7 @@ impl Random {
         (self.0 >> 8) % limit
     }
 
-    /// Times that often are the same.
+    /// Times with many duplicates.
     fn items(&mut self, count: u32) -> Vec<HeapItem> {
         (0..count).map(|_| [self.below(1000), self.below(2), self.below(5), self.below(1 << 20)]).collect()
     }
@@ -122,7 +122,7 @@ fn sizes_around_nodes_come_out_in_order() {
             let mut reference = ReferenceHeap::new(&gpu, 10 * node, node, &format!("{count} items"));
             reference.batch(random.items(count), 0);
             reference.drain();
-            // And what they leave behind is an empty heap.
+            // They leave an empty heap.
             reference.batch(random.items(count), 1);
             reference.drain();
         }
@@ -138,7 +138,7 @@ fn every_order_of_input_comes_out_in_order() {
             ("ascending", |i| [i, 0, 0, 0]),
             ("descending", |i| [u32::MAX - i, 7, 0, 0]),
             ("equal", |_| [5, 5, 5, 5]),
-            // These are what free places hold.
+            // Free slots hold these items.
             ("the last of the order", |_| [u32::MAX; 4]),
             ("zeros, and the last of the order", |i| [[0; 4], [u32::MAX; 4]][(i * 7 % 13 % 2) as usize]),
             ("few times", |i| [0, i * 7 % 3, 1, i % 5]),
@@ -160,7 +160,7 @@ fn cycles_that_keep_the_size_overlap_over_the_levels() {
         let held = 40 * node + 3;
         let mut reference = ReferenceHeap::new(&gpu, held, node, "cycles");
         reference.batch(random.items(held), 0);
-        // The capacity is exact: each cycle has to give out as much as it takes in.
+        // The capacity is exact: each cycle must delete as many items as it inserts.
         let cycles: Vec<_> = (0..30).map(|_| (random.items(node), node)).collect();
         reference.batches(&cycles);
         reference.drain();
@@ -179,7 +179,7 @@ fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
                     let (more, less) = (random.below(node + 1), random.below(node / 3 + 1));
                     let (insert, delete) =
                         if random.below(4) < mostly_deleted { (less, more) } else { (more, less) };
-                    // Late items go down all the way, early ones stay.
+                    // Late items move down to the leaves, early ones stay.
                     let late = random.below(2);
                     let items = random.items(insert).into_iter().map(|[x, y, z, w]| [x, y + late, z, w]);
                     (items.collect(), delete)
@@ -195,10 +195,11 @@ fn a_heap_that_grows_and_shrinks_takes_back_what_is_under_way() {
 fn inserting_and_deleting_by_turns_at_every_fill() {
     for (gpu, node) in ways().into_iter().take(2) {
         let mut random = Random(4);
-        let mut reference = ReferenceHeap::new(&gpu, 12 * node, node, "by turns");
+        let mut reference = ReferenceHeap::new(&gpu, 12 * node, node, "interleaved");
         let mut held = 0;
         while held + node <= 12 * node {
-            // Up by a few, and down by fewer at once: what has just set out is taken back.
+            // Inserts a few and at once deletes fewer: items that have just been inserted are
+            // deleted.
             let some = 1 + random.below(node);
             let back = random.below(some.min(held + some) + 1);
             reference.batches(&[
@@ -263,16 +264,16 @@ fn a_full_heap_refuses_one_more_and_loses_nothing() {
             };
             reference.batch(random.items(1), 0);
             refused(&reference, 1);
-            // Nothing of a long batch is done, either.
+            // No part of a long batch is executed either.
             reference.batch(random.items(3 * node), 1);
             refused(&reference, 3 * node - 1);
-            // Until the failure was told, later batches do nothing.
+            // Until the failure was reported, later batches do nothing.
             reference.batch(random.items(2), 1);
             assert_eq!(reference.heap.exchange(&gpu, &[], 0).unwrap_err().to_string(), {
                 let (needed, capacity) = (capacity + 1, capacity);
                 ParallelHeapError::Full { needed, capacity }.to_string()
             });
-            // One that gives out what it takes in fits.
+            // A batch that deletes what it inserts fits.
             reference.batch(random.items(capacity.min(node)), capacity.min(node));
             reference.drain();
         }
@@ -304,7 +305,7 @@ fn counts_beyond_the_buffers_are_errors() {
         let error = run(1, count);
         assert!(matches!(error, ParallelHeapError::Deletes { count: c, limit: 5 } if c == count), "{error}");
     }
-    // The same plan with counts that fit, and fewer than there is room for.
+    // The same plan with counts that fit and are below the capacity.
     batch.write(&gpu, 0, &[HeapBatch { to_insert: 1, to_delete: 2, deleted: POISON }]).unwrap();
     plan.submit(&gpu).unwrap();
     assert_eq!(batch.read(&gpu).unwrap()[0].deleted, 2);
@@ -342,7 +343,7 @@ fn a_heap_beyond_the_binding_is_refused() {
     let gpu = gpu().binding_at_most(1 << 20);
     let error = ParallelHeap::new(&gpu, 1 << 16).unwrap_err();
     assert!(error.to_string().contains("heap items"), "{error}");
-    // With what lies beside the nodes.
+    // With its other buffers.
     ParallelHeap::new(&gpu, 1 << 15).unwrap();
 }
 

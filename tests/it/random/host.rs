@@ -41,7 +41,7 @@ fn a_stream_starts_again_after_2_to_the_32_draws() {
     assert_eq!(stream.draw(), Stream::new(1, 2, 3).draw());
 }
 
-/// -ln((2 word + 1) / 2^33), to the last places of an `f64`.
+/// -ln((2 word + 1) / 2^33), to the precision of an `f64`.
 fn exact(word: u32) -> f64 {
     let (v, one) = (2.0 * f64::from(word) + 1.0, 2f64.powi(33));
     // Near u = 1 the logarithm needs the exact distance from 1.
@@ -53,11 +53,11 @@ fn relative_error(word: u32) -> f64 {
     (exponential_unit(word) as f64 * 2f64.powi(-59) / exact(word) - 1.0).abs()
 }
 
-/// What the documentation of `exponential_unit` promises. `bench exponential-error` looks at every
+/// The bound in the documentation of `exponential_unit`. `bench exponential-error` checks every
 /// word.
 const LARGEST_ERROR: f64 = 1.17e-9;
 
-/// In means, of a mean so long that ticks are as fine as the table.
+/// In means, for a mean so long that ticks are as fine as the table.
 fn table_error(word: u32) -> f64 {
     let mean = (1 << 27) - 1;
     f64::from(exponential_tabled(word, mean)) / f64::from(mean) - exact(word)
@@ -70,7 +70,7 @@ fn exponentials_by_the_table_are_as_exact_as_documented() {
     let last = [0, 1, u32::MAX - 1, u32::MAX].into_par_iter();
     let words = strided.clone().chain(ends).chain(last);
     assert_eq!(words.map(table_error).find_any(|error| error.abs() > 1e-7), None);
-    // The midpoints of 7 million strips: far finer than what is sought.
+    // The midpoints of 7 million strips: far finer than the error.
     let mean = strided.map(table_error).sum::<f64>() / f64::from(u32::MAX / 601);
     assert!(mean.abs() < 3e-9, "{mean}");
 }
@@ -91,7 +91,7 @@ fn the_exponential_is_as_exact_as_documented() {
             assert!(relative_error(word) <= LARGEST_ERROR, "{word:#x}");
         }
     }
-    // The documented worst word keeps the documented figure honest.
+    // The documented worst word has nearly the documented error.
     assert!(relative_error(0xf0f2_300b) > 0.998 * LARGEST_ERROR);
 }
 
@@ -118,7 +118,7 @@ fn exponential_means_at_the_ends_of_the_range() {
         assert_eq!(u128::from(ticks.get()), (unit << 4).min(u128::from(u64::MAX)));
         overflows += u32::from(ticks == Ticks::NEVER);
     }
-    // exp(-2) of the variates are above 2 means.
+    // A share of exp(-2) of the variates is above 2 means.
     assert!((100..170).contains(&overflows), "{overflows}");
 }
 
@@ -187,7 +187,7 @@ fn exponential_variates_are_exponential() {
 
 #[test]
 fn streams_of_neighbouring_names_are_uncorrelated() {
-    // The same bits of neighbours differ as often as they agree.
+    // Equal bits of neighbours differ as often as they agree.
     for (what, other) in
         [("seed", (1, 0, 0)), ("owner", (0, 1, 0)), ("index", (0, 0, 1)), ("index high", (0, 0, 1 << 32))]
     {

@@ -18,7 +18,7 @@ use eventhorizon::time::Ticks;
 const DRAWS: usize = 10;
 const SEED: u64 = 0x89ab_cdef_0123_4567;
 
-/// Words whose products, sums and logarithms are at an edge, and a random rest.
+/// Words with products, sums and logarithms at an edge, and random ones.
 fn words(count: usize) -> Vec<u32> {
     let mut stream = Stream::new(1, 2, 3);
     let edges = (0..32).flat_map(|n| [(1u32 << n) - 1, 1 << n, (1 << n) + 1, !(1 << n)]);
@@ -31,7 +31,7 @@ fn pairs() -> Vec<[u32; 2]> {
     words.iter().flat_map(|&a| words.iter().map(move |&b| [a, b])).collect()
 }
 
-/// The library's two ways to multiply: `mul_wide` is a choice between two files.
+/// The library's two multiplications: `mul_wide` is a choice between two files.
 fn products(gpu: &Gpu) -> Vec<Source> {
     let baseline = eventhorizon::wgsl!("../../../shaders/random/mul_wide.wgsl");
     let int64 = eventhorizon::wgsl!("../../../shaders/random/mul_wide_int64.wgsl");
@@ -51,7 +51,7 @@ fn check<const IN: usize, const OUT: usize>(
 }
 
 /// Runs kernel `entry` of `probe` on `cases` with each `mul_wide`, checked and trusted, and
-/// compares the words that each case leaves with `expected`.
+/// compares the output words of each case with `expected`.
 fn check_in<const IN: usize, const OUT: usize>(
     probe: &Source,
     entry: &str,
@@ -68,10 +68,10 @@ fn check_in<const IN: usize, const OUT: usize>(
         let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
         // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room
         // for every case, their loops are bounded by constants, and `draw_below` divides by n only
-        // where n is above 0.
+        // if n is above 0.
         let trusted = unsafe { Kernel::trusted(&gpu, &program, entry, &[]) }.unwrap();
         for (kernel, checks) in [(checked, "checked"), (trusted, "trusted")] {
-            // One case more than there is, to see that nothing is written beyond.
+            // One extra case shows that nothing is written beyond the cases.
             let output =
                 Buffer::storage_from(&gpu, "output", &vec![POISON; (cases.len() + 1) * OUT]).unwrap();
             let bindings = kernel
@@ -210,7 +210,7 @@ fn short_exponentials_are_the_hosts() {
 
 #[test]
 fn exponentials_by_the_table_are_the_hosts() {
-    // Both ends of each chord, without and with zeros before; and the last words.
+    // Both ends of each chord, without and with leading zeros; and the last words.
     let ends = (0..1024u32).flat_map(|i| [!(i << 21), !((i + 1) << 21) + 1].map(|word| [word, word >> 7]));
     let all: Vec<u32> = words(2000).into_iter().chain(ends.flatten()).chain([0, 1, 2, u32::MAX]).collect();
     let means = [0, 1, 1000, 1 << 20, (1 << 25) + 1, (1 << 27) - 1];
@@ -257,8 +257,8 @@ fn exponential_variates_and_their_overflow_are_the_hosts() {
     });
 }
 
-/// DRAWS words of stream (SEED, `number`, 0), then its position: what the probes of word variates
-/// leave.
+/// DRAWS words of stream (SEED, `number`, 0), then its position: the output of the probes of word
+/// variates.
 fn drawn_words(number: usize, mut draw: impl FnMut(&mut Stream) -> u32) -> [u32; DRAWS + 1] {
     let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
     let mut expected = [0; DRAWS + 1];
@@ -393,7 +393,7 @@ fn normal_times_and_their_limits_are_the_hosts() {
 #[test]
 fn lognormal_times_and_their_limits_are_the_hosts() {
     let medians = times(100);
-    // From no spread over all shifts by bits and by words to one that leaves the range on both
+    // From no spread, over all shifts by bits and by words, to one that exceeds the range on both
     // sides.
     let spreads = [0, 1, 1 << 20, 1 << 26, 1 << 28, 3 << 28, 11 << 28, u32::MAX];
     let cases: Vec<_> =

@@ -21,8 +21,7 @@ fn check<const IN: usize, const OUT: usize>(
     super::check_in(&eventhorizon::wgsl!("../../wgsl/statistics_probe.wgsl"), entry, cases, expected);
 }
 
-/// Two words: zero, at an edge, or random of all magnitudes; and, often, what was drawn before, or
-/// close to it.
+/// Two words: zero, at an edge, or random of all magnitudes; often equal or close to earlier ones.
 fn pick(stream: &mut Stream, before: &mut Vec<u64>) -> [u32; 2] {
     let random = (u64::from(stream.draw()) << 32 | u64::from(stream.draw())) >> stream.below(64);
     let value = match stream.below(6) {
@@ -55,7 +54,7 @@ fn cases<const IN: usize>(count: u64) -> Vec<[u32; IN]> {
 #[test]
 fn tallies_take_in_what_the_hosts_do() {
     let mut cases: Vec<[u32; 20]> = cases(20_000);
-    // Most tallies that a model has are not full, and have begun.
+    // Most tallies of a model are not full, and have started.
     for case in cases.iter_mut().step_by(2) {
         case[6..8].fill(0); // squares far from the end
         case[14..16].fill(0); // since
@@ -86,7 +85,7 @@ fn tallies_take_in_what_the_hosts_do() {
 #[test]
 fn time_averages_change_as_the_hosts_do() {
     let mut cases: Vec<[u32; 16]> = cases(20_000);
-    // Most averages that a model has are not at the end of the range, and time goes on.
+    // Most averages of a model are not at the end of the range, and time advances.
     for case in cases.iter_mut().step_by(2) {
         case[2..4].fill(0);
         let time = Ticks::from_words([case[12], case[13]]);
@@ -119,7 +118,7 @@ fn time_averages_change_as_the_hosts_do() {
 
 #[test]
 fn histograms_have_the_hosts_bins() {
-    // Of six words, to which the number of bins is added.
+    // Six words, followed by the number of bins.
     let cases = cases::<6>(60_000);
     let cases: Vec<[u32; 7]> = (0..)
         .zip(cases)
@@ -131,8 +130,8 @@ fn histograms_have_the_hosts_bins() {
                 2 => u32::MAX - stream.below(3),
                 _ => 3 + stream.below(100),
             };
-            // Widths around which the values spread, half of the time: as much above `low` as so
-            // many bins, or nearly.
+            // Half of the time, widths for which the values spread over about this number of bins
+            // above `low`.
             let (value, low) = (Ticks::from_words([value, value_high]), Ticks::from_words([low, low_high]));
             let even = value.get().wrapping_sub(low.get()) / (1 + u64::from(stream.below(bins.max(1))));
             let given = Ticks::from_words([width, width_high]).get();
@@ -226,8 +225,7 @@ fn logical_processes_keep_what_the_sequential_engine_keeps() {
     assert_eq!(states, reference.states());
     assert_eq!(simulation.fingerprint().unwrap(), reference.fingerprint());
 
-    // What the model says: a travel takes the lookahead and an exponential time of mean 100,
-    // rounded down.
+    // In the model, travel takes the lookahead and an exponential time of mean 100, rounded down.
     let mut travel = Tally::default();
     states.iter().for_each(|state| travel.merge(&state.travel));
     let deviation = travel.variance().unwrap().sqrt();

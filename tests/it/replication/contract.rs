@@ -8,7 +8,7 @@ use eventhorizon::replication::{
     CpuEngine, Engine, Fail, FailureCause, Model, Options, ReferenceModel, ReplicationError,
 };
 
-/// A model of a user's, whose replications end in every way there is.
+/// A user's model, with replications that end in every possible way.
 #[derive(Clone, Copy)]
 struct Fragile;
 
@@ -25,7 +25,7 @@ fn step(state: ptr<function, State>) -> bool {
     (*state).left -= 1u;
     if (*state).kind == 5u { _ = draw(); }
     if (*state).kind == 1u && (*state).left == 1u { fail(7u); fail(8u); }
-    // The stream ended five steps before: nothing after that counts, wherever slices end.
+    // The stream ended five steps before: later steps do not count, wherever slices end.
     if (*state).kind == 5u && (*state).left == 3u { fail(6u); }
     return (*state).left > 0u || (*state).kind == 2u;
 }
@@ -155,8 +155,7 @@ fn what_breaks_the_contract_is_named() {
     assert!(error.to_string().contains("pair"), "{error}");
 }
 
-/// What a replication knows besides its state would depend on where slices end, or on its
-/// neighbours.
+/// Data of a replication outside its state would depend on where slices end, or on its neighbours.
 #[test]
 fn state_beside_the_state_is_refused() {
     #[derive(Clone)]
@@ -191,7 +190,7 @@ fn state_beside_the_state_is_refused() {
         ("", "params.lives = 3u;", 11, "`params` may only be read"),
         ("", "job_outcomes[0].x = 2u;", 11, "`job_outcomes` is a variable of the engine"),
         ("", "stream_complement();", 11, "`stream_complement` is a function of the engine"),
-        ("", "workgroupBarrier();", 11, "a barrier has no place"),
+        ("", "workgroupBarrier();", 11, "a barrier is not allowed"),
     ] {
         assert!(FRAGILE.contains(step) && FRAGILE.starts_with('\n'));
         let text = format!("{declared}{}", FRAGILE.replace(step, &format!("{done}{step}")));
@@ -231,7 +230,7 @@ fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
 }
 
 /// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and
-/// a step that is too long is an error and no wrong result.
+/// a step that is too long is an error, not a wrong result.
 #[test]
 fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
     #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
-//! Replications on the device against their Rust twins, and what the engine promises of them.
+//! Replications on the device against their Rust reference implementations, and the guarantees of
+//! the engine.
 
 mod analysis;
 mod contract;
@@ -24,14 +25,13 @@ fn mm1() -> (Mm1, Mm1Params) {
     (Mm1::default(), Mm1::default().params(0.8, 1.0, 333).unwrap())
 }
 
-/// Each mapping on each adapter, around every workgroup boundary, checked and trusted.
+/// Checks each mapping on each adapter, around every workgroup boundary, checked and trusted.
 fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
     let cpu = CpuEngine::new(model, Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
         for &mapping in mappings {
-            // SAFETY: the models of the library index their arrays by constants or below a
-            // constant, their loops count to one, and `draw_below` divides by n only where n is
-            // above 0.
+            // SAFETY: the library's models index arrays by constants or below a constant, their
+            // loops have bounds, and `draw_below` divides by n only if n is above 0.
             let trusted =
                 unsafe { Engine::new(&gpu, model, Options::default().mapping(mapping)).unwrap().trusted() };
             let checked = Engine::new(&gpu, model, Options::default().mapping(mapping)).unwrap();
@@ -79,8 +79,8 @@ fn mmck_agrees_at_the_ends_of_its_parameters() {
     let model = Mmck::default();
     let cpu = CpuEngine::new(model, Options::default()).unwrap();
     let mut engine = Engine::new(&gpu(), model, Options::default().mapping(Mapping::Thread)).unwrap();
-    // One server and no room to wait, all servers and all room at overload, nobody waits, room of a
-    // server alone.
+    // One server and no waiting room, all servers and all places at overload, a system where no
+    // customer waits, places for a single server.
     for (arrivals, servers, room) in [(2.0, 1, 1), (20.0, 8, 32), (0.5, 8, 8), (1.5, 1, 25)] {
         let params = model.params(arrivals, 1.0, servers, room, 500).unwrap();
         let what = format!("{servers} servers, room {room}");
@@ -108,12 +108,12 @@ fn the_engine_tells_the_mapping_that_ran() {
         engine.run(&params, &experiment(40)).unwrap();
         let chosen = engine.chosen().unwrap().clone();
         assert_eq!((chosen.mapping, chosen.why), (engine.shape(40).mapping, why), "{chosen}");
-        // It is remembered.
+        // The choice is cached.
         engine.run(&params, &experiment(41)).unwrap();
         assert_eq!(engine.chosen(), Some(&chosen));
         chosen.speeds.iter().map(|(mapping, _)| *mapping).collect::<Vec<_>>()
     };
-    // On a program there is nothing to try but teams, and with a bound on the steps no teams.
+    // On a software adapter only teams are tried, and with a bound on the steps no teams.
     let mut expected = vec![Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
     expected.retain(|mapping| !software || *mapping != Mapping::Warp);
     assert_eq!(tried(false), expected);
@@ -145,8 +145,8 @@ fn any_workgroup_size_gives_the_same_bits() {
     }
 }
 
-/// One client, an odd and an even last pair, clients around what a team serves in a round and in a
-/// step.
+/// One client, an odd and an even last pair, and clients around the numbers that a team serves in a
+/// round and in a step.
 #[test]
 fn mm1_agrees_for_any_number_of_clients() {
     let (model, params) = mm1();
@@ -165,14 +165,13 @@ fn mm1_agrees_for_any_number_of_clients() {
     }
 }
 
-/// The work outgrows a word, and then the total wait outgrows 2^62 ticks: a failure, not a wrong
-/// sum.
+/// The work exceeds a word, and then the total wait exceeds 2^62 ticks: a failure, not a wrong sum.
 #[test]
 fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
     let model = Mm1::default();
     let cpu = CpuEngine::new(model, Options::default()).unwrap();
     let heavy = Mm1Params { mean_interarrival: 1 << 20, mean_service: 1 << 25, clients: 4000 };
-    // About as many busy as idle: the backlog comes and goes.
+    // The server is busy about half of the time: the backlog varies.
     let balanced = Mm1Params { mean_interarrival: 1 << 25, mean_service: 1 << 25, clients: 20_000 };
     let endless = Mm1Params { mean_interarrival: 0, mean_service: 1 << 25, clients: 600_000 };
     for mapping in [Mapping::Thread, Mapping::Cooperative] {
@@ -203,7 +202,7 @@ fn slices_of_any_length_give_the_same_bits() {
                 Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(32)).unwrap();
             for &steps in steps {
                 let mut batch = engine.batch(&params, &experiment(70)).unwrap();
-                // Nothing may rest on what a buffer holds before.
+                // No result may depend on the previous contents of a buffer.
                 batch.results().write(&gpu, 0, &vec![bytemuck::cast([POISON; 6]); 70]).unwrap();
                 batch.outcomes().write(&gpu, 0, &[[POISON; 2]; 70]).unwrap();
                 batch.set_steps(&gpu, steps).unwrap();
@@ -229,12 +228,12 @@ fn slices_of_any_length_give_the_same_bits() {
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
 }
 
-/// A run has the device's memory of the one before, whatever that left there: other points, more
-/// replications, such that failed.
+/// A run gets the device memory of the one before, with any contents: other points, more
+/// replications, or failed ones.
 #[test]
 fn runs_in_the_memory_of_others_give_the_same_bits() {
     let (model, params) = mm1();
-    // Of up to 5 steps, which are 40 clients, 41 are too many.
+    // With at most 5 steps, which are 40 clients, 41 are too many.
     let runs = [
         (vec![333], 200, MAX_STEPS),
         (vec![100, 50], 90, MAX_STEPS),
@@ -248,7 +247,7 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
         let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         for (number, (clients, replications, steps)) in runs.iter().enumerate() {
-            // A step of a team is another one.
+            // A step of a team has a different size.
             let steps = if mapping == Mapping::Cooperative { MAX_STEPS } else { *steps };
             let design = Design::default().cross("clients", clients.clone()).unwrap();
             let experiment = Experiment { design, ..experiment(*replications) };
@@ -262,8 +261,8 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
     }
 }
 
-/// Of walks with `steps` steps, and of clients served by eights, a bound that some points reach
-/// exactly and others miss by one.
+/// A bound that some points reach exactly and others miss by one: for walks with `steps` steps, and
+/// for clients served in eights.
 #[test]
 fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     fn bounded<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
@@ -357,7 +356,7 @@ fn many_replications_are_sorted_as_few_are() {
 fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     let (model, params) = mm1();
     let cpu = CpuEngine::new(model, Options::default()).unwrap();
-    // Two points that are the same: only the numbers tell them apart.
+    // Two equal points: only their numbers differ.
     let design = Design::default().cross("clients", [300_u32, 300]).unwrap();
     let own = Experiment::new(design, 400, SEED);
     let common = own.clone().with_common_random_numbers();
@@ -373,8 +372,8 @@ fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     assert!(own.outputs[..400].iter().zip(&own.outputs[400..]).all(|(a, b)| a != b));
     assert_eq!(common.outputs[..400], common.outputs[400..]);
     assert_eq!(common.outputs[..400], own.outputs[..400], "the first point is its own");
-    // Of antithetic exponentials the correlation is 1 - pi^2 / 6 = -0.645: the service of a pair
-    // has 0.36 times the variance of that of two strangers.
+    // The correlation of antithetic exponentials is 1 - pi^2 / 6 = -0.645: the service of a pair
+    // has 0.36 times the variance of independent ones.
     let service =
         |output: &eventhorizon::models::Mm1Output| (output.system_ticks - output.queue_ticks) as f64;
     let spread = |results: &Results<eventhorizon::models::Mm1Output>| {
@@ -433,7 +432,7 @@ fn more_workgroups_than_one_dimension_holds() {
     }
 }
 
-/// The fields of a model's structs lie where its WGSL has them.
+/// The fields of a model's structs have the offsets of its WGSL.
 #[test]
 fn models_lay_their_structs_out_as_wgsl_does() {
     use eventhorizon::models::{Mm1Output, MmckOutput, MmckParams, PiOutput, WalkOutput, WorkshopOutput};
@@ -468,7 +467,7 @@ fn models_lay_their_structs_out_as_wgsl_does() {
     );
 }
 
-/// The adapter with a device whose buffers hold at most so many bytes.
+/// The adapter with a device whose buffers hold at most `bytes` bytes.
 fn small_gpu(bytes: u64) -> Gpu {
     let own = gpu();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -486,7 +485,7 @@ fn small_gpu(bytes: u64) -> Gpu {
     Gpu::from_device(device, queue)
 }
 
-/// A replication that is larger than a buffer is an error, and no run of nothing without an end.
+/// A replication larger than a buffer is an error, not an empty run without an end.
 #[test]
 fn a_replication_larger_than_a_buffer_is_refused() {
     struct Wide;
@@ -508,7 +507,7 @@ fn a_replication_larger_than_a_buffer_is_refused() {
     assert!(matches!(error, ReplicationError::TooLarge { bytes: 2048, limit: 1024 }), "{error}");
 }
 
-/// More replications than one binding holds go in batches.
+/// More replications than one binding holds run in batches.
 #[test]
 fn what_does_not_fit_the_device_runs_in_parts() {
     let small = small_gpu(1 << 14);

@@ -1,4 +1,4 @@
-//! Runs until a precision or a budget, and whether intervals hold what they are to hold.
+//! Runs until a precision or a budget, and the coverage of intervals.
 
 use super::*;
 
@@ -83,7 +83,7 @@ fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
         let whole = cpu.run(&params, &experiment(made)).unwrap();
         assert_eq!(run.fingerprint, whole.fingerprint, "{made}");
     }
-    // What the host has no memory for.
+    // More than the host's memory holds.
     let all = Experiment { replications: u32::MAX - 1, ..experiment(1) };
     let refused = cpu.run(&params, &all).unwrap_err().to_string();
     assert!(refused.contains("4294967294 replications") && refused.contains("bytes"), "{refused}");

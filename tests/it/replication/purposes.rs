@@ -26,8 +26,7 @@ struct Params {
     horizon: u32,
 }
 
-/// Sixteen times until a failure. One crew is too few, with the work of one and a half; two are
-/// enough.
+/// Sixteen times until a failure. One crew is too few, with 1.5 times its work; two suffice.
 const PARAMS: Params =
     Params { crews: 1, by_purpose: 1, mean_until_failure: 1 << 18, mean_repair: 1 << 16, horizon: 1 << 22 };
 
@@ -140,7 +139,7 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
                     let what = format!("{mapping}, {adapter}, by purpose {by_purpose}, {experiment:?}");
                     let mut engine = Engine::new(&gpu, Repair, Options::default().mapping(mapping)).unwrap();
                     assert_same(&engine.run(&params, &experiment).unwrap(), &expected, &what);
-                    // A step at a time: each resumes.
+                    // One step at a time: each step resumes.
                     let mut batch = engine.batch(&params, &experiment).unwrap();
                     batch.set_steps(&gpu, 1).unwrap();
                     batch.reset().submit(&gpu).unwrap();
@@ -162,8 +161,8 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
     }
 }
 
-/// The half width of the difference in downtime that a second crew makes, as a share of what it is
-/// without common random numbers.
+/// The half width of the difference in downtime for a second crew, relative to that without common
+/// random numbers.
 fn sharper(params: Params, experiment: &Experiment) -> f64 {
     let cpu = CpuEngine::new(Repair, Options::default()).unwrap();
     let half_width = |experiment: &Experiment| {
@@ -182,12 +181,12 @@ fn a_second_crew_does_not_shift_the_numbers_of_the_first() {
     println!("half widths: {by_purpose:.4} by purpose, {one_stream:.4} of one stream, {pairs:.4} of pairs");
     assert!(by_purpose < 0.65, "{by_purpose}");
     assert!(pairs < 0.75, "{pairs}");
-    // One stream is hardly a help: its numbers serve other purposes as soon as anything happens in
-    // another order.
+    // One stream hardly helps: its numbers serve other purposes as soon as the order of events
+    // changes.
     assert!(one_stream > 0.85, "{one_stream}");
 }
 
-/// Goes to a purpose in each step, and to a draw of it.
+/// Switches to a purpose and draws from it in each step.
 #[derive(Clone, Copy)]
 struct Beyond;
 

@@ -1,6 +1,5 @@
 //! Files: maps and scenarios of the Moving AI benchmarks (N. Sturtevant, 2012; Open Data Commons
-//! Attribution License, see `tests/data/movingai/README.md`), and what is said of files that are
-//! none.
+//! Attribution License, see `tests/data/movingai/README.md`), and errors in other files.
 
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::{AStar, find_all};
@@ -52,16 +51,16 @@ fn errors_of_maps_name_the_line() {
     for (text, says) in [
         ("", "m, line 1: the file ends before the line 'map'"),
         ("type octile\nheight 2\n", "m, line 3: the file ends"),
-        ("height 2\nmap\n", "m, line 2: the width was not told"),
-        ("height two\n", "m, line 1: 'two' is no number of cells"),
+        ("height 2\nmap\n", "m, line 2: the width is missing"),
+        ("height two\n", "m, line 1: 'two' is not a number of cells"),
         ("height\n", "m, line 1: number of cells is missing"),
-        ("width 4000000000\n", "m, line 1: a side of 4000000000 cells"),
-        ("width 0\n", "m, line 1: a side of 0 cells"),
+        ("width 4000000000\n", "m, line 1: expected 1 to 32768 cells in a side, found 4000000000"),
+        ("width 0\n", "m, line 1: expected 1 to 32768 cells in a side, found 0"),
         ("size 3\n", "m, line 1: 'size'"),
-        (&format!("{head}...\n"), "m, line 6: the map has 2 rows, and the file ends after 1"),
-        (&format!("{head}...\n..\n"), "m, line 6: a row of 2 cells in a map that is 3 wide"),
-        (&format!("{head}...\n.x.\n"), "m, line 6: 'x' is no terrain"),
-        (&format!("{head}...\n...\n...\n"), "m, line 7: the map has 2 rows, and here is another"),
+        (&format!("{head}...\n"), "m, line 6: the map has 2 rows, but the file ends after 1"),
+        (&format!("{head}...\n..\n"), "m, line 6: expected a row of 3 cells, found 2"),
+        (&format!("{head}...\n.x.\n"), "m, line 6: expected a terrain (one of . G S W @ O T), found 'x'"),
+        (&format!("{head}...\n...\n...\n"), "m, line 7: the map has 2 rows, but here is another"),
     ] {
         let reported = message(&moving_ai_map("m", text, Terrain::Format).unwrap_err());
         assert!(reported.starts_with(says), "{reported}");
@@ -74,7 +73,7 @@ fn errors_of_scenarios_name_the_line() {
     let good = moving_ai_scenario("s", &line("0\t1\t4\t3\t5.24264")).unwrap();
     assert_eq!((good[0].map.as_str(), good[0].size), ("a map", UVec2::new(5, 4)));
     assert!(good[0].agrees(5.242_640_7) && !good[0].agrees(5.2427));
-    // Files with more digits than costs have: 9 diagonal moves.
+    // Files with more digits than costs: 9 diagonal moves.
     let exact = moving_ai_scenario("s", &line("0\t1\t4\t3\t12.72792206")).unwrap();
     let octile = |cost: u32| f64::from(cost) / 2378.0;
     assert!(exact[0].agrees(octile(9 * 3363)) && !exact[0].agrees(octile(9 * 3363 + 1)));
@@ -82,10 +81,10 @@ fn errors_of_scenarios_name_the_line() {
         ("", "s, line 1: the file is empty"),
         ("version 2\n", "s, line 1: expected 'version 1'"),
         (&line("0\t1\t4"), "s, line 3: place is missing"),
-        (&line("0\t1\t5\t3\t1"), "s, line 3: a cell that is not on a map of 5 times 4"),
-        (&line("0\t-1\t4\t3\t1"), "s, line 3: '-1' is no place"),
-        (&line("0\t1\t4\t3\tnan"), "s, line 3: a length is a number from 0 on"),
-        (&line("0\t1\t4\t3\tfar"), "s, line 3: 'far' is no length"),
+        (&line("0\t1\t5\t3\t1"), "s, line 3: the cell is not on the map of 5 times 4 cells"),
+        (&line("0\t-1\t4\t3\t1"), "s, line 3: '-1' is not a place"),
+        (&line("0\t1\t4\t3\tnan"), "s, line 3: expected a length of at least 0"),
+        (&line("0\t1\t4\t3\tfar"), "s, line 3: 'far' is not a length"),
     ] {
         let reported = message(&moving_ai_scenario("s", text).unwrap_err());
         assert!(reported.starts_with(says), "{reported}");
@@ -93,7 +92,7 @@ fn errors_of_scenarios_name_the_line() {
 }
 
 /// The length of the shortest path on a map of letters with moves of cost 1 to eight neighbours, by
-/// rounds that go on until nothing changes.
+/// rounds that continue until nothing changes.
 fn plain_length(rows: &[Vec<u8>], terrain: Terrain, start: UVec2, goal: UVec2) -> Option<u32> {
     let (width, height) = (rows[0].len(), rows.len());
     let kind = |x: usize, y: usize| match rows[y][x] {
@@ -117,7 +116,7 @@ fn plain_length(rows: &[Vec<u8>], terrain: Terrain, start: UVec2, goal: UVec2) -
                 let rows = y.saturating_sub(1)..(y + 2).min(height);
                 let columns = x.saturating_sub(1)..(x + 2).min(width);
                 for (to_x, to_y) in rows.flat_map(|to_y| columns.clone().map(move |to_x| (to_x, to_y))) {
-                    // The cell and, of a diagonal move, both cells beside it.
+                    // The cell and, for a diagonal move, both cells beside it.
                     let cells = [(to_x, to_y), (to_x, y), (x, to_y)];
                     let is_open = cells.iter().all(|&(x, y)| kind(x, y) == Some(medium));
                     let known = &mut lengths[to_y][to_x];
@@ -164,11 +163,11 @@ fn a_scenario_of_another_size_names_both() {
     let error = scenario[0].check_size("off.scen", &map).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "off.scen, line 2: a search on other.map, which has 8 times 6 cells, and the map here has 4 times 3. \
-         Choose the scenario of this map"
+        "off.scen, line 2: the search is for other.map with 8 times 6 cells, but this map has 4 times 3; \
+         choose the scenario of this map"
     );
     assert!(scenario[0].is_on("maps/Other.map") && !scenario[0].is_on("another.map"));
-    // The processor looks at cells as the device does.
+    // The CPU search expands cells like the device.
     let searches: Vec<_> = scenario.iter().map(|search| (search.start, search.goal)).collect();
     let errors = [
         find_all(&map, &searches, false, |_| ()).unwrap_err(),

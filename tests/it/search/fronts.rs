@@ -13,7 +13,7 @@ use super::dijkstra;
 use super::graphs::random;
 use super::maps::{Map, map};
 
-/// Compares all that there is with the sequential distances.
+/// Compares all results with the sequential distances.
 fn check<S: Space>(gpu: &Gpu, fronts: &Wavefronts<S>, sources: &[S::Cell], targets: &[(S::Cell, usize)]) {
     let space = fronts.map();
     let expected: Vec<_> = sources.iter().map(|&source| reference::distances(space, &[source])).collect();
@@ -145,7 +145,7 @@ fn distances_that_leave_32_bits_are_told() {
     .unwrap();
     let error = fronts.from_each(&[1]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 0, limit: u32::MAX }), "{error}");
-    // With a short cut, all is as far as it can be said.
+    // With a shortcut, all vertices are within 32 bits.
     arcs.push((1, 0, u32::MAX - 1));
     let fronts = Wavefronts::new(
         &gpu(),
@@ -156,7 +156,7 @@ fn distances_that_leave_32_bits_are_told() {
     assert_eq!(fronts.from_each(&[1]).unwrap().row(&gpu(), 0).unwrap()[0], Some(u32::MAX - 1));
     let error = fronts.between(&[1, 2], &[1]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 1, .. }), "{error}");
-    // Where the way on is passed over, and there is a cheaper one.
+    // The next vertex is skipped as too far, and there is a cheaper path.
     let dear = Graph::new(3, &[(0, 1, u32::MAX - 5), (1, 2, 9), (0, 2, 1)]).unwrap();
     check_graph(&gpu(), dear, &[0]);
 }

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::common::gpu;
 
-/// A graph of so many vertices with about `arcs` arcs from each, and weights below `most`.
+/// A random graph with about `arcs` arcs from each vertex, and weights below `most`.
 pub(super) fn random(vertices: u32, arcs: u32, most: u32, seed: u64) -> Graph {
     let mut stream = eventhorizon::random::Stream::new(seed, 0, 0);
     let mut below = |limit: u32| u32::try_from((u64::from(stream.draw()) * u64::from(limit)) >> 32).unwrap();
@@ -33,7 +33,7 @@ fn all_pairs_are_as_far_apart_as_dijkstra_says() {
         check(&gpu(), &random(vertices, 3, 1000, vertices.into()));
     }
     check(&gpu().checked(), &random(70, 2, 5, 1));
-    // The greatest weights that are allowed, in a ring.
+    // The greatest permitted weights, in a ring.
     let heaviest = (i32::MAX.cast_unsigned() - 1) / 39;
     let ring: Vec<_> = (0..40).map(|vertex| (vertex, (vertex + 1) % 40, heaviest)).collect();
     check(&gpu(), &Graph::new(40, &ring).unwrap());
@@ -70,19 +70,19 @@ fn dimacs_files_are_read_and_errors_name_the_line() {
         ("p max 3 2\n", "g, line 1: expected 'p sp VERTICES ARCS'"),
         ("p sp 4000000000 2\n", "g, line 1: 4000000000 vertices in a file of 18 bytes"),
         ("p sp 3\n", "g, line 1: number of arcs is missing"),
-        ("p sp 3 2\na 1 4 1\n", "g, line 2: the vertex 4 of 3"),
-        ("p sp 3 2\na 0 1 1\n", "g, line 2: the vertex 0 of 3"),
-        ("p sp 3 2\na 1 2 -1\n", "g, line 2: '-1' is no weight"),
+        ("p sp 3 2\na 1 4 1\n", "g, line 2: expected a vertex number from 1 to 3, found 4"),
+        ("p sp 3 2\na 0 1 1\n", "g, line 2: expected a vertex number from 1 to 3, found 0"),
+        ("p sp 3 2\na 1 2 -1\n", "g, line 2: '-1' is not a weight"),
         ("p sp 3 2\nb\n", "g, line 2: expected 'a FROM TO WEIGHT'"),
-        ("p sp 3 1\na 1 2 1\na 1 2 1\n", "g, line 3: the file has 1 arcs, and here is another"),
-        ("p sp 3 2\na 1 2 1\n", "g, line 3: the file has 2 arcs, and ends after 1"),
+        ("p sp 3 1\na 1 2 1\na 1 2 1\n", "g, line 3: the file has 1 arcs, but here is another"),
+        ("p sp 3 2\na 1 2 1\n", "g, line 3: the file has 2 arcs, but ends after 1"),
     ] {
         let reported = dimacs_graph("g", text).unwrap_err().to_string();
         assert!(reported.starts_with(says), "{reported}");
     }
     for (text, says) in [
         ("p sp 3 2\n", "c, line 1: expected 'p aux sp co VERTICES'"),
-        ("p aux sp co 2\nv 1 2 3\nv 1 2 3\n", "c, line 3: the vertex 1 was told before"),
+        ("p aux sp co 2\nv 1 2 3\nv 1 2 3\n", "c, line 3: the vertex 1 has coordinates already"),
         ("p aux sp co 2\nv 1 2 3\n", "c, line 3: the vertex 2 has no coordinates"),
         ("p aux sp co 4000000000\n", "c, line 1: 4000000000 vertices in a file of 23 bytes"),
     ] {

@@ -39,7 +39,7 @@ fn terrain(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// One medium, or two of which the second is found in rows of cells.
+/// One medium, or two with the second in rows of cells.
 fn media(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
     let cells = (width * height) as usize;
     prop_oneof![

@@ -1,5 +1,5 @@
 //! Path search: every mapping and queue design against the sequential search, which is checked
-//! against Dijkstra's algorithm and the lengths that the Moving AI scenarios tell.
+//! against Dijkstra's algorithm and the lengths in the Moving AI scenarios.
 
 mod formats;
 mod fronts;
@@ -28,8 +28,8 @@ fn mappings() -> Vec<Mapping> {
     threads.chain([Mapping::Bands, Mapping::Team]).collect()
 }
 
-/// The cost of the cheapest path, by Dijkstra's algorithm without any of the library's code but
-/// `Grid::step`.
+/// The cost of the cheapest path, by Dijkstra's algorithm, which uses only `Grid::step` of the
+/// library.
 fn dijkstra(grid: &Grid, start: UVec2, goal: UVec2) -> Option<u32> {
     let mut open = std::collections::BTreeSet::new();
     let mut costs = HashMap::new();
@@ -61,7 +61,7 @@ fn dijkstra(grid: &Grid, start: UVec2, goal: UVec2) -> Option<u32> {
     None
 }
 
-/// What the searches come to on the processor, with paths; the paths are checked.
+/// The outcomes and paths of the searches on the CPU; the paths are checked.
 fn expected(grid: &Grid, searches: &Searches) -> (Vec<Outcome>, Vec<Vec<UVec2>>) {
     let mut search = AStar::new(grid);
     let found = searches.iter().map(|&(start, goal)| {
@@ -76,15 +76,15 @@ fn expected(grid: &Grid, searches: &Searches) -> (Vec<Outcome>, Vec<Vec<UVec2>>)
 
 fn check_path(grid: &Grid, (start, goal): (UVec2, UVec2), cost: Option<u32>, path: &[UVec2]) {
     let Some(cost) = cost else {
-        assert_eq!(path.len(), 0, "a path where there is none");
+        assert_eq!(path.len(), 0, "an unexpected path");
         return;
     };
     assert_eq!((path[0], path[path.len() - 1]), (start, goal));
     let steps = path.windows(2).map(|pair| grid.step(pair[0], pair[1]).expect("an allowed move"));
-    assert_eq!(steps.sum::<u32>(), cost, "the path from {start} to {goal} is as long as it is said to be");
+    assert_eq!(steps.sum::<u32>(), cost, "the path from {start} to {goal} has the returned cost");
 }
 
-/// Compares one engine with what is expected, with and without paths.
+/// Compares one engine with the expected outcomes, with and without paths.
 fn check(engine: &dyn Fn() -> Engine, searches: &Searches, expected: &(Vec<Outcome>, Vec<Vec<UVec2>>)) {
     let without = engine();
     let plain = without.run(searches).unwrap();
@@ -116,8 +116,8 @@ fn check_all(grid: &Grid, searches: &Searches) {
     }
 }
 
-/// Every second cell of every second column blocked but for one, at alternating ends: one way,
-/// through all cells.
+/// Every second column is blocked except one cell, at alternating ends: one path, through all open
+/// columns.
 fn comb(side: u32) -> Grid {
     let cell = |x: u32, y: u32| u8::from(x.is_multiple_of(2) || y == if x % 4 == 1 { 0 } else { side - 1 });
     let terrain = (0..side).flat_map(|y| (0..side).map(move |x| cell(x, y)));
@@ -161,7 +161,8 @@ fn so_do_numbers_of_searches_around_a_workgroup() {
 
 #[test]
 fn few_slots_serve_many_searches_in_turn() {
-    // With costs so large, epochs end after some 60 searches of a slot, and its marks are cleared.
+    // With such large costs, epochs end after some 60 searches of a slot, and its marks are
+    // cleared.
     let moves = Moves::Eight { straight: 1 << 20, diagonal: 1 << 20 };
     let grid = Grid::random(8, 0.3, 3).unwrap().with_moves(moves).unwrap();
     let searches = grid.random_searches(150, 7);
@@ -169,7 +170,7 @@ fn few_slots_serve_many_searches_in_turn() {
     for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         for slots in [1, 33] {
             let engine = engine_of(&grid, mapping, slots);
-            // What a run leaves behind in its slots is nothing to the next.
+            // The data that a run leaves in its slots does not affect the next one.
             for _ in 0..2 {
                 assert_eq!(engine.run(&searches).unwrap().outcomes(), expected.0, "{slots} slots");
             }
@@ -288,8 +289,8 @@ fn a_run_that_is_stopped_has_no_results_and_the_next_one_has_all() {
 
 #[test]
 fn without_a_path_costs_near_the_limit_are_no_overflow() {
-    // One way of 47 cells to its end before the goal, which is walled off. The next move would be
-    // beyond 32 bits, and all it could do is to go back.
+    // One path of 47 cells to its end before the goal, which is walled off. The next move would
+    // exceed 32 bits, and could only go back.
     let mut terrain = comb(9).terrain().to_vec();
     terrain[9 + 8] = 0;
     let moves = Moves::Four { straight: 64_500_000 };
@@ -312,7 +313,7 @@ fn maps_too_dear_for_the_usual_moves_are_made_with_others() {
 }
 
 #[test]
-#[should_panic = "the path of search 1, and there are 1"]
+#[should_panic = "search 1 does not exist: there are 1"]
 fn there_is_no_path_of_no_search() {
     let ends = [(UVec2::ZERO, UVec2::ZERO)];
     let outcome = Outcome { cost: Some(0), expanded: 0 };
@@ -321,7 +322,7 @@ fn there_is_no_path_of_no_search() {
 
 #[test]
 fn a_path_much_longer_than_the_map_is_wide_is_found() {
-    // Its cost is beyond the range that searches begin with.
+    // Its cost exceeds the range that searches start with.
     let grid = comb(64);
     let searches = vec![corners(&grid), (UVec2::ZERO, UVec2::new(2, 0)), corners(&grid)];
     let expected = expected(&grid, &searches);

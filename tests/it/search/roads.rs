@@ -1,5 +1,5 @@
 //! Searches in graphs: every queue design against the sequential search, and that against
-//! Dijkstra's algorithm; heuristics that keep their promise, and such that do not.
+//! Dijkstra's algorithm; consistent heuristics, and others.
 
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ fn searches(graph: &Guided, count: u32, seed: u64) -> Searches {
     [(first, first)].into_iter().chain((1..count).map(|_| (vertex(), vertex()))).collect()
 }
 
-/// What a user would write: vertices in a row, arcs that weigh at least `weight` times the vertices
-/// that they pass.
+/// A user's space: vertices in a row, arcs that weigh at least `weight` times the vertices that
+/// they pass.
 #[derive(Debug)]
 struct Row {
     weight: u32,
@@ -99,8 +99,7 @@ impl Heuristic for Row {
     }
 }
 
-/// A random graph with arcs that weigh `least` for each vertex that they pass, and up to `more`
-/// besides.
+/// A random graph with arcs that weigh `least` for each vertex that they pass, plus up to `more`.
 fn rows(vertices: u32, arcs: u32, least: u32, more: u32, seed: u64) -> Graph {
     let graph = random(vertices, arcs, more, seed);
     let arcs = (0..vertices).flat_map(|from| {
@@ -145,8 +144,8 @@ fn roads_have_the_paths_of_the_sequential_search_with_straight_lines_and_without
 
 #[test]
 fn vertices_may_have_any_number_of_arcs() {
-    // From 0 to each of the middle ones, and from those to the last. 70,000 are more than llvmpipe
-    // makes of a loop.
+    // From 0 to each of the middle vertices, and from those to the last. 70,000 exceed the
+    // iterations of a loop on llvmpipe.
     for middle in [3, 4, 5, 8, 9, 16, 17, 70_000] {
         let last = middle + 1;
         let arcs = (1..=middle)
@@ -159,7 +158,7 @@ fn vertices_may_have_any_number_of_arcs() {
 
 #[test]
 fn weights_may_be_as_large_as_costs_hold() {
-    // With ranges so large marks are cleared for each search.
+    // With such large ranges marks are cleared for each search.
     let heavy = u32::MAX / 3;
     let ring: Vec<_> = (0..8).map(|vertex| (vertex, (vertex + 1) % 8, heavy)).collect();
     let ring = Guided::from(Graph::new(8, &ring).unwrap());
@@ -169,16 +168,16 @@ fn weights_may_be_as_large_as_costs_hold() {
         let some = made(&ring, Options::default().slots(slots));
         check_engines(&ring, &list, [(format!("{slots} slots"), some)].into_iter());
     }
-    // Three times the weight is 2^32 - 1, which is one too many.
+    // Three times the weight is 2^32 - 1, which is above the limit by one.
     let error = engine(&ring, Mapping::Auto).run(&[(0, 1), (0, 3)]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 1, limit: u32::MAX }), "{error}");
-    // Estimates that do not fit with the costs so far are of paths that are too dear, too.
+    // Estimates whose sum with the costs overflows belong to paths that are too long too.
     let graph = Graph::new(3, &[(0, 1, u32::MAX), (1, 2, 5), (0, 2, u32::MAX - 1)]).unwrap();
     check(&Guided::from(graph.clone()), &vec![(1, 2), (0, 2)], mappings());
     let graph = Guided::from(graph);
     let error = engine(&graph, Mapping::Auto).run(&[(0, 1)]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 0, .. }), "{error}");
-    // The processor tells the same of it, and nothing of others.
+    // The CPU search reports the same for it, and nothing for others.
     let mut reference = AStar::new(&graph);
     for (search, (start, goal)) in (0..).zip([(1, 2), (0, 1), (2, 0), (0, 2)]) {
         reference.find_path(start, goal);
@@ -202,8 +201,8 @@ fn arcs_of_weight_0_are_for_costs_only() {
 
 #[test]
 fn heuristics_that_break_their_promise_are_told() {
-    // Arcs weigh 5 for each vertex that they pass, and the heuristic says 6: every search over more
-    // than one arc meets that.
+    // Arcs weigh 5 for each vertex that they pass, and the heuristic returns 6: every search over
+    // more than one arc detects that.
     let row: Vec<_> = (0..50).flat_map(|vertex| [(vertex, vertex + 1, 5), (vertex + 1, vertex, 5)]).collect();
     let broken = Guided::new(Graph::new(51, &row).unwrap(), Arc::new(Row { weight: 6 }));
     let mut reference = AStar::new(&broken);
@@ -239,8 +238,7 @@ fn estimates_may_say_that_there_is_no_way() {
     guided.check(&[0, 1, 2, 3]).unwrap();
     let list = vec![(0, 2), (3, 2), (3, 3), (1, 3), (0, 3), (2, 0)];
     check(&guided, &list, mappings());
-    // One less says that a way costs more than 32 bits hold, which is told, whatever the arcs
-    // weigh.
+    // An estimate one lower means a path of more than 32 bits, which is reported, for any weights.
     let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xfffffffeu, v == 3u && g != 3u); }";
     let reference = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX - 1 } else { 0 };
     let guided = Guided::new(graph(), Arc::new(PrintedRoad { text, reference }));
@@ -255,7 +253,7 @@ fn estimates_may_say_that_there_is_no_way() {
     assert!(matches!(search.check(7), Err(SearchError::Overflow { search: 7, limit: u32::MAX })));
 }
 
-/// A heuristic of any text, with its twin.
+/// A heuristic of any text, with its reference implementation.
 struct PrintedRoad {
     text: &'static str,
     reference: fn(u32, u32) -> u32,
@@ -277,7 +275,7 @@ impl Heuristic for PrintedRoad {
     }
 }
 
-/// A heuristic of any text; its twin says 1.
+/// A heuristic of any text; its reference implementation returns 1.
 #[derive(Debug)]
 struct Text(&'static str);
 
@@ -299,7 +297,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
             "fn guess() {}",
             "mine.wgsl: the heuristic does not declare `fn estimate(vertex: u32, goal: u32) -> u32`",
         ),
-        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic has to declare `fn estimate"),
+        ("fn estimate(v: u32) -> u32 { return 0u; }", "mine.wgsl: the heuristic must declare `fn estimate"),
         ("fn estimate(v: u32, g: u32) -> u32 {\n    return missing;\n}", "mine.wgsl:2:12: "),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    return marks[v];\n}",
@@ -311,7 +309,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    let far = sqrt(f32(g));\n    return u32(far);\n}",
-            "mine.wgsl:2:15: a floating-point value. An estimate is made again",
+            "mine.wgsl:2:15: a floating-point value. Each comparison repeats the estimates",
         ),
         (
             "@group(1) @binding(0) var<storage, read> data: array<f32>;\nfn estimate(v: u32, g: u32) -> u32 {\n    return u32(data[v]);\n}",

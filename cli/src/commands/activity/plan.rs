@@ -1,4 +1,4 @@
-//! Planning a day: the Rust twin of `plan.wgsl`.
+//! Planning a day: the reference implementation of `plan.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::Gpu;
@@ -78,7 +78,7 @@ fn evaluate(call: &Call, schedule: [u32; 4]) -> i32 {
     score
 }
 
-/// Takes a changed schedule if it is better.
+/// Keeps a changed schedule if it is better.
 fn keep(call: &Call, changed: [u32; 4], schedule: &mut [u32; 4], score: &mut i32) {
     let changed_score = evaluate(call, changed);
     if changed_score > *score {

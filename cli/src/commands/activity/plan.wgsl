@@ -1,7 +1,7 @@
-// Planning a day (Chapuis et al., section 3.1 and Algorithm 5): a genetic algorithm on schedules of four activities, each with a duration. The twin is
-// in plan.rs.
+// Plans a day (Chapuis et al., section 3.1 and Algorithm 5): a genetic algorithm on schedules of
+// four activities, each with a duration. The reference implementation is in plan.rs.
 //
-// A workgroup of 32 invocations serves one plan, an invocation one schedule of the population.
+// A workgroup of 32 invocations serves one plan, each invocation one schedule of the population.
 
 struct Call {
     elapsed: array<u32, 4>,     // minutes since each activity was last performed, at most 2,880
@@ -16,7 +16,8 @@ struct Answer {
 }
 
 const POPULATION = 32u;
-// By activity (eat, sleep, work, leisure): minutes that are of use in one go, how long it takes until it is wanted in full, what it is worth, and what it costs not to do it.
+// For each activity (eat, sleep, work, leisure): the longest useful duration in minutes, the
+// minutes until it is fully wanted again, its value, and the penalty for omitting it.
 const FULL = array<u32, 4>(45u, 480u, 480u, 120u);
 const PERIOD = array<u32, 4>(300u, 960u, 960u, 720u);
 const WORTH = array<u32, 4>(60u, 40u, 30u, 20u);
@@ -93,7 +94,7 @@ fn handle(call: Call, group: u32, lane: u32) -> Answer {
         schedules[lane] = schedule;
         scores[lane] = score;
         workgroupBarrier();
-        // All become copies of the best; of equal ones, the first.
+        // All schedules become copies of the best one; of equal ones, the first.
         var best = 0u;
         for (var other = 1u; other < POPULATION; other += 1u) {
             if scores[other] > scores[best] { best = other; }

@@ -1,4 +1,4 @@
-//! A town: vertices, and roads between them that do not cross, with a time and a capacity each.
+//! A town: vertices, and roads that do not cross, each with a travel time and a capacity.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use eventhorizon::search::{AllPairs, Graph, SearchError};
 
 pub(crate) struct Road {
     pub(crate) ends: [u32; 2],
-    /// Seconds without traffic.
+    /// Travel time in seconds without traffic.
     pub(crate) seconds: u32,
-    /// Cars of half an hour that double the time.
+    /// Cars in half an hour that double the travel time.
     pub(crate) capacity: u32,
 }
 
 pub(crate) struct Town {
     pub(crate) roads: Vec<Road>,
-    /// For pictures: in units of a 1/256 of a block.
+    /// Positions for pictures, in 1/256 of a block.
     pub(crate) places: Vec<[u32; 2]>,
-    /// The roads at each vertex, with the other end.
+    /// For each vertex: its roads, each with the vertex at its other end.
     ways: Vec<Vec<(u32, usize)>>,
 }
 
 impl Town {
-    /// A grid with some streets missing, some diagonals, and corners moved about.
+    /// A grid in which some streets are missing, some are diagonal, and corners are displaced.
     pub(crate) fn new(vertices: u32, agents: u32, seed: u64) -> Self {
         let side = vertices.isqrt() + u32::from(vertices.isqrt().pow(2) < vertices);
         let mut stream = Stream::new(seed, u32::MAX, 0);
         let mut roads = Vec::new();
-        // About as many cars as use a road in half an hour of a usual day: a busy road is slow,
-        // whatever the numbers of agents and vertices.
+        // About the number of cars on a road in half an hour of a usual day, so that busy roads are
+        // slow for any number of agents and vertices.
         let typical = agents / (20 * vertices.isqrt()) + 1;
         let mut road = |stream: &mut Stream, a: u32, b: u32| {
             let seconds = 30 + stream.below(120);
@@ -40,7 +40,7 @@ impl Town {
         for vertex in 0..vertices {
             let column = vertex % side;
             let (right, below) = (vertex + 1, vertex + side);
-            // Rows and the first column hold the town together.
+            // The roads along rows and the first column connect the town.
             if column + 1 < side && right < vertices {
                 road(&mut stream, vertex, right);
             }
@@ -63,19 +63,19 @@ impl Town {
     }
 
     pub(crate) fn vertices(&self) -> u32 {
-        u32::try_from(self.ways.len()).expect("it was made of a u32")
+        u32::try_from(self.ways.len()).expect("it was built from a u32")
     }
 
-    /// Seconds along each road, after so many cars.
+    /// Travel times of the roads in seconds, for a number of cars on each.
     pub(crate) fn weights(&self, cars: &[u32]) -> Vec<u32> {
         let weight = |(road, &cars): (&Road, &u32)| {
             let more = u64::from(road.seconds) * u64::from(cars) / u64::from(road.capacity);
-            road.seconds + u32::try_from(more.min(36_000)).expect("not above 36,000")
+            road.seconds + u32::try_from(more.min(36_000)).expect("at most 36,000")
         };
         self.roads.iter().zip(cars).map(weight).collect()
     }
 
-    /// The roads of a shortest path: of several, that by the first roads.
+    /// The roads of a shortest path. Of several, the one whose roads come first at each vertex.
     pub(crate) fn path(&self, [from, to]: [u32; 2], weights: &[u32], distances: &[u32]) -> Vec<usize> {
         let vertices = self.ways.len();
         let left = |vertex: u32| distances[vertex as usize * vertices + to as usize];
@@ -100,7 +100,7 @@ impl Town {
     }
 }
 
-/// Shortest paths between all pairs: from the weights of roads to rows of distances.
+/// Shortest paths between all pairs: from road weights to rows of distances.
 pub(crate) struct Routes(pub(crate) Arc<Town>);
 
 impl Handler for Routes {
@@ -111,7 +111,7 @@ impl Handler for Routes {
         "all pairs"
     }
 
-    /// Floyd and Warshall's algorithm, as it stands in books.
+    /// The algorithm of Floyd and Warshall in its textbook form.
     fn on_cpu(&self, weights: &Vec<u32>) -> Vec<u32> {
         const FAR: u32 = u32::MAX / 2;
         let side = self.0.vertices() as usize;

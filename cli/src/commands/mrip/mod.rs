@@ -1,4 +1,4 @@
-//! What the commands `mrip-*` share: options, the run, and its report.
+//! What the commands `mrip-*` share: options, the run and its report.
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
@@ -25,8 +25,10 @@ pub enum MappingName {
 pub struct Common {
     #[command(flatten)]
     pub runs: Runs,
+    /// Map replications to the device by this method. Changes the speed only
     #[arg(long, value_enum, default_value = "auto")]
     pub mapping: MappingName,
+    /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
@@ -35,15 +37,15 @@ pub struct Common {
     pub json: Json,
 }
 
-/// A result column with the value that theory gives, where it gives one.
+/// A result column, with the value of theory if there is one.
 pub type Column<'a> = (&'a str, Option<f64>);
 
-/// What was run, and where.
+/// The results of a run, and where it ran.
 pub struct MripReport {
     backend: String,
     adapter: String,
     mapping: String,
-    /// Of one replication: how much of what.
+    /// The amount of work in one replication and its unit.
     work: (&'static str, u32),
     seconds: f64,
     fingerprint: u64,
@@ -51,11 +53,12 @@ pub struct MripReport {
     decision: Option<Decision>,
 }
 
-/// Replications where nobody says how many.
+/// The default number of replications.
 const REPLICATIONS: u32 = 1024;
 
 impl Common {
-    /// Runs the replications of one parameter point; `work` is what one of them does, for the rate.
+    /// Runs the replications of one parameter point. `work` is the work of one replication, from
+    /// which the rate is computed.
     pub fn run<M: ReferenceModel + Copy + Sync>(
         &self,
         model: M,
@@ -91,7 +94,7 @@ impl Common {
             };
             let seconds = begun.elapsed().as_secs_f64();
             bar.finish_and_clear();
-            let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
+            let (backend, adapter, mapping) = ("cpu".into(), "CPU, all cores".into(), "cpu".into());
             return Ok(MripReport {
                 backend,
                 adapter,
@@ -113,8 +116,8 @@ impl Common {
         let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
         bar.finish_and_clear();
         if timed.0 < 1.0 && !shared::interrupted() {
-            // The first run compiled the kernels, tried the mappings and learned how long slices
-            // may be: time another.
+            // The first run compiled the kernels, tried the mappings and tuned the length of
+            // slices. Only a second run is timed.
             timed =
                 self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
         }
@@ -165,7 +168,7 @@ impl Common {
         })
     }
 
-    /// Prints what came out.
+    /// Prints the results.
     pub fn print_report(&self, reported: &MripReport, columns: &[Column<'_>]) -> Outcome<()> {
         let (unit, each) = reported.work;
         let replications = reported.observations.replications();

@@ -1,4 +1,4 @@
-//! Many runs at once, each with random streams of its own: `--replicas`.
+//! Many runs at once, each with its own random streams: `--replicas`.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(crate) fn run(
     until: Until,
     replicas: u32,
 ) -> Outcome<()> {
-    // One point, and the same model for all of its runs.
+    // One point, with the same model for all runs.
     let experiment = Experiment::new(Design::default(), replicas, options.seed);
     let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
     let bar = shared::bar(replicas.into(), "{wide_bar} {pos} of {len} runs, {msg}")?;
@@ -43,7 +43,7 @@ pub(crate) fn run(
             let options =
                 EngineOptions { mapping: args.mapping, queue, sync, group_size, ..EngineOptions::default() };
             let mut engine = Engine::new(gpu, build, options);
-            // Compiles the kernels, which is not timed.
+            // This compiles the kernels and is not timed.
             let few = match args.mapping {
                 Mapping::Grid => 1,
                 _ => replicas,
@@ -85,7 +85,7 @@ pub(crate) fn run(
     }
     let mut ok = true;
     if shared::interrupted() {
-        table.push(("stopped early", format!("{replicas} runs were asked for")));
+        table.push(("stopped early", format!("{replicas} runs were requested")));
     } else if args.verify {
         let (cpu, seconds) = on_cpu()?;
         ok = same(&results, &cpu);
@@ -125,7 +125,8 @@ fn events(results: &Results) -> u64 {
     results.runs[0].iter().flatten().map(|run| run.progress.events).sum()
 }
 
-/// Whether the same came of each run. (The fingerprint of all knows of each its own, or its fault.)
+/// Whether all runs are equal. The fingerprint of all includes the fingerprint or the fault of
+/// each.
 fn same(left: &Results, right: &Results) -> bool {
     left.fingerprint == right.fingerprint
         && left.runs[0].iter().zip(&right.runs[0]).all(|runs| match runs {

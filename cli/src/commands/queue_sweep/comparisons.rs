@@ -1,12 +1,12 @@
-//! How often a design compares two events for each event that PHOLD executes. The kernel is in
-//! `comparisons.wgsl`.
+//! Counts how often a queue design compares two events per event that PHOLD executes. The kernel is
+//! in `comparisons.wgsl`.
 
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Program};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Ticks;
 
-/// Windows that go before those that count, and windows that count: what the queues held at first
-/// is gone by then.
+/// The number of windows before the counted ones, and of the counted ones. The initial events are
+/// gone by then.
 const WINDOWS: u32 = 16;
 
 /// The WGSL `struct Shape`.
@@ -23,11 +23,11 @@ struct Shape {
 
 pub(crate) struct Comparisons {
     pub(crate) per_event: f64,
-    /// Events executed, and a hash of them in their order: the same for every design.
+    /// The number of executed events, and a hash of them in their order: the same for every design.
     pub(crate) executed: [u64; 2],
 }
 
-/// Counts, in `queues` queues of `population` events each. None where the driver ended a loop
+/// Counts in `queues` queues of `population` events each. Returns `None` if the driver ended a loop
 /// early.
 #[allow(clippy::cast_precision_loss, reason = "an average")]
 pub(crate) fn count(
@@ -70,7 +70,7 @@ pub(crate) fn count(
         drop(pass);
         gpu.wait(gpu.submit(encoder)?)
     };
-    // Comparisons, events executed, their hash, whether something failed: over all queues.
+    // Sums over all queues: comparisons, executed events, their hash, and failures.
     let windows = || -> Result<[u64; 4], GpuError> {
         for _ in 0..WINDOWS {
             run(&window)?;

@@ -1,14 +1,15 @@
-// Counts how often a queue design compares two events in PHOLD (Baudis et al., Table I: comparisons per executed event).
-// One thread serves one queue.
+// Counts how often a queue design compares two events in PHOLD (Baudis et al., Table I: comparisons
+// per executed event). One invocation serves one queue.
 //
-// As in PHOLD, windows follow each other, and each event that leaves a queue sends one that arrives with the next window, after
-// the lookahead and an exponential delay. Unlike PHOLD, it arrives at the same queue: queues need not talk to each other, and each always has
-// as many events as PHOLD's have on average. A horizon comes a lookahead after the last one, as it does in PHOLD where something is
-// pending at every time.
+// As in PHOLD, windows follow each other, and each event that leaves a queue sends one that arrives
+// in the next window, after the lookahead and an exponential delay. Unlike in PHOLD, it arrives at
+// the same queue, which then always has PHOLD's mean number of events. A horizon follows the last
+// one by a lookahead, as in PHOLD with an event pending at every time.
 //
 //   queues   (the two words that the design keeps, the horizon of the last window)
-//   mail     queues x capacity: what the last window sent
-//   counts   (comparisons, events executed, a hash of them in their order, 1 if the driver cut a loop or a queue refused an event)
+//   mail     queues x capacity: messages of the last window
+//   counts   (comparisons, events executed, a hash of them in their order,
+//            1 if the driver cut a loop or a queue refused an event)
 //
 // import: gpu/loops.wgsl
 // import: random/distributions.wgsl
@@ -20,7 +21,7 @@ struct Shape {
     mean: vec2<u32>,
     lookahead: vec2<u32>,
     queues: u32,
-    capacity: u32,      // the events of a queue: all of them are in it, or under way to it
+    capacity: u32,      // the events of a queue: in it, or sent to it
     stride: u32,
     reserved: u32,
 }
@@ -32,7 +33,7 @@ struct Shape {
 @group(0) @binding(4) var<storage, read_write> sent: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counts: array<vec4<u32>>;
 
-// An event as simulation has it (queue/events_4.wgsl), with an order that counts.
+// An event of a simulation (queue/events_4.wgsl), with an order that counts comparisons.
 alias Item = vec4<u32>;
 
 var<private> comparisons: u32;
@@ -52,7 +53,7 @@ fn words_item(words: vec4<u32>) -> Item { return words; }
 fn queue_capacity() -> u32 { return shape.capacity; }
 fn queue_stride() -> u32 { return shape.stride; }
 
-// The first events, under way to their queue.
+// The first events, as messages to their queues.
 @compute @workgroup_size(32)
 fn start(@builtin(global_invocation_id) id: vec3<u32>) {
     let q = id.x;
@@ -76,7 +77,7 @@ fn window(@builtin(global_invocation_id) id: vec3<u32>) {
     comparisons = count.x;
     let first = q * shape.capacity;
     queue_open(q, kept.xy);
-    // Bound: the events under way.
+    // Bound: the messages.
     for (var i = 0u; i < sent[q]; i += 1u) {
         if !queue_push(mail[first + i]) { count.w = 1u; }
     }

@@ -1,4 +1,4 @@
-//! What the sweep tells of its rows: lines, a table of the best, figures.
+//! Reports of the sweep: lines, a table of the best designs, figures.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{Cell, Figure, LOOKAHEAD, Outcome, Panels, Row};
 use crate::shared::figure as png;
 use crate::shared::rates::Rate;
 
-/// A row on the terminal.
+/// Formats a row for the terminal.
 pub(crate) fn line(row: &Row) -> String {
     let Row { cell, name, rate, note, .. } = row;
     let [rate, window] = match rate {
@@ -26,7 +26,7 @@ pub(crate) fn line(row: &Row) -> String {
     )
 }
 
-/// A row of `cells.csv`.
+/// Formats a row of `cells.csv`.
 pub(crate) fn record(row: &Row, gpu: &Gpu) -> [String; 15] {
     let Row { cell, name, rate, fingerprint, note, .. } = row;
     let of = |value: fn(&Rate) -> String| rate.as_ref().map_or_else(String::new, value);
@@ -61,7 +61,7 @@ pub(crate) fn best_of(figure: &Figure, rows: &[&Row]) -> Outcome<String> {
         let cell = &rows[0].cell;
         let rate = |row: &Row| row.rate.map_or(0.0, |rate| rate.events_per_second());
         write!(text, "| {} | {} | {} | {} ", cell.lps, cell.rate, cell.population, cell.group())?;
-        // What `auto` chose is one of them, and would be better or worse by the measurement alone.
+        // The choice of `auto` is one of the designs, and would differ only by the measurement.
         let designs = rows.iter().filter(|row| row.queue.0.is_some() && row.rate.is_some());
         let best = designs.max_by(|a, b| rate(a).total_cmp(&rate(b)));
         let heap = rows.iter().find(|row| row.queue.0 == Some(QueueDesign::Heap) && row.rate.is_some());
@@ -80,9 +80,9 @@ pub(crate) fn best_of(figure: &Figure, rows: &[&Row]) -> Outcome<String> {
     Ok(text + "\n")
 }
 
-/// A PNG.
+/// Draws a figure as PNG.
 pub(crate) fn draw_figure(figure: &Figure, rows: &[&Row], gpu: &Gpu, out: &Path) -> Outcome<()> {
-    // In the order of the rows.
+    // Panels are in the order of the rows.
     let mut panels: Vec<png::Panel> = Vec::new();
     for row in rows {
         let (panel, line) = match figure.panels {
@@ -118,7 +118,7 @@ pub(crate) fn draw_figure(figure: &Figure, rows: &[&Row], gpu: &Gpu, out: &Path)
     png::draw(&out.join(format!("figure-{}.png", figure.name)), &title, &notes, &panels, columns)
 }
 
-/// The first item that is `known`, or a new last one.
+/// Finds the first item that is `known`, or appends a new one.
 fn find_or_push<T>(items: &mut Vec<T>, known: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
     let place = items.iter().position(known).unwrap_or_else(|| {
         items.push(new());

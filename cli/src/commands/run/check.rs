@@ -5,10 +5,9 @@ use std::io::{Write as _, stdout};
 use eventhorizon::statistics::{FailureCause, Observations};
 use serde_json::{Value, json};
 
-use super::file::in_words;
 use crate::shared::Outcome;
 
-/// Runs of which a check consists, at the most.
+/// The largest number of runs of a check.
 pub(super) const CHECKED: u32 = 16;
 
 /// A way in which the runs were made.
@@ -32,7 +31,7 @@ impl Checked {
             .iter()
             .flat_map(Observations::failures)
             .filter(|failure| !matches!(failure.cause, FailureCause::NotANumber(_)));
-        let first = faults.next().map(|fault| in_words(fault.cause));
+        let first = faults.next().map(|fault| fault.cause.to_string());
         let faults = first.map(|first| (1 + faults.count(), first));
         Self { way, fingerprint, faults }
     }
@@ -65,7 +64,7 @@ impl Checked {
     }
 }
 
-/// Whether all ways came to the same.
+/// An error if ways have different fingerprints, or fewer than two ways were possible.
 pub(super) fn verdict(checked: &[Checked]) -> Outcome<()> {
     let came: Vec<_> = checked.iter().filter_map(|way| way.fingerprint.as_ref().ok()).collect();
     if came.len() < 2 {

@@ -24,7 +24,8 @@ impl Names {
     }
 }
 
-/// Draws the measures, or the result columns where there are none. What cannot be drawn is named.
+/// Draws the measures, or the result columns if there are no measures. A figure that cannot be
+/// drawn is named.
 pub(super) fn draw(level: f64, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

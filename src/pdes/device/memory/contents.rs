@@ -1,4 +1,4 @@
-//! What a run is between calls, to be read and to be put there: for growth, for other designs, and
+//! Reads and writes the contents of a run between calls: for growth, for other queue designs, and
 //! for checkpoints.
 
 use bytemuck::Pod;
@@ -12,9 +12,9 @@ use super::Memory;
 use crate::pdes::{FaultKind, Payload, SimulationError};
 
 impl<S: Pod, P: Payload> Memory<S, P> {
-    /// Takes over the LP memory of `old`, the same run in another cut.
+    /// Copies the LP memory of `old`, the same run in another division.
     pub(in crate::pdes) fn take_memory(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
-        // It is one row after the other, whatever it is cut into.
+        // It is contiguous by row, in any division.
         let mut plan = Plan::new("growth");
         let row_bytes = ROW * u64::from(self.run.memory_rows);
         let bounds = |memory: &Self| -> Vec<(u64, u64)> {
@@ -35,7 +35,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// Copies how many events the LPs of `old` have executed, with their fingerprints.
+    /// Copies the numbers of events that the LPs of `old` have executed, with their fingerprints.
     pub(in crate::pdes) fn keep_counts(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
         let mut plan = Plan::new("growth");
         let half = u64::from(self.run.rows) * 16;
@@ -44,18 +44,18 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// Where the run is between calls.
+    /// The state of the run between calls.
     pub(in crate::pdes) async fn control_of(&self, gpu: &Gpu) -> Result<Control, GpuError> {
         let [done, status] = self.lps.read_range(gpu, self.control(), 2).await?[..] else {
-            unreachable!("two were asked for")
+            unreachable!("two rows were requested")
         };
         let partials =
             self.lps.read_range(gpu, 2 * u64::from(self.cut.rows), self.cut.groups().into()).await?;
         let number = |[low, high, ..]: [u32; 4]| Ticks::from_words([low, high]);
         let events = Ticks::from_words([done[2], done[3]]).get();
         let last = partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
-        // In a calendar, a window that executed nothing was none, and those at one time are not
-        // counted.
+        // In a calendar, a window that executed nothing does not count, and windows at one time are
+        // not counted.
         let calendar = self.cut.buckets > 0;
         let none = calendar && status[3] & SERVED != 0 && last == 0;
         Ok(Control {
@@ -66,8 +66,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         })
     }
 
-    /// Has the control of a run that nobody has stopped. `first` is the time of the first pending
-    /// event.
+    /// Writes the control block of a run that has not stopped. `first` is the time of the first
+    /// pending event.
     pub(in crate::pdes) fn put_control(
         &self,
         gpu: &Gpu,
@@ -82,12 +82,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.cell.get())
             }
         };
-        // Windows at one time are counted where there may be many, which a calendar has not.
+        // Windows at one time are counted if there may be many; a calendar has few.
         let now = (control.now, if self.cut.buckets > 0 { 0 } else { control.rounds });
         self.lps.write(gpu, self.control(), &control_at(control.windows, control.events, now, base))
     }
 
-    /// How many events each LP has executed, with the sum of their fingerprints.
+    /// The numbers of events that LPs have executed, with the sum of their fingerprints.
     pub(in crate::pdes) async fn executed(&self, gpu: &Gpu) -> Result<(Vec<u64>, u64), GpuError> {
         let rows = u64::from(self.cut.rows);
         let counts = self.lps.read_range(gpu, rows, rows).await?;
@@ -97,8 +97,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok((counts.iter().map(|&[low, high, ..]| number(low, high)).collect(), digest))
     }
 
-    /// Has LPs that have executed so many events, of which the fingerprints have this sum: it is
-    /// kept with the first of them.
+    /// Sets the numbers of events that LPs have executed, and the sum of their fingerprints, which
+    /// is stored at the first LP.
     pub(in crate::pdes) fn put_executed(
         &self,
         gpu: &Gpu,
@@ -117,7 +117,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.lps.write(gpu, self.cut.rows.into(), &counts)
     }
 
-    /// Has these rows of LP memory, by row of the run.
+    /// Sets the rows of LP memory, by row of the run.
     pub(in crate::pdes) fn put_lp_memory(&self, gpu: &Gpu, mut rows: &[[u32; 4]]) -> Result<(), GpuError> {
         for memory in &self.memories {
             let length = usize::try_from(memory.len()).expect("it is in memory");
@@ -128,9 +128,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// After `init` of LPs of other parts: what they did wrong is told there, under their names.
-    /// What has no room here stays, and that this device's driver cut loops, of which the others
-    /// may know nothing.
+    /// Clears failures of `init` at LPs of other parts, which report them themselves. Overflows
+    /// here are kept, and loops ended by this device's driver, which the others may not see.
     pub(in crate::pdes) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
         let here = [FaultKind::QueueFull, FaultKind::LoopsCut]
             .map(|kind| kind.number().and_then(|number| u32::try_from(number + 1).ok()));

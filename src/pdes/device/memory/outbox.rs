@@ -1,4 +1,4 @@
-//! What a part of a run tells, and what it sends to the others: for `run/simulation/part.rs`.
+//! The report of a part of a run, and its messages to the others: for `run/simulation/part.rs`.
 
 use bytemuck::Pod;
 
@@ -9,16 +9,16 @@ use super::{COUNTS, Memory};
 use crate::pdes::{Event, Payload};
 
 impl<S: Pod, P: Payload> Memory<S, P> {
-    /// The bytes of what a part of a run tells, with so many of what it sends to each of the
-    /// others: see [`Memory::record_told`].
+    /// The sizes of a part's report in bytes, with `mails` bytes of messages for each other part:
+    /// see [`Memory::record_reported`].
     pub(in crate::pdes) fn report_bytes(&self, mails: &[u64]) -> [u64; 4] {
         let counts = 4 * mails.len() as u64;
         [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
     }
 
-    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and
-    /// the room that was lacking; how many events go to each of the others; the partial reductions;
-    /// and of what goes to the others so many bytes for each.
+    /// Records the readback of a part's report after a dispatch of this parity over all its rows:
+    /// failures and lacking room; the numbers of events for each other part; the partial
+    /// reductions; and `mails` bytes of messages for each.
     pub(in crate::pdes) fn record_reported(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -37,8 +37,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
     }
 
-    /// Records a read of some bytes of what goes to other parts: where they begin among those of a
-    /// part, and how many.
+    /// Records the readback of messages to other parts: for each part, the first byte and the
+    /// number of bytes.
     pub(in crate::pdes) fn record_mails(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -62,19 +62,19 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
     }
 
-    /// Records that nothing is in the outbox for so many others.
+    /// Records that the outboxes for `others` other parts are empty.
     pub(in crate::pdes) fn clear_outbox(&self, encoder: &mut wgpu::CommandEncoder, others: usize) {
         if others > 0 {
             encoder.clear_buffer(self.words.raw(), 4 * self.outbox_first(), Some(4 * others as u64));
         }
     }
 
-    /// Where the counts of what goes to other parts lie in `words`.
+    /// The first word of the outbox's counts in `words`.
     fn outbox_first(&self) -> u64 {
         COUNTS as u64 + 3 * u64::from(self.cut.rows)
     }
 
-    /// Where what goes to the other part of this number does, in bytes.
+    /// The first byte of the messages to another part.
     fn outbox_byte(&self, other: u64) -> u64 {
         let outbox = self.cut.outbox.expect("it is a part of a run");
         let entry = Outbox::entry(size_of::<Event<P>>()) as u64;

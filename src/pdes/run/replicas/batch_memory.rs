@@ -1,5 +1,4 @@
-//! What serves a batch of runs: which invocations, how many runs at once, with which kernels and
-//! how much memory.
+//! What executes a batch of runs: invocations, the number of concurrent runs, kernels and memory.
 
 use std::time::Duration;
 
@@ -18,26 +17,26 @@ use crate::pdes::device::strategy::USUAL;
 use crate::pdes::device::windows::Windows;
 use crate::pdes::{Event, Model, Sync, Until};
 
-/// Where batches of runs are made: kernels, and memory for so many.
+/// Kernels and memory for batches of up to `most` runs.
 pub(super) struct BatchMemory<S, P> {
     pub(super) crowd: BatchMapping,
     pub(super) memory: Memory<S, P>,
     pub(super) most: u32,
     pub(super) start: Kernel,
     pub(super) settle: Kernel,
-    /// By [`BatchMapping::ways`].
+    /// By shape: [`BatchMapping::shapes`].
     pub(super) slices: Vec<Recipe>,
     pub(super) digest: Kernel,
     pub(super) output: Option<Kernel>,
     pub(super) tuner: SliceTuner,
-    /// What a batch takes before a trial that needs kernels of its own.
+    /// How long a batch runs before a trial that needs its own kernels.
     pub(super) patience: Duration,
 }
 
-/// What a trial takes at the least, about: until slices last, and one that does.
+/// The approximate minimum time of a trial: slices of growing length, and a long one.
 pub(super) const TRIAL: Duration = Duration::from_millis(40);
-/// A kernel is compiled for a trial of how many runs share a workgroup once a batch has taken so
-/// many times what a trial takes, and what it took to prepare the batch.
+/// A kernel is compiled for a trial of the runs per workgroup once a batch has run this many times
+/// as long as a trial takes plus the preparation of the batch.
 const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
@@ -56,16 +55,16 @@ impl<M: Model> Driver<'_, M> {
         Ok(BatchMapping::Team { group_size, queue })
     }
 
-    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for
-    /// each LP.
+    /// Teams with all pending events in workgroup memory, if they fit, with an invocation for each
+    /// LP.
     fn near(&self, jobs: usize) -> Option<BatchMapping> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
         let lists = lps.checked_next_power_of_two()?;
-        // Where somebody chose a size, it is filled.
+        // A chosen size is filled with teams.
         let least = self.options.group_size.unwrap_or(if jobs > NEAR_APART { NEAR_GROUP } else { 1 });
         let group_size = lists.max(least);
         let mut teams = group_size / lists;
-        // In steps, so that fewer kernels are compiled.
+        // Rounded up, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
         let fits = |teams: u32| {
@@ -77,8 +76,8 @@ impl<M: Model> Driver<'_, M> {
             teams /= 2;
         }
         let fits = fits(teams) && group_size <= limits.max_compute_invocations_per_workgroup;
-        // Capacities that are fixed are those of queues and mailboxes.
-        // And runs that end by events end with cells, of which near teams know nothing.
+        // Fixed capacities are those of queues and mailboxes. Event-limited runs end with an epoch,
+        // which teams in workgroup memory do not have.
         let counted = self.until.events != Until::EMPTY.events;
         let chosen = self.options.fixed || self.options.queue.is_some() || counted;
         let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
@@ -101,11 +100,11 @@ impl<M: Model> Driver<'_, M> {
         let is_software = self.gpu.is_software();
         let group_size = self.options.group_size.or_else(|| is_software.then_some(8));
         let rounds = self.prepared.models.iter().any(|model| model.lookahead() == Ticks::ZERO);
-        // A processor has no memory that is nearer than another.
+        // A CPU has no faster workgroup memory.
         BatchMapping::Thread { group_size, near: !is_software, rounds }
     }
 
-    /// In which way slices of a batch are made.
+    /// The tuner that chooses the shape of slices.
     fn tuner(&self, crowd: BatchMapping, batch: u32, jobs: usize) -> SliceTuner {
         let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
         let found = self.fastest.found.get(&about(jobs)).copied().unwrap_or_default();
@@ -138,7 +137,7 @@ impl<M: Model> Driver<'_, M> {
             Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
         let most = self.batch_size(crowd, jobs)?;
         let tuner = self.tuner(crowd, most, jobs);
-        // What begins is compiled now.
+        // The first kernel is compiled now.
         slice_kernel(gpu, crowd, &recipes.slices[tuner.next()])?;
         let mut batch_memory = BatchMemory {
             crowd,
@@ -157,7 +156,7 @@ impl<M: Model> Driver<'_, M> {
         Ok(batch_memory)
     }
 
-    /// How many runs are on the device at once.
+    /// The number of runs on the device at once.
     fn batch_size(&self, crowd: BatchMapping, jobs: usize) -> Result<u32, SimulationError> {
         let (model, limit) = (self.model(), self.gpu.max_buffer_bytes());
         let bytes = memory::bytes(model, crowd, self.prepared.room);
@@ -170,55 +169,52 @@ impl<M: Model> Driver<'_, M> {
         if most == 0 {
             return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
         }
-        // Batches of about the same size.
+        // Batches of about equal size.
         let batches = (jobs as u64).div_ceil(most);
         Ok(u32::try_from((jobs as u64).div_ceil(batches)).expect("no more than the runs"))
     }
 }
 
-/// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as
-/// fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
+/// Compiles the kernel of a slice. For teams in workgroup memory it counts only the iterations of
+/// the model's loops, which is faster.
 pub(super) fn slice_kernel(gpu: &Gpu, crowd: BatchMapping, recipe: &Recipe) -> Result<Kernel, GpuError> {
     match crowd {
-        // SAFETY: the loops of `pdes/replicas/team_local.wgsl` and `pdes/replicas/team_local_horizon.wgsl`, and
-        // of what they link, count up to a bound, or follow a list of slots. Models cannot write
-        // those, and a slot comes once in a list and in one list only: who puts it into one has
-        // taken it out of another.
+        // SAFETY: the loops of `team_local.wgsl`, `team_local_horizon.wgsl` and of all they link
+        // count up to a bound or follow a list of slots. Models cannot write lists, and a slot is
+        // in at most one list, once: it leaves a list before it enters another.
         BatchMapping::Near { .. } => unsafe { recipe.ending(gpu) },
-        // Threads read beyond what is theirs (keys_sink in `pdes/replicas/thread_queue.wgsl`).
+        // Threads read beyond their own slots (`keys_sink` in `pdes/replicas/thread_queue.wgsl`).
         BatchMapping::Team { .. } | BatchMapping::Thread { .. } => recipe.kernel(gpu),
     }
 }
 
-/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that
-/// makes 65,535 iterations: a step of a team are perhaps 100, one of a thread 30; where they were
-/// more, slices get shorter by a factor.
+/// The maximum number of steps in a slice. Software adapters may end the loops of an invocation
+/// after 65,535 iterations. A step of a team takes about 100 of them, one of a thread 30. If it
+/// takes more, slices get shorter by a factor.
 fn most_steps(gpu: &Gpu, crowd: BatchMapping, shorter: u32) -> u32 {
     let most = match (gpu.is_software(), crowd) {
         (true, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 128,
         (true, BatchMapping::Thread { .. }) => 1024,
-        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an
-        // estimate) where 1.4 µs are usual on an H200.
+        // A bound on the time of a slice: in a window an LP may execute a whole budget of events.
         (false, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 8192,
         (false, BatchMapping::Thread { .. }) => 1 << 24,
     };
     (most / shorter).max(1)
 }
 
-/// The fewest invocations of a workgroup that near teams share. (A guess.)
+/// The minimum number of invocations of a workgroup shared by teams in workgroup memory. (A guess.)
 const NEAR_GROUP: u32 = 32;
 
-/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000
-/// runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0,
-/// 2.3 and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
+/// The number of runs above which such teams of few LPs share a workgroup: about enough to keep a
+/// device busy. (A guess.)
 const NEAR_APART: usize = 2048;
 
-/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16
-/// each as WebGPU counts them.
+/// The maximum of other workgroup memory of such a team: nine variables of 16 bytes each in
+/// WebGPU's count.
 const NEAR_OTHERS: u64 = 9 * 16;
 
-/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
+/// The maximum number of events per LP for such teams, because they are in a list. (A guess.)
 const NEAR_EVENTS: u32 = 32;
 
-/// Bytes of a batch.
+/// The maximum size of a batch in bytes.
 const MEMORY: u64 = 4 << 30;

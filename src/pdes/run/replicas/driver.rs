@@ -1,5 +1,5 @@
-//! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where
-//! a run found too little.
+//! Executes the runs of an experiment: batch by batch, slice by slice, and again with more room for
+//! runs that overflowed.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -21,22 +21,23 @@ use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
 use crate::pdes::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
 
-/// Where slices are shorter by that, they do not get any shorter.
+/// Slices that are shorter by this factor do not get any shorter.
 const SHORTEST: u32 = 1024;
 
-/// A batch of runs under way.
+/// A batch of runs in flight.
 struct BatchInFlight {
     run: Run,
-    /// A slice, by [`BatchMapping::ways`]: made when it is needed, because kernels are compiled then.
+    /// The plan of a slice, by shape ([`BatchMapping::shapes`]). Built when it is needed, because
+    /// that compiles its kernel.
     slices: Vec<Option<Plan>>,
     replicas: u32,
     running: u32,
-    /// In all of its slices.
+    /// The time of all its slices.
     took: Duration,
 }
 
 impl<M: Model> Driver<'_, M> {
-    /// What the jobs came to; of the first of them, if `watch` stopped it.
+    /// The results of the jobs; of the first ones if `watch` stopped it.
     pub(super) async fn run(
         &mut self,
         jobs: &[Job],
@@ -56,7 +57,7 @@ impl<M: Model> Driver<'_, M> {
                 Ok((runs, mapping))
             }
             Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
-            // Threads have no ends by events, and one queue for a run.
+            // Threads do not support event-limited runs, and have one queue for a run.
             Mapping::Auto if counted || self.options.fixed => self.crowds(Mapping::Team, jobs, watch).await,
             chosen => {
                 let (mut runs, mapping) = self.crowds(chosen, jobs, watch).await?;
@@ -68,8 +69,8 @@ impl<M: Model> Driver<'_, M> {
         }
     }
 
-    /// Makes those runs again that broke a rule, with the windows of the sequential engine: of what
-    /// is broken in a window, the fault at the first LP is told, whatever a mapping comes upon
+    /// Repeats the runs that violated a rule, with the windows of the sequential engine. Of all
+    /// violations in a window, the fault at the first LP is reported, whichever one a mapping finds
     /// first.
     async fn tell_faults(
         &mut self,
@@ -86,8 +87,8 @@ impl<M: Model> Driver<'_, M> {
             return Ok(());
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
-        // What was chosen may be for another mapping, and room is no matter here. An end by events,
-        // which is never reached, makes cells of windows.
+        // The options may be for another mapping, and capacities do not matter here. An event limit
+        // that is never reached makes windows end with epochs.
         let options = EngineOptions {
             outputs: self.options.outputs,
             memory: self.options.memory,
@@ -115,7 +116,7 @@ impl<M: Model> Driver<'_, M> {
                 }
                 Ok(())
             }
-            // Then it is what was found.
+            // Then the fault that was found stays.
             Err(SimulationError::ReplicaTooLarge { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -125,13 +126,13 @@ impl<M: Model> Driver<'_, M> {
         &self.prepared.models[0]
     }
 
-    /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A
+    /// Whether each run fills the device, and there are too few runs for another mapping. (A
     /// guess.)
     fn fills_the_device(&self, jobs: usize) -> bool {
         self.model().lps() > 4096 && jobs < 64
     }
 
-    /// One run after the other.
+    /// Executes one run after the other.
     async fn grid(
         &mut self,
         jobs: &[Job],
@@ -186,8 +187,8 @@ impl<M: Model> Driver<'_, M> {
         Ok(runs)
     }
 
-    /// Batches of runs, and then those again that found too little room. Returns how most of them
-    /// were mapped.
+    /// Executes batches of runs, and repeats those that overflowed. Returns how most of them were
+    /// mapped.
     async fn crowds(
         &mut self,
         mapping: Mapping,
@@ -196,10 +197,8 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let known = self.fastest.found.get(&about(jobs.len())).and_then(|found| found.mapping);
-        // Without a lookahead windows are the rounds of a time, and hold an event or two in most
-        // models. (10,000 runs of the network `jackson.toml` on an H200: threads 3.1 s, teams and
-        // then threads 14 s: teams are compiled, and run for twice that time before threads are
-        // tried.)
+        // Without a lookahead, windows are rounds at one time and hold an event or two in most
+        // models: threads are faster.
         let rounds = self.prepared.models.iter().all(|model| model.lookahead() == Ticks::ZERO);
         let [first, other] = match rounds && self.options.queue.is_none() {
             true => [Mapping::Thread, Mapping::Team],
@@ -208,8 +207,7 @@ impl<M: Model> Driver<'_, M> {
         let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.is_software();
         undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
         let mut mapping = match (mapping, known) {
-            // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4
-            // events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
+            // Barriers are slow there.
             (Mapping::Auto, _) if self.gpu.is_software() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
             (Mapping::Auto, None) => first,
@@ -218,11 +216,11 @@ impl<M: Model> Driver<'_, M> {
         let mut runs: Vec<Option<Result<RunResult<M::Output>, Fault>>> = vec![None; jobs.len()];
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
-        // Whether a run has come to its end, by job.
+        // Whether each job's run has reached its end.
         let (mut done, mut stopped) = (vec![false; jobs.len()], false);
         while !waiting.is_empty() && !stopped {
             let batch_memory = self.batch_memory(mapping, waiting.len());
-            // Those that found too little room, and for which there is no more, have a fault.
+            // Runs that overflowed and cannot get more room have a fault.
             let mut batch_memory = match batch_memory {
                 Err(SimulationError::ReplicaTooLarge { .. } | SimulationError::TeamSync { .. })
                     if ended > 0 =>
@@ -256,14 +254,14 @@ impl<M: Model> Driver<'_, M> {
                         if let Some((tried, rival)) = self.rival(other, &points, &batch_jobs, rate).await? {
                             let found = tried.tuner.rate().unwrap_or(0.0);
                             let mappings = [(mapping, 1.0), (other, 1.0)];
-                            // By the best slices of each.
+                            // Compares the best slices of each.
                             let mut tuner = Tuner::new(mappings, Order::Rounds, Score::Total, Budget::ONCE);
                             for rate in [rate, found] {
                                 tuner.record(Some((rate, 1.0)));
                             }
                             tuner.log(&"replica mapping", "events");
                             fastest = tuner.best().unwrap_or(mapping);
-                            // It begins at the start: the present one may be there first.
+                            // The rival starts anew: the current batch may finish first.
                             if rival.running == 0 || found * (1.0 - share) > rate {
                                 (batch_memory, flight, mapping) = (tried, rival, other);
                             }
@@ -283,7 +281,7 @@ impl<M: Model> Driver<'_, M> {
                             again.push(number);
                             runs[number] = Some(Err(fault));
                         }
-                        // The driver cut the loops of a slice that was too long for it.
+                        // The driver ended loops because the slice was too long.
                         Err(fault) if fault.kind == FaultKind::LoopsCut && self.shorter < SHORTEST => {
                             cut = true;
                             again.push(number);
@@ -299,7 +297,7 @@ impl<M: Model> Driver<'_, M> {
             }
             if !again.is_empty() {
                 log::info!(
-                    "{} of {} runs found too little room, or had loops cut, and are made again: {needed:?}",
+                    "{} of {} runs overflowed, or had loops cut, and are repeated: {needed:?}",
                     again.len(),
                     jobs.len()
                 );
@@ -310,15 +308,15 @@ impl<M: Model> Driver<'_, M> {
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
             waiting = again;
-            // A trial of those would say nothing of all.
+            // A trial of the repeated runs would not represent all runs.
             undecided = false;
         }
         let made = if stopped { done.iter().take_while(|&&done| done).count() } else { jobs.len() };
-        Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
+        Ok((runs.into_iter().take(made).map(|run| run.expect("every job ran")).collect(), mapping))
     }
 
-    /// Whether it may pay to try another mapping for a batch that executes `rate` events per second
-    /// and has simulated that `share` of its time.
+    /// Whether a trial of another mapping may pay for a batch that executes `rate` events per
+    /// second and has simulated this `share` of its time.
     fn may_pay(
         &self,
         batch_memory: &BatchMemory<M::State, M::Payload>,
@@ -326,8 +324,8 @@ impl<M: Model> Driver<'_, M> {
         rate: f64,
         share: f64,
     ) -> bool {
-        // What threads would make as long as none waits for another. (It says when they are tried,
-        // and not which mapping is taken.)
+        // The rate of threads that never wait for each other. (It decides when threads are tried,
+        // not which mapping is used.)
         let threads = f64::from(flight.replicas) * THREAD_RATE;
         let least = match batch_memory.crowd {
             BatchMapping::Near { .. } | BatchMapping::Team { .. } if rate > CLEAR * threads => return false,
@@ -335,13 +333,13 @@ impl<M: Model> Driver<'_, M> {
             _ => UNSURE,
         };
         let cost = TRIAL + self.fastest.cost.max(COMPILATION);
-        // What it will have taken as it is.
+        // The expected time of the whole batch.
         let whole = flight.took.as_secs_f64() / share;
         share < 0.5 && whole >= least * cost.as_secs_f64()
     }
 
-    /// The same batch by another mapping, until it is known how fast that is beside `rate` events
-    /// per second. None where there is no room for it beside the other one.
+    /// Runs the same batch by another mapping, until its speed relative to `rate` events per second
+    /// is known. `None` if there is no room for both.
     async fn rival(
         &mut self,
         mapping: Mapping,
@@ -349,7 +347,7 @@ impl<M: Model> Driver<'_, M> {
         jobs: &[Job],
         rate: f64,
     ) -> Result<Option<(BatchMemory<M::State, M::Payload>, BatchInFlight)>, SimulationError> {
-        // (Nobody needs it.)
+        // (Errors are ignored: the trial is optional.)
         let Ok(mut batch_memory) = self.batch_memory(mapping, jobs.len()) else { return Ok(None) };
         if (batch_memory.most as usize) < jobs.len() {
             return Ok(None);
@@ -357,10 +355,10 @@ impl<M: Model> Driver<'_, M> {
         let mut rival = self.begin(&mut batch_memory, points, jobs)?;
         while rival.running > 0 {
             self.slice(&mut batch_memory, &mut rival, points).await?;
-            // Where it is close, how many runs should share a workgroup may decide.
+            // If the rates are close, the number of runs per workgroup may decide.
             let close =
                 |found: f64| found < CLOSE * rate && rate < CLOSE * found && batch_memory.tuner.is_open();
-            // What is not known after twice the usual time is too short to tell.
+            // If the rate is unknown after twice the usual time, the batch is too short to measure.
             if !batch_memory.tuner.rate().map_or(rival.took < 2 * TRIAL, close) {
                 break;
             }
@@ -368,7 +366,7 @@ impl<M: Model> Driver<'_, M> {
         Ok(Some((batch_memory, rival)))
     }
 
-    /// What trials found for so many runs.
+    /// The outcomes of trials for about this number of runs.
     fn found(&mut self, runs: usize) -> &mut TrialOutcomes {
         self.fastest.found.entry(about(runs)).or_default()
     }
@@ -383,12 +381,12 @@ impl<M: Model> Driver<'_, M> {
         batch_memory.tuner.begin();
         let (gpu, memory) = (self.gpu, &batch_memory.memory);
         let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
-        // Capacities that are fixed are those of windows that lie in cells; so are windows of runs
-        // that end by a number of events.
+        // Fixed capacities are meant for windows within epochs; event-limited runs have such
+        // windows, too.
         let events = if self.options.fixed { self.until.events.min(u64::MAX - 1) } else { self.until.events };
         let run = memory.run(self.model(), replicas, Until { events, ..self.until });
         memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
-        memory.print_report(gpu, &run)?;
+        memory.write_run(gpu, &run)?;
         let bound = memory.bindings(points);
         let mut start = Plan::new("replicas: start");
         start.dispatch(gpu, &batch_memory.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
@@ -398,7 +396,7 @@ impl<M: Model> Driver<'_, M> {
         Ok(BatchInFlight { run, slices, replicas, running: replicas, took: Duration::ZERO })
     }
 
-    /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
+    /// Executes a slice of all runs of a batch. Returns the number of executed events, modulo 2^32.
     async fn slice(
         &self,
         batch_memory: &mut BatchMemory<M::State, M::Payload>,
@@ -415,11 +413,11 @@ impl<M: Model> Driver<'_, M> {
             flight.slices[choice] = Some(slice);
         }
         flight.run.part = Part { slice: steps, ..flight.run.part };
-        memory.print_report(gpu, &flight.run)?;
+        memory.write_run(gpu, &flight.run)?;
         let begin = Instant::now();
         let mut encoder = gpu.encoder("replicas: slice");
         encoder.clear_buffer(memory.words().raw(), 0, Some(16));
-        flight.slices[choice].as_ref().expect("it was made above").record(&mut encoder);
+        flight.slices[choice].as_ref().expect("it was built above").record(&mut encoder);
         let download = Download::new(gpu, "replicas: progress", 16)?;
         download.record(&mut encoder, memory.words().raw(), 0);
         let submission = gpu.submit(encoder)?;
@@ -429,7 +427,7 @@ impl<M: Model> Driver<'_, M> {
             [0, 4, 8, 12].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
         flight.running = running;
         flight.took += took;
-        // (Windows are tried before another mapping is.)
+        // (Event-horizon windows are tried before another mapping.)
         batch_memory.tuner.allow([flight.took >= batch_memory.patience, flight.took >= TRIAL]);
         if running > 0 {
             batch_memory.tuner.record(choice, steps, took, executed, running == flight.replicas);
@@ -441,7 +439,7 @@ impl<M: Model> Driver<'_, M> {
         Ok(executed.into())
     }
 
-    /// What the runs of a batch gave, which have come to their ends.
+    /// The results of the completed runs of a batch.
     async fn finish(
         &self,
         batch_memory: &BatchMemory<M::State, M::Payload>,
@@ -456,8 +454,8 @@ impl<M: Model> Driver<'_, M> {
         let ended = memory.ended(gpu, run).await?;
         let digests = memory.digests(gpu, run).await?;
         if let Some(row) = memory.digest_cut(gpu).await? {
-            // A fingerprint that means nothing must not be told, and LP memory is too large for
-            // this driver's loops.
+            // An incomplete fingerprint must not be reported, and LP memory is too large for this
+            // driver's loops.
             let window = ended[(row / run.total) as usize].as_ref().map_or(0, |progress| progress.windows);
             let lp = row % run.total;
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
@@ -468,7 +466,7 @@ impl<M: Model> Driver<'_, M> {
                 let rows = self.options.outputs;
                 let reported =
                     results::totals::<M>(gpu, memory, output, &bound, run, columns, at, rows).await?;
-                // What `output` fails in is in the words of the run, too.
+                // Faults of `output` are in the words of the run, too.
                 let after = memory.ended(gpu, run).await?;
                 for (before, after) in ended.iter().zip(after) {
                     if let (Ok(_), Err(Fault { kind, lp, .. })) = (before, after) {
@@ -497,31 +495,29 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
-/// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead
-/// do not even try teams then. (A guess.)
+/// The number of runs that keep a device busy by threads, whatever their windows hold: from here
+/// on, models without a lookahead do not try teams. (A guess.)
 const MANY_RUNS: usize = 1024;
 
-/// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of
-/// PHOLD on an H200.
+/// Events per second of a run by a thread if nothing delays it: 0.6 to 1 million for PHOLD on an
+/// H200.
 const THREAD_RATE: f64 = 0.8e6;
 
-/// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as
-/// the driver knows the kernels from before or not.)
+/// The estimated minimum time to compile the kernels of another mapping.
 const COMPILATION: Duration = Duration::from_millis(300);
 
-/// Teams that make so many times as many events as threads might are not to be beaten, and where it
-/// is the other way around threads are tried at once. (In the table of docs/replicas.md it tells
-/// all cells apart in which one mapping is twice as fast as the other.)
+/// Teams this many times as fast as the estimate for threads are kept without a trial; if they are
+/// as many times slower, threads are tried at once.
 const CLEAR: f64 = 2.0;
 
-/// Where nothing says which mapping is faster, the other one is tried in batches that take so many
-/// times what that may cost, perhaps in vain.
+/// If neither mapping is clearly faster, the other one is tried in batches that take this many
+/// times the cost of the trial, which may be wasted.
 const UNSURE: f64 = 8.0;
 
-/// Mappings are close where neither is so many times as fast as the other.
+/// Mappings are close if neither is this many times as fast as the other.
 const CLOSE: f64 = 1.5;
 
-/// Takes in that a run failed for want of room, and says whether that is so.
+/// If a run failed for lack of room, raises the need, and returns true.
 fn takes_room(needed: &mut BatchNeeds, fault: Fault, crowd: BatchMapping) -> bool {
     let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
     match (fault.kind, crowd) {

@@ -1,4 +1,4 @@
-//! What makes the runs of an experiment, and what trials found for it.
+//! The driver of an experiment's runs, and the outcomes of its trials.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,34 +11,33 @@ use super::prepared::Prepared;
 use super::slice_tuner::TrialResult;
 use crate::pdes::contract::until::Until;
 
-/// What trials found, by the binary logarithm of the number of runs.
+/// The outcomes of trials, by the binary logarithm of the number of runs.
 #[derive(Debug, Default)]
 pub(super) struct Fastest {
     pub(super) found: HashMap<u32, TrialOutcomes>,
-    /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those
-    /// that a trial needs.
+    /// The longest preparation of a batch so far: it may include compiling kernels, as a trial may.
     pub(super) cost: Duration,
 }
 
 impl Fastest {
-    /// Forgets what was found.
+    /// Forgets the outcomes.
     pub(super) fn clear(&mut self) {
         self.found.clear();
     }
 }
 
-/// Nothing where there was no trial.
+/// The outcomes of trials; `None` without a trial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrialOutcomes {
-    /// The faster one.
+    /// The faster mapping.
     pub(super) mapping: Option<Mapping>,
-    /// The best way to make slices by threads, and by near teams.
+    /// The best shape of slices by threads, and by teams in workgroup memory.
     pub(super) threads: Option<TrialResult>,
     pub(super) teams: Option<TrialResult>,
 }
 
 impl TrialOutcomes {
-    /// That by one of these.
+    /// The outcome for a mapping.
     pub(super) fn known(&mut self, crowd: BatchMapping) -> &mut Option<TrialResult> {
         match crowd {
             BatchMapping::Thread { .. } => &mut self.threads,
@@ -47,7 +46,7 @@ impl TrialOutcomes {
     }
 }
 
-/// Makes the runs of an experiment.
+/// Executes the runs of an experiment.
 pub(super) struct Driver<'e, M> {
     pub(super) gpu: &'e Gpu,
     pub(super) options: EngineOptions,
@@ -55,11 +54,11 @@ pub(super) struct Driver<'e, M> {
     pub(super) fastest: &'e mut Fastest,
     pub(super) seed: u64,
     pub(super) until: Until,
-    /// By what factor slices are shorter than usual.
+    /// The factor by which slices are shorter than usual.
     pub(super) shorter: u32,
 }
 
-/// Numbers of runs that are much the same, by one of them.
+/// The same value for numbers of runs that are about equal.
 pub(super) fn about(runs: usize) -> u32 {
     runs.max(1).ilog2()
 }

@@ -1,4 +1,4 @@
-//! How runs are mapped to invocations, and the kernels of it.
+//! The mappings of runs to invocations, and their kernels.
 
 use crate::gpu::{Gpu, Recipe};
 use crate::queue::QueueDesign;
@@ -18,7 +18,7 @@ pub enum Mapping {
     /// One replica after the other, each as a [`Simulation`](crate::pdes::Simulation) of its own:
     /// its LPs fill the device.
     Grid,
-    /// A replica to a workgroup, an LP to an invocation, as long as there are enough: windows
+    /// A replica to a workgroup, an LP to an invocation if there are enough invocations. Windows
     /// follow each other in one dispatch.
     Team,
     /// A replica to an invocation, which executes one event after the other.
@@ -26,7 +26,7 @@ pub enum Mapping {
 }
 
 impl Mapping {
-    /// Every one of them.
+    /// All mappings.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Grid, Self::Team, Self::Thread];
 
     /// The name on a command line.
@@ -55,30 +55,30 @@ impl std::str::FromStr for Mapping {
     }
 }
 
-/// No mapping of replicas has this name.
+/// A name that no mapping has.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no mapping of replicas: there are {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
+#[error("unknown mapping of replicas '{0}': expected one of {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
 pub struct UnknownMapping(pub String);
 
 crate::text::debug_is_display!(UnknownMapping);
 
-/// Those that put many replicas into a dispatch.
+/// The mappings that put many replicas into a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum BatchMapping {
-    /// Its workgroups, and the queues of its LPs.
+    /// Teams with the queues of LPs in buffers: the size of a workgroup, and the queue design.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams that have all pending events of a run in workgroup memory, so many of them; how many
-    /// of these teams share a workgroup; and whether windows may go to the event horizon.
+    /// Teams with all pending events of a run in workgroup memory: room for `pool` events,
+    /// `teams` teams per workgroup, and whether windows may reach the event horizon.
     Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
-    /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie
-    /// in workgroup memory, where they fit; and whether some have no lookahead, so that their
-    /// windows are rounds of a time.
+    /// Threads: the number of runs per workgroup, or `None` to find it; whether the first keys of a
+    /// run are in workgroup memory if they fit; and whether some runs have no lookahead, so that
+    /// their windows are rounds at one time.
     Thread { group_size: Option<u32>, near: bool, rounds: bool },
 }
 
 impl BatchMapping {
-    /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is
-    /// told, so that it need not be compiled for each.)
+    /// Values of the `override`s of a slice for this workgroup size. (Everything else is a
+    /// parameter, which needs no new kernel.)
     fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
             Self::Near { pool, teams, .. } => {
@@ -89,7 +89,8 @@ impl BatchMapping {
         constants.into_iter().map(|(name, value)| (name, f64::from(value)))
     }
 
-    /// In what ways a slice may be made: by choice, as [`SliceTuner`](super::slice_tuner::SliceTuner) has them.
+    /// The shapes of a slice, in the order of [`SliceTuner`](super::slice_tuner::SliceTuner)'s
+    /// choices.
     pub(super) fn shapes(self) -> Vec<SliceShape> {
         let shape = |runs, group_size| SliceShape { runs, group_size, horizon: false };
         match self {
@@ -104,19 +105,19 @@ impl BatchMapping {
     }
 }
 
-/// A way to make a slice.
+/// The shape of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SliceShape {
-    /// How many runs share a workgroup.
+    /// The number of runs per workgroup.
     pub(super) runs: u32,
-    /// Its invocations.
+    /// The number of its invocations.
     pub(super) group_size: u32,
-    /// Whether windows go to the event horizon.
+    /// Whether windows reach the event horizon.
     pub(super) horizon: bool,
 }
 
 impl SliceShape {
-    /// Whether it is another kernel than another way has.
+    /// Whether it needs another kernel than another shape.
     pub(super) fn has_another_kernel(self, other: Self) -> bool {
         Self { runs: 0, ..self } != Self { runs: 0, ..other }
     }
@@ -124,8 +125,8 @@ impl SliceShape {
 
 impl std::fmt::Display for SliceShape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let windows = if self.horizon { ", windows to the event horizon" } else { "" };
-        write!(f, "{} runs to a workgroup of {}{windows}", self.runs, self.group_size)
+        let windows = if self.horizon { ", event-horizon windows" } else { "" };
+        write!(f, "{} runs per workgroup of {}{windows}", self.runs, self.group_size)
     }
 }
 
@@ -133,13 +134,13 @@ impl std::fmt::Display for SliceShape {
 pub(super) struct Recipes {
     pub(super) start: Recipe,
     pub(super) settle: Recipe,
-    /// By [`BatchMapping::ways`].
+    /// By shape: [`BatchMapping::shapes`].
     pub(super) slices: Vec<Recipe>,
     pub(super) digest: Recipe,
     pub(super) output: Option<Recipe>,
 }
 
-/// Invocations of the workgroups that start LPs and make results of them.
+/// The workgroup size of kernels that start LPs and compute results.
 pub(super) fn plain_group(gpu: &Gpu) -> u32 {
     group_size_at_most(gpu, 256)
 }
@@ -149,7 +150,7 @@ impl Recipes {
         const RUN: &str = "pdes/replicas/run_of_replica.wgsl";
         const NO_PARAMS: &str = "pdes/replicas/params_none.wgsl";
         const MAILBOXES: &str = "pdes/replicas/mailboxes_of_replica.wgsl";
-        // That of a replica is declared in `shaders/pdes/replicas/params_of_replica.wgsl`.
+        // A replica's parameters are declared in `shaders/pdes/replicas/params_of_replica.wgsl`.
         let source = model.source().without_uniform("params");
         let params =
             if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/replicas/params_of_replica.wgsl" };
@@ -245,8 +246,8 @@ impl Recipes {
     }
 }
 
-/// Every kernel that the replicas of `model` may link, but for the queue designs, which are those
-/// of runs alone.
+/// All kernels that the replicas of `model` may link, except for the queue designs, which single
+/// runs also link.
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         BatchMapping::Team { group_size: 64, queue: QueueDesign::Heap },
@@ -270,20 +271,20 @@ shared! {
     const KEYS_NEAR: u32;
 }
 
-/// Whether the keys that so many runs have near fit what WebGPU promises of workgroup memory.
+/// Whether the keys of this many runs fit the workgroup memory that WebGPU guarantees.
 fn keys_fit(group_size: u32) -> bool {
     16 * KEYS_NEAR * group_size <= 16 << 10
 }
 
-/// Invocations of the workgroups that serve a replica between slices.
+/// The workgroup size of kernels that serve a replica between slices.
 fn settle_group(plain: u32) -> u32 {
     plain.min(64)
 }
 
-/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs:
-/// two kernels, because compilations are long, and not one, because each invocation takes workgroup
-/// memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a
-/// processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
+/// Runs per workgroup, and the size of that workgroup, which may have idle invocations. There are
+/// two kernels: more would compile long, and a larger workgroup takes scarce workgroup memory.
+///
+/// 48 KiB, as on NVIDIA's multiprocessors, hold 9 workgroups of 16 invocations or 4 of 32.
 pub(super) const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
 
 #[cfg(test)]
@@ -293,8 +294,7 @@ mod tests {
     use crate::pdes::Model;
     use crate::time::Resolution;
 
-    // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as
-    // they are.
+    // If the lines in pdes/model.wgsl that the linker looks for change, it leaves them unchanged.
     fn states_go_by<M: Model>(model: &M, row: &str) {
         let with_states: Vec<_> = kernels(model)
             .iter()

@@ -1,5 +1,5 @@
-//! The memory of a batch of replicas, and what its dispatches see of it:
-//! `shaders/pdes/replicas/run_of_replica.wgsl` says what lies where.
+//! The memory of a batch of replicas, and its bindings: `shaders/pdes/replicas/run_of_replica.wgsl`
+//! documents the layout.
 
 use bytemuck::Pod;
 
@@ -26,21 +26,21 @@ shared! {
     const STOP_EMPTY: u32;
 }
 
-/// What the runs of a batch need room for.
+/// The memory needs of a batch's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BatchNeeds {
-    /// Of the queue and the mailbox of an LP.
+    /// The capacities of an LP's queue and mailbox.
     pub(super) capacity: Capacity,
-    /// Of all events of a run, for threads and near teams.
+    /// The capacity for all events of a run, for threads and for teams in workgroup memory.
     pub(super) events: u32,
-    /// Of a state.
+    /// Bytes of a state.
     pub(super) state_bytes: u32,
 }
 
-/// A run to be made.
+/// A run to execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
-    /// Which of the models.
+    /// The index of its model.
     pub(super) point: u32,
     pub(super) replica: Replica,
 }
@@ -56,7 +56,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: BatchMapping, room: BatchNeeds) 
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
         BatchMapping::Near { group_size, pool, teams, .. } => {
-            // Whole events. And while a run begins, a word for each LP.
+            // Rounded up to whole events. While a run starts, there is a word for each LP.
             let links = 4 * u64::from(pool + group_size / teams);
             (lps, event * u64::from(pool), links.next_multiple_of(event))
         }
@@ -74,7 +74,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: BatchMapping, room: BatchNeeds) 
     ]
 }
 
-/// The slots of the queue of a run that holds so many events
+/// The slots of a run's queue with capacity for `events`
 /// (`shaders/pdes/replicas/thread_queue.wgsl`).
 fn stride(events: u32) -> u32 {
     events.saturating_add(9) / 4 * 4
@@ -96,7 +96,7 @@ pub(super) struct Memory<S, P> {
 }
 
 impl<S: Pod, P: Payload> Memory<S, P> {
-    /// For so many replicas.
+    /// Allocates memory for up to `most` replicas.
     pub(super) fn new<M: Model<State = S, Payload = P>>(
         gpu: &Gpu,
         model: &M,
@@ -121,7 +121,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         })
     }
 
-    /// What its dispatches are told of a batch of so many replicas.
+    /// The parameters of dispatches for a batch of `replicas` replicas.
     pub(super) fn run<M: Model<State = S, Payload = P>>(
         &self,
         model: &M,
@@ -168,12 +168,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         first + counts
     }
 
-    /// Tells dispatches from now on.
-    pub(super) fn print_report(&self, gpu: &Gpu, run: &Run) -> Result<(), GpuError> {
+    /// Sets the parameters of later dispatches.
+    pub(super) fn write_run(&self, gpu: &Gpu, run: &Run) -> Result<(), GpuError> {
         self.given.write(gpu, 0, std::slice::from_ref(run))
     }
 
-    /// Prepares the start of some runs, of models by point.
+    /// Prepares the start of runs, of models by point.
     pub(super) fn begin<M: Model>(
         &self,
         gpu: &Gpu,
@@ -211,7 +211,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.lps.write(gpu, 2 * u64::from(run.rows), &rows.collect::<Vec<_>>())
     }
 
-    /// What a dispatch sees, by the names of WGSL variables.
+    /// The bindings of a dispatch, by the names of WGSL variables.
     pub(super) fn bindings<'m>(
         &'m self,
         points: &'m Points,
@@ -233,7 +233,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         ]
     }
 
-    /// Where the words lie that tell how many replicas go on, and how many events a dispatch
+    /// The buffer with the number of running replicas, and the number of events that a dispatch
     /// executed.
     pub(super) fn words(&self) -> &Buffer<u32> {
         &self.words
@@ -245,7 +245,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.lps.read_range(gpu, 2 * u64::from(run.rows), rows).await
     }
 
-    /// How much of their time to the end the replicas have simulated, on average: 0 to 1.
+    /// The average simulated share of the time to the end: 0 to 1.
     pub(super) async fn share_done(&self, gpu: &Gpu, run: &Run) -> Result<f64, GpuError> {
         let rows = self.rows(gpu, run).await?;
         #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -271,7 +271,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
     }
 
-    /// The rows of the LPs' memory that are told of each replica.
+    /// The requested rows of LP memory, by replica.
     pub(super) async fn lp_rows(
         &self,
         gpu: &Gpu,
@@ -282,7 +282,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         if each == 0 || rows[1] == 0 {
             return Ok(vec![Vec::new(); replicas]);
         }
-        // As many replicas at once as staging memory holds: most of what is read may be slots of
+        // As many replicas at once as fit staging memory: most of the rows read may be slots of
         // lines.
         let staging = usize::try_from(STAGING_BYTES / 16).expect("a small number");
         let at_once = (staging / each).max(1);
@@ -295,19 +295,19 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(reported)
     }
 
-    /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.
+    /// The row of an LP at which a driver ended the loops of a fingerprint, if any.
     pub(super) async fn digest_cut(&self, gpu: &Gpu) -> Result<Option<u32>, GpuError> {
         let word = self.words.read_range(gpu, DIGEST_CUT as u64, 1).await?[0];
         Ok(word.checked_sub(1))
     }
 
-    /// Their fingerprints.
+    /// The fingerprints, by replica.
     pub(super) async fn digests(&self, gpu: &Gpu, run: &Run) -> Result<Vec<u64>, GpuError> {
         self.digests.read_range(gpu, 0, run.groups.into()).await
     }
 }
 
-/// How a replica ended, by its rows and words.
+/// How a replica ended, from its rows and words.
 fn ended(rows: &[[u32; 4]], words: &[u32]) -> Result<Result<Progress, Fault>, SimulationError> {
     let [windows, _, events, ..] = [rows[DONE][0], 0, rows[DONE][2], 0];
     let wide = |low, high| Ticks::from_words([low, high]);
@@ -327,7 +327,7 @@ fn ended(rows: &[[u32; 4]], words: &[u32]) -> Result<Result<Progress, Fault>, Si
     Ok(Ok(Progress { now, events, windows, stop }))
 }
 
-/// What is the same for all batches: the parameters of the points, and the data.
+/// The data shared by all batches: the parameters of the points, and the model data.
 #[derive(Debug)]
 pub(super) struct Points {
     params: wgpu::Buffer,
@@ -341,14 +341,14 @@ impl Points {
         Ok(Self { params, data: Buffer::storage_from(gpu, "model data", points[0].data())? })
     }
 
-    /// As long as they are: `arrayLength` says so.
+    /// With the exact size, which `arrayLength` returns.
     fn data(&self) -> wgpu::BindingResource<'_> {
         let size = std::num::NonZero::new(4 * self.data.len());
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
 }
 
-/// Of each LP's memory the rows from one on, and so many of them, as far as there are such.
+/// Of each LP's memory, `rows` rows from row `first` on, as far as they exist.
 pub(super) fn rows_of(memory: &[[u32; 4]], lps: u32, [first, rows]: [u32; 2]) -> Vec<[u32; 4]> {
     let each = memory.len() / lps as usize;
     let reported = (first as usize).min(each)..(first as usize + rows as usize).min(each);

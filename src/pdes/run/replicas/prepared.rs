@@ -1,4 +1,4 @@
-//! The models of a design's points, checked.
+//! The validated models of a design's points.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::pdes::device::recipes::{Choice, Recipes};
 pub(super) type Build<M> =
     Box<dyn Fn(&Point<'_>) -> Result<M, Box<dyn std::error::Error + Send + std::marker::Sync>>>;
 
-/// The models of a design's points, checked.
+/// The validated models of a design's points.
 pub(super) struct Prepared<M> {
     pub(super) models: Vec<M>,
-    /// None for a model without results.
+    /// `None` for a model without results.
     pub(super) columns: Option<Arc<Columns>>,
     pub(super) room: BatchNeeds,
 }
@@ -67,8 +67,7 @@ impl<M: Model> Prepared<M> {
         })
     }
 
-    /// Refuses runs whose results nobody could ask for, before they are made (which might take for
-    /// ever).
+    /// Refuses runs without a time for their results before they start (they might never end).
     pub(super) fn check_end(&self, until: Until) -> Result<(), SimulationError> {
         match self.columns {
             Some(_) => results::at(until).map(|_| ()),
@@ -77,15 +76,15 @@ impl<M: Model> Prepared<M> {
     }
 }
 
-/// The events that a run of any of these models may hold: by the room of its queues, and what it
-/// says where that is less.
+/// The capacity for the events of a run of any of these models: by the capacity of its queues, or
+/// the model's estimate if that is less.
 pub(super) fn events<M: Model>(models: &[M]) -> u32 {
     let by_queues = |model: &M| room_for(f64::from(model.lps()) * mean_for(model.capacity().queue));
     let held = |model: &M| by_queues(model).min(model.events_held().unwrap_or(u32::MAX)).max(model.lps());
     models.iter().map(held).max().unwrap_or(1).saturating_add(4)
 }
 
-/// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a
+/// Refuses a model with a file that violates the contract of [`Model`]. Returns the bytes of a
 /// state.
 pub(super) fn check_contract<M: Model>(model: &M) -> Result<u32, SimulationError> {
     let recipes =

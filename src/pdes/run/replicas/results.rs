@@ -1,4 +1,4 @@
-//! What the runs of an experiment give.
+//! The results of an experiment's runs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -27,29 +27,29 @@ use crate::pdes::{
     CpuModel, CpuSimulation, Fingerprint, Model, Number, Outputs, Progress, Stop, Totals, Until,
 };
 
-/// A run's end, by job.
+/// The result of each job.
 pub(super) type Runs<O> = Vec<Result<RunResult<O>, Fault>>;
 
-/// What a run of an experiment gave; `O` is the model's [`Model::Output`].
+/// The result of a run of an experiment; `O` is the model's [`Model::Output`].
 #[derive(Clone)]
 pub struct RunResult<O = ()> {
-    /// Where it ended.
+    /// The progress at its end.
     pub progress: Progress,
-    /// That of the same run alone.
+    /// The same fingerprint as for a single run.
     pub fingerprint: Fingerprint,
-    /// The totals of the model's results over its LPs, for a model that has any.
+    /// The totals of the model's results over its LPs, for a model with results.
     pub totals: Option<Totals>,
-    /// In their place the results themselves, where they were asked for:
+    /// Instead of the totals, the results themselves, if requested:
     /// [`EngineOptions::outputs`](super::EngineOptions::outputs).
     pub outputs: Option<Outputs<O>>,
-    /// The rows of LP memory that were to be read, by LP:
+    /// The requested rows of LP memory, by LP:
     /// [`EngineOptions::memory`](super::EngineOptions::memory).
     pub memory: Vec<[u32; 4]>,
 }
 
 impl<O> std::fmt::Debug for RunResult<O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ran")
+        f.debug_struct("RunResult")
             .field("progress", &self.progress)
             .field("fingerprint", &self.fingerprint)
             .field("totals", &self.totals)
@@ -62,20 +62,20 @@ impl<O> std::fmt::Debug for RunResult<O> {
 /// replications.
 #[derive(Clone)]
 pub struct Results<O = ()> {
-    /// By point, then by replication: what each gave, or the fault that ended it.
+    /// By point, then by replication: the result of the run, or the fault that ended it.
     pub runs: Vec<Vec<Result<RunResult<O>, Fault>>>,
-    /// By point: as named columns the sums of the model's results over the LPs (of those that have
-    /// sums), what [`Model::measures`] makes of the totals, the `events` executed, and the
-    /// failures. (Where the results of each LP were asked for, there are no sums and measures.)
+    /// By point, as named columns: the sums of the model's result columns over the LPs (if they
+    /// have sums), the [`Model::measures`] of the totals, the executed `events`, and the failures.
+    /// (If the results of each LP were requested, there are no sums and measures.)
     pub observations: Vec<Observations>,
     /// A commutative sum over (point, replication, fingerprint or fault): equal on every device and
     /// for every mapping.
     pub fingerprint: u64,
-    /// How the runs were mapped. (Those on the host by none.)
+    /// The mapping of the runs. (Runs on the host have none.)
     pub mapping: Mapping,
 }
 
-// Outputs need not be `Debug`, as long as they are told as rows.
+// Outputs need not be `Debug`, because they are printed as rows.
 impl<O> std::fmt::Debug for Results<O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Results")
@@ -88,9 +88,8 @@ impl<O> std::fmt::Debug for Results<O> {
 }
 
 impl<O: Pod> Results<O> {
-    /// Sorts what each job gave, point by point. They are in the order of the replications, of
-    /// which `first` is the first, and, within each, of the points; where they end in the middle of
-    /// a replication, that one is left out.
+    /// Sorts the results of jobs by point. They are in the order of the replications, from `first`
+    /// on, and, within each, of the points. An incomplete last replication is left out.
     pub(super) fn new<M: Model<Output = O>>(
         models: &[M],
         columns: Option<&Columns>,
@@ -115,7 +114,7 @@ impl<O: Pod> Results<O> {
         }
         let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
         let mut observations = observations.collect::<Result<Vec<_>, _>>()?;
-        // What there is to observe is known from runs that came to their end.
+        // The columns are known from completed runs.
         if let Some(reported) = observations.iter().find(|point| !point.all_failed()).cloned() {
             observations
                 .iter_mut()
@@ -126,9 +125,9 @@ impl<O: Pod> Results<O> {
     }
 }
 
-/// The rows of a fingerprint.
+/// The row of a run in the fingerprint.
 fn row<O>(point: u32, replication: u32, run: &Result<RunResult<O>, Fault>) -> u64 {
-    /// What tells these rows from those of other modules' fingerprints: "pdes".
+    /// Distinguishes these rows from those in other modules' fingerprints: "pdes".
     const KIND: u32 = 0x7064_6573;
     let words = match run {
         Ok(ran) => {
@@ -157,7 +156,7 @@ fn observations<M: Model>(
         })
     });
     let mut named: Vec<Column> = Vec::new();
-    // The results of each LP say what there is to observe to whoever asked for them.
+    // If the results of each LP were requested, there are no sums.
     let columns = columns.filter(|_| !runs.iter().flatten().any(|ran| ran.outputs.is_some()));
     for name in columns.iter().flat_map(|columns| &columns.names) {
         if let Some(values) = sums(runs, name)? {
@@ -167,7 +166,7 @@ fn observations<M: Model>(
     let summed: Vec<String> = named.iter().map(|column| column.name.clone()).collect();
     let measured: Vec<_> =
         runs.iter().map(|run| totals_of(run).map(|totals| model.measures(totals))).collect();
-    let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| *name).collect();
+    let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| name).collect();
     let mut seen = Vec::new();
     for name in names {
         if seen.contains(&name) {
@@ -175,22 +174,22 @@ fn observations<M: Model>(
         }
         seen.push(name);
         let values = measured.iter().map(|measures| {
-            let found = measures.iter().flatten().find(|(found, _)| *found == name);
+            let found = measures.iter().flatten().find(|(found, _)| found == name);
             match measures {
                 None => 0.0,
                 Some(_) => found.map_or(f64::NAN, |(_, value)| *value),
             }
         });
-        named.push(Column { name: name.to_owned(), values: Values::F64(values.collect()) });
+        named.push(Column { name: name.to_string(), values: Values::F64(values.collect()) });
     }
     let counted = named.iter().any(|column| column.name == "events");
     let mut observations =
         Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?;
     if !seen.is_empty() {
-        // The measures say it in the units of the model's users.
+        // The measures have the same values in the units of the model's users.
         observations.hide(&summed.iter().map(String::as_str).collect::<Vec<_>>())?;
     }
-    // What is derived is derived from measures.
+    // Derived columns depend on measures.
     if measured.iter().any(Option::is_some) {
         model.derive(&mut observations)?;
     }
@@ -205,10 +204,10 @@ fn totals_of<O>(run: &Result<RunResult<O>, Fault>) -> Option<&Totals> {
     run.as_ref().ok().and_then(|ran| ran.totals.as_ref())
 }
 
-/// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below
-/// 2^64. A column may have no sums.
+/// The sums of a column by run, 0 for a failed run: integers if all are below 2^64. `None` for a
+/// column without sums.
 fn sums<O>(runs: &[Result<RunResult<O>, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
-    // None: too large for any number.
+    // `None`: too large for any number type.
     let mut found = Vec::with_capacity(runs.len());
     for run in runs {
         let sum = totals_of(run).map_or(Ok(Number::Unsigned(0)), |totals| totals.column(name)?.sum());
@@ -228,7 +227,7 @@ fn sums<O>(runs: &[Result<RunResult<O>, Fault>], name: &str) -> Result<Option<Va
     Ok(Some(integers.map_or_else(|| Values::F64(found.iter().map(real).collect()), Values::U64)))
 }
 
-/// The time for which results are asked.
+/// The time of the results.
 pub(super) fn at(until: Until) -> Result<Ticks, SimulationError> {
     match until.time {
         Ticks::NEVER => Err(SimulationError::NoEnd),
@@ -236,7 +235,7 @@ pub(super) fn at(until: Until) -> Result<Ticks, SimulationError> {
     }
 }
 
-/// A fault of the run, or the error that ends the experiment.
+/// Separates a fault of the run from an error that ends the experiment.
 pub(super) fn fault_apart<O>(
     run: Result<RunResult<O>, SimulationError>,
 ) -> Result<Result<RunResult<O>, Fault>, SimulationError> {
@@ -247,7 +246,8 @@ pub(super) fn fault_apart<O>(
     }
 }
 
-/// The runs on the host, one on every core; the first of them, if `watch` stops them.
+/// Executes the runs on the host, one per core at a time; only the first ones, if `watch` stops
+/// them.
 pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
     models: &[M],
     columns: Option<&Arc<Columns>>,
@@ -258,9 +258,9 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
     watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
 ) -> Result<Runs<M::Output>, SimulationError> {
     let stopped = AtomicBool::new(false);
-    // Runs and events of all, and who is told of them.
+    // The numbers of runs and events, and the function that receives them.
     let reported = Mutex::new((0, 0, watch));
-    let print_report = |runs: usize, events: u64| {
+    let report = |runs: usize, events: u64| {
         let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
         let (all, executed, watch) = &mut *reported;
         (*all, *executed) = (*all + runs, *executed + events);
@@ -276,7 +276,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         let mut before = 0;
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
             let progress = simulation.run_watched(until, |progress| {
-                print_report(0, progress.events - before);
+                report(0, progress.events - before);
                 before = progress.events;
                 match stopped.load(Ordering::Relaxed) {
                     true => ControlFlow::Break(()),
@@ -286,7 +286,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
             if progress.stop == Some(Stop::Watcher) {
                 return Err(SimulationError::Stopped);
             }
-            print_report(1, progress.events - before);
+            report(1, progress.events - before);
             let outputs = match columns {
                 Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
                 None => None,
@@ -301,7 +301,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         });
         fault_apart(made)
     };
-    // In blocks, so that what is stopped is the end of all.
+    // In blocks, so that a stop leaves only the last runs undone.
     let mut runs = Vec::with_capacity(jobs.len());
     for block in jobs.chunks(64 * rayon::current_num_threads()) {
         match block.par_iter().map(make).collect::<Result<Runs<M::Output>, _>>() {
@@ -319,7 +319,7 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
 /// The totals or the results of a run.
 pub(super) type RunOutput<O> = (Option<Totals>, Option<Outputs<O>>);
 
-/// The totals of each replica of a batch, or the results of their LPs if `rows` says so.
+/// The totals of each replica of a batch, or the results of its LPs if `rows_wanted`.
 #[expect(clippy::too_many_arguments, reason = "called once")]
 pub(super) async fn totals<M: Model>(
     gpu: &Gpu,
@@ -334,7 +334,7 @@ pub(super) async fn totals<M: Model>(
     let group_size = plain_group(gpu);
     let kernel = recipes::totals("totals", group_size_at_most(gpu, 64));
     let reduction = Reduction::new(gpu, columns, &kernel)?;
-    // Whole workgroups of rows whose outputs fit a binding.
+    // Whole workgroups of rows with outputs that fit a binding.
     let fitting = gpu.max_buffer_bytes() / u64::from(columns.bytes.max(8));
     let whole = u32::try_from(fitting).unwrap_or(u32::MAX) / group_size * group_size;
     let most = if u64::from(run.rows) <= fitting { run.rows } else { whole };
@@ -345,7 +345,7 @@ pub(super) async fn totals<M: Model>(
     let mut kept: Vec<M::Output> = Vec::new();
     for first in (0..run.rows).step_by(most as usize) {
         let rows = most.min(run.rows - first);
-        memory.print_report(
+        memory.write_run(
             gpu,
             &Run { until: at, part: Part { first_group: first / group_size, ..run.part }, ..*run },
         )?;
@@ -354,8 +354,8 @@ pub(super) async fn totals<M: Model>(
         plan.submit(gpu)?;
         if rows_wanted {
             let read = outputs.read_range(gpu, 0, u64::from(rows) * values).await?;
-            // Most batches fit, and memory that nobody had yet is slow to come by: 10,000 runs of
-            // `shop.toml` give 350 MB.
+            // The first block is moved, not copied: most batches fit one, and new memory is slow to
+            // allocate.
             if kept.is_empty() {
                 kept = read;
             } else {
@@ -363,7 +363,7 @@ pub(super) async fn totals<M: Model>(
             }
             continue;
         }
-        // Chunks of rows of one replica each.
+        // Chunks of rows, each of one replica.
         let mut chunks = Vec::new();
         let mut row = first;
         while row < first + rows {
@@ -377,7 +377,7 @@ pub(super) async fn totals<M: Model>(
             return Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp });
         }
     }
-    memory.print_report(gpu, run)?;
+    memory.write_run(gpu, run)?;
     if rows_wanted {
         let of = |rows: &[M::Output]| {
             let columns = columns.clone();

@@ -1,11 +1,9 @@
-//! In which way slices are made, where there are several: found by timing them. Of threads, how
-//! many runs share a workgroup; of near teams, how far windows go.
+//! Chooses the shape of slices by timing: for threads, the number of runs per workgroup; for teams
+//! in workgroup memory, how far windows reach.
 //!
-//! Invocations of a workgroup wait for each other in every branch that one takes, so runs are
-//! faster far apart, as long as the device has room for so many workgroups at once. How many that
-//! are depends on the model. 10⁶ events per second in slices on an H200, with 16, 20 and 32 of
-//! 10,000 runs to a workgroup: `shop.toml` 2,115, 2,140 and 2,015, `jackson.toml` 2,220, 2,290 and
-//! 2,230. (20 are 500 workgroups, and that device has 528 schedulers.)
+//! Invocations of a workgroup wait for each other in every branch that one of them takes. So fewer
+//! runs per workgroup are faster, as long as the device can hold all workgroups at once. That
+//! number depends on the model.
 
 use std::time::Duration;
 
@@ -14,9 +12,8 @@ use crate::gpu::tune::{Budget, Order, Score, Tuner};
 
 use super::mapping::{SliceShape, THREADS};
 
-/// Which of these is taken at first, unless something is known: by the number of runs up to which
-/// that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024,
-/// 2,100, 5,000 and 10,000.)
+/// The first choice without earlier outcomes, by the number of runs. (Guesses between measured
+/// sizes.)
 pub(super) fn usual(all: u32) -> usize {
     let runs = match all {
         0..=512 => 1,
@@ -27,32 +24,31 @@ pub(super) fn usual(all: u32) -> usize {
     THREADS.iter().position(|&(choice, _)| choice == runs).expect("it is one of them")
 }
 
-/// Whether near teams of so many LPs try windows to the event horizon, when windows of YAWNS hold
-/// `mean` events on average. A window to the horizon holds about as many as there are until an LP
-/// has a second one: some sqrt(LPs). (`bench replicas` on an H200: 1.1 times as fast where windows
-/// of 64 LPs hold 20 to 30, 0.9 where those of 256 hold 90.)
+/// Whether teams with `lps` LPs in workgroup memory try event-horizon windows, if YAWNS windows
+/// hold `mean` events on average. An event-horizon window holds about sqrt(LPs) events: as many as
+/// are drawn before an LP has a second one.
 fn is_sparse(lps: u32, mean: f64) -> bool {
     mean * mean < 16.0 * f64::from(lps)
 }
 
-/// A slice tells how fast a choice is if it lasts so long.
+/// The minimum time of a slice that measures a choice.
 const LASTING: Duration = Duration::from_millis(4);
 
-/// In trials, slices are shorter by that than the usual ones ([`SLICE`](crate::gpu::SLICE)), which
-/// last more than `LASTING` then.
+/// The factor by which slices of trials are shorter than usual ([`SLICE`](crate::gpu::SLICE)); they
+/// still exceed `LASTING`.
 const SHORTER: u32 = 3;
 
-/// The best choice so far and its rival take two slices each.
+/// The best choice and its rival take two slices each.
 const BUDGET: Budget = Budget { samples: 2, rounds: usize::MAX };
 
-/// The number of the rival among the two.
+/// The index of the rival among the two.
 const RIVAL: usize = 1;
 
-/// Windows go to the event horizon no more after so many slices that had to end for it. (A guess:
-/// each costs a slice of windows of YAWNS.)
+/// The number of halted slices after which windows no longer reach the event horizon. (A guess:
+/// each halt costs a slice of YAWNS windows.)
 const HALTS: u32 = 8;
 
-/// What trials found: the best choice of those that they came to, and whether these were all.
+/// The outcome of trials: the best choice of those tried, and whether all were tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrialResult {
     choice: usize,
@@ -64,21 +60,21 @@ pub(super) struct SliceTuner {
     choices: Vec<Choice>,
     best: usize,
     trial: Option<Trial>,
-    /// Whether a trial may need another kernel than the best has, which is compiled then: any, and
-    /// that of windows to the event horizon.
+    /// Whether a trial may compile another kernel than that of the best choice: any kernel, and
+    /// that of event-horizon windows.
     compiles: [bool; 2],
-    /// Whether nobody may change the choice.
+    /// Whether the choice is fixed.
     fixed: bool,
-    /// Whether the next slice is to be by windows of YAWNS, and how often that was so.
+    /// Whether the next slice uses YAWNS windows, and how often that was necessary.
     halted: bool,
     halts: u32,
-    /// Whether the next slice is the first of its batch, which waits for what was begun before.
+    /// Whether the next slice is the first of its batch, which waits for earlier work.
     first: bool,
     /// Whether all runs of the batch took part in the last slice, to its end.
     whole: bool,
-    /// Of slices since that is no more so: what few runs take says nothing of the next batch.
+    /// The pace of slices after that: the time of few runs does not predict the next batch.
     tail: Pace,
-    /// Events per second, of the best.
+    /// Events per second of the best choice.
     rate: Option<f64>,
 }
 
@@ -86,9 +82,9 @@ pub(super) struct SliceTuner {
 struct Choice {
     shape: SliceShape,
     pace: Pace,
-    /// Whether a slice lasted: before that, slices are to grow as fast as they can.
+    /// Whether a slice was long enough: before that, slices grow as fast as they can.
     lasts: bool,
-    /// Whether one did not that was shorter, of slices that cannot grow any more.
+    /// Whether a shorter slice was not long enough, because slices cannot grow any more.
     short: bool,
     tried: bool,
 }
@@ -96,17 +92,17 @@ struct Choice {
 #[derive(Debug)]
 struct Trial {
     rival: usize,
-    /// Of the best and its rival.
+    /// Compares the best choice and its rival.
     tuner: Tuner<SliceShape>,
 }
 
 impl SliceTuner {
-    /// This choice among the ways, and no other one. `pace`: of slices.
+    /// Uses this choice among the shapes, and no other. `pace` is that of slices.
     pub(super) fn fixed(shapes: Vec<SliceShape>, choice: usize, pace: &Pace) -> Self {
         Self { fixed: true, ..Self::of(shapes, choice, true, pace) }
     }
 
-    /// The best of the ways: `usual` at first, or what was found before.
+    /// Finds the best of the shapes, from `usual` or from an earlier outcome.
     pub(super) fn found(
         shapes: Vec<SliceShape>,
         usual: usize,
@@ -116,13 +112,13 @@ impl SliceTuner {
         let best = known.map_or(usual, |known| known.choice);
         let mut tuner = Self::of(shapes, best, known.is_some_and(|known| known.all), pace);
         if known.is_some() {
-            // Those of the same kernel were tried before.
+            // Shapes with the same kernel were tried before.
             let shape = tuner.choices[best].shape;
             for choice in &mut tuner.choices {
                 choice.tried |= !choice.shape.has_another_kernel(shape);
             }
         }
-        // Windows to the horizon are proposed by what the others hold.
+        // Event-horizon windows are tried depending on the contents of YAWNS windows.
         if !tuner.choices.iter().any(|choice| choice.shape.horizon) {
             tuner.challenge();
         }
@@ -146,25 +142,27 @@ impl SliceTuner {
         }
     }
 
-    /// A batch begins.
+    /// Starts a batch.
     pub(super) fn begin(&mut self) {
         (self.first, self.whole) = (true, true);
     }
 
-    /// How many runs share a workgroup, by a choice.
+    /// The runs per workgroup of a choice.
     pub(super) fn runs(&self, choice: usize) -> u32 {
         self.choices[choice].shape.runs
     }
 
-    /// Takes in what windows of the last slice held on average, of near teams of so many LPs.
+    /// Records how many events the windows of the last slice held, for teams of `lps` LPs in
+    /// workgroup memory.
     pub(super) fn windows(&mut self, lps: u32, events: u32, windows: u32) {
         if windows > 0 && self.trial.is_none() && is_sparse(lps, f64::from(events) / f64::from(windows)) {
             self.challenge();
         }
     }
 
-    /// A run could not go on in the last slice, whose windows went to the event horizon: the next
-    /// slice's do not. Where that comes too often and the choice is not fixed, none do from now on.
+    /// Records that a run could not continue in the last slice, with event-horizon windows: the
+    /// next slice uses YAWNS windows. After [`HALTS`] halts, unless the choice is fixed, all later
+    /// slices do.
     pub(super) fn halt(&mut self) {
         self.halted = true;
         self.halts += 1;
@@ -174,18 +172,18 @@ impl SliceTuner {
         }
     }
 
-    /// Whether trials may take a kernel that is yet to be compiled, from now on: any, and that of
-    /// windows to the event horizon.
+    /// Sets whether trials may compile a kernel from now on: any kernel, and that of event-horizon
+    /// windows.
     pub(super) fn allow(&mut self, compiles: [bool; 2]) {
         self.compiles = compiles;
     }
 
-    /// Whether a trial takes another kernel than the best has.
+    /// Whether a trial needs another kernel than the best choice.
     fn is_of_another_kernel(&self, trial: &Trial) -> bool {
         self.choices[trial.rival].shape.has_another_kernel(self.choices[self.best].shape)
     }
 
-    /// The trial that may go on.
+    /// The trial that may continue.
     fn trial(&self) -> Option<&Trial> {
         let compiles = |trial: &Trial| self.compiles[usize::from(self.choices[trial.rival].shape.horizon)];
         self.trial.as_ref().filter(|trial| compiles(trial) || !self.is_of_another_kernel(trial))
@@ -200,30 +198,30 @@ impl SliceTuner {
         }
     }
 
-    /// Steps of the next slice.
+    /// The number of steps of the next slice.
     pub(super) fn steps(&self) -> u32 {
         if !self.whole {
             return self.tail.units();
         }
         let choice = &self.choices[self.next()];
-        // A trial is no longer than it has to be.
+        // A trial is no longer than necessary.
         let shorter = if self.trial().is_some() && choice.lasts && !choice.short { SHORTER } else { 1 };
         choice.pace.units().div_ceil(shorter)
     }
 
-    /// The best so far.
+    /// The best shape known.
     #[cfg(test)]
     fn best(&self) -> SliceShape {
         self.choices[self.best].shape
     }
 
-    /// Events per second of the best, in slices that lasted while all runs took part.
+    /// Events per second of the best choice, in slices that lasted while all runs took part.
     pub(super) fn rate(&self) -> Option<f64> {
         self.rate
     }
 
-    /// What is to be kept for other batches: all that trials can find, or all that they can with
-    /// the kernel that there is.
+    /// The outcome for other batches: all that trials can find, or all that they can find with the
+    /// present kernel.
     pub(super) fn known(&self) -> Option<TrialResult> {
         let waits = |trial: &Trial| trial.tuner.turns() == 0 && self.is_of_another_kernel(trial);
         let ended = self.choices.len() > 1 && !self.fixed && self.trial.as_ref().is_none_or(waits);
@@ -232,12 +230,12 @@ impl SliceTuner {
         ended.then_some(TrialResult { choice: self.best, all })
     }
 
-    /// Whether the present batch may yet find a better number.
+    /// Whether the current batch may still find a better choice.
     pub(super) fn is_open(&self) -> bool {
         self.trial().is_some() && self.whole
     }
 
-    /// Takes in what a slice by a choice did; `whole`: whether all runs took part, to its end.
+    /// Records a slice of a choice; `whole`: whether all runs took part, to its end.
     pub(super) fn record(&mut self, now: usize, steps: u32, took: Duration, events: u32, whole: bool) {
         let pace = if self.whole { &mut self.choices[now].pace } else { &mut self.tail };
         pace.record(steps, took);
@@ -263,7 +261,7 @@ impl SliceTuner {
             return;
         }
         let Some(trial) = &mut self.trial else { return };
-        // (Since it was chosen, a kernel may have been allowed.)
+        // (A kernel may have been allowed since the choice.)
         if trial.tuner.next().map(|turn| [self.best, trial.rival][turn]) != Some(now) {
             return;
         }
@@ -279,8 +277,8 @@ impl SliceTuner {
         self.challenge();
     }
 
-    /// Begins the next trial, of a neighbour of the best that had none: one of the same kernel, if
-    /// there is.
+    /// Starts the next trial, of an untried neighbour of the best choice: one with the same kernel
+    /// if possible.
     fn challenge(&mut self) {
         self.choices[self.best].tried = true;
         let shape = self.choices[self.best].shape;
@@ -309,14 +307,14 @@ mod tests {
         SliceTuner::found(shapes(), usual(all), known, &Pace::new(1 << 20))
     }
 
-    /// What is known if so many runs to a workgroup are best.
+    /// The outcome if `runs` runs per workgroup are best.
     fn known(runs: u32, all: bool) -> Option<TrialResult> {
         let choice = THREADS.iter().position(|&(choice, _)| choice == runs).unwrap();
         Some(TrialResult { choice, all })
     }
 
-    /// What is found on a device that executes so many events in a second, by number of runs to a
-    /// workgroup; it gets faster by a share each slice.
+    /// The runs per workgroup chosen on a device with these `rate`s of events per second. The
+    /// device gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
         let mut tuner = found(all, None);
         tuner.allow([true; 2]);
@@ -329,7 +327,7 @@ mod tests {
                 1e-6 + 1000.0 * f64::from(steps) / rate(tuner.runs(now)) / (1.0 + drift * f64::from(slice));
             tuner.record(now, steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
         }
-        panic!("it does not come to an end");
+        panic!("the trials do not end");
     }
 
     #[test]
@@ -350,15 +348,15 @@ mod tests {
         let mut tuner = found(100, None);
         let slice = |tuner: &mut SliceTuner| {
             let now = tuner.next();
-            // More runs to a workgroup are faster.
+            // More runs per workgroup are faster.
             tuner.record(now, tuner.steps(), LASTING, 1000 * tuner.runs(now), true);
         };
         for _ in 0..20 {
             slice(&mut tuner);
         }
-        // Up to 16 are served by one kernel.
+        // One kernel serves up to 16.
         assert_eq!((tuner.is_open(), tuner.known()), (false, known(16, false)));
-        // Another batch begins there, and tries neither again.
+        // Another batch starts there, and repeats no trial.
         let again = found(100, tuner.known());
         assert_eq!((again.best().runs, again.is_open()), (16, false));
         tuner.allow([true; 2]);
@@ -379,7 +377,7 @@ mod tests {
             tuner.record(now, steps, LASTING, 1000, true);
             (tuner.runs(now), tuner.trial.as_ref().map(|trial| trial.tuner.turns()))
         };
-        // The first slice of a batch tells nothing; then the best has its turn, and its rival,
+        // The first slice of a batch is not measured. Then come the best choice, and its rival,
         // whose kernel is not allowed yet.
         assert_eq!(slice(true), (16, Some(0)));
         assert_eq!(slice(true), (16, Some(1)));
@@ -410,7 +408,7 @@ mod tests {
 
     #[test]
     fn slices_that_cannot_be_longer_are_not_made_shorter() {
-        // 1 µs a step, and 9 ms at the most.
+        // 1 µs a step, and at most 9 ms.
         let mut tuner = SliceTuner::found(shapes(), 0, None, &Pace::new(9000));
         for _ in 0..100 {
             let (now, steps) = (tuner.next(), tuner.steps());
@@ -442,8 +440,8 @@ mod tests {
             assert!(tuner.is_open());
             assert_eq!((tuner.best().runs, tuner.next(), tuner.rate()), (1, 0, None));
         }
-        // The best had its turn. Once a run has ended, the rest of the batch is for the best; the
-        // next batch goes on.
+        // The best choice had its turn. Once a run has ended, the rest of the batch uses the best
+        // choice; the next batch continues the trial.
         next(&mut tuner, LASTING * 2, true);
         assert_eq!(tuner.next(), 1);
         next(&mut tuner, LASTING * 2, false);
@@ -453,7 +451,7 @@ mod tests {
         assert_eq!((tuner.next(), tuner.is_open()), (1, true));
     }
 
-    /// Windows of near teams: of YAWNS, and to the event horizon.
+    /// Windows of teams in workgroup memory: YAWNS, and event horizon.
     fn teams(known: Option<TrialResult>) -> SliceTuner {
         let shapes = [false, true].map(|horizon| SliceShape { runs: 1, group_size: 64, horizon }).to_vec();
         let mut tuner = SliceTuner::found(shapes, 0, known, &Pace::new(1 << 20));
@@ -461,8 +459,8 @@ mod tests {
         tuner
     }
 
-    /// Makes slices until one is by windows to the horizon, which execute so many times as many
-    /// events in a second; says whether one is. Windows hold `mean`.
+    /// Records slices until one has event-horizon windows, which execute `times` as many events per
+    /// second. Returns whether one does. Windows hold `mean` events.
     fn slices(tuner: &mut SliceTuner, times: u32, mean: u32) -> bool {
         (0..20).any(|_| {
             let now = tuner.next();
@@ -477,7 +475,7 @@ mod tests {
     fn windows_go_to_the_horizon_where_they_are_nearly_empty_and_that_is_faster() {
         let mut tuner = teams(None);
         assert!(!slices(&mut tuner, 9, 32), "full windows");
-        // What they hold may be less another time.
+        // Windows may hold fewer events another time.
         assert_eq!(tuner.known(), Some(TrialResult { choice: 0, all: false }));
         assert!(slices(&mut tuner, 2, 31));
         assert!(tuner.is_open());
@@ -508,7 +506,7 @@ mod tests {
         tuner.record(0, tuner.steps(), LASTING, 1000, true);
         tuner.windows(64, 100, 100);
         assert_eq!((tuner.next(), tuner.is_open()), (0, false));
-        // But where somebody chose it, for one slice.
+        // If it is a user's choice, only for one slice.
         let shapes = [false, true].map(|horizon| SliceShape { runs: 1, group_size: 64, horizon }).to_vec();
         let mut fixed = SliceTuner::fixed(shapes, 1, &Pace::new(1 << 20));
         fixed.halt();

@@ -1,5 +1,5 @@
-//! A part of a run that is cut over devices, from one exchange with the others to the next.
-//! `src/hybrid/devices.rs` drives it, and says how all of it works.
+//! A part of a run that is split over devices, from one exchange with the other parts to the next.
+//! `src/hybrid/devices.rs` drives it and documents the method.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,42 +19,42 @@ use crate::pdes::device::strategy::usual;
 use crate::pdes::device::windows::Windows;
 use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 
-/// One of the parts.
+/// One part of a run.
 pub(crate) struct PartOf<M: Model> {
     simulation: Simulation<M>,
     outbox: Outbox,
     arrive: Kernel,
-    /// What `arrive` is told.
+    /// The parameters of `arrive`.
     run: Buffer<Run>,
     arrivals: Buffer<u8>,
-    /// Its dispatches, by the parity of the window after them and by their workgroups.
+    /// Its dispatches, by the parity of the next window and by the number of workgroups.
     arrives: BTreeMap<(u32, u32), Plan>,
-    /// What others sent came in these, and what this part sends goes in them.
+    /// Buffers for received messages, reused for sent messages.
     lists: Vec<Vec<u8>>,
-    /// What is read back comes through it.
+    /// The staging buffer of readbacks.
     staging: Option<Download>,
-    /// For each of the others the events that are read with the rest: as many as the last window of
-    /// that parity sent, and something to spare. (Of two windows the second is often of what
-    /// budgets left over, and sends little.)
+    /// For each other part, the number of events read together with the report: as many as the last
+    /// window of that parity sent, and a reserve. (By parity, because every second window often
+    /// executes only events beyond budgets, and sends few.)
     ahead: [Vec<u32>; 2],
 }
 
-/// What a part tells after a dispatch of all its rows.
+/// The report of a part after a dispatch of all its rows.
 #[derive(Debug)]
 pub(crate) struct PartReport {
-    /// What its rows left: the earliest time that is pending or was sent; after the first dispatch
-    /// of a window that has two, the earliest that will be sent.
+    /// The earliest time that is pending or was sent. After the first dispatch of a window with
+    /// two, the earliest time that will be sent.
     pub(crate) earliest: Ticks,
-    /// Events executed.
+    /// Executed events.
     pub(crate) events: u64,
-    /// For `Fault::decode`, by names.
+    /// The word for `Fault::decode`, with global LP numbers.
     pub(crate) failure: u32,
     pub(crate) needed: [u32; 3],
-    /// What goes to each of the others, in their order, behind so many bytes as were asked for.
+    /// The events for each other part, in order, after the requested number of spare bytes.
     pub(crate) mails: Vec<Vec<u8>>,
 }
 
-/// The LPs of a part: as in `part_of` of `shaders/pdes/parts/outbox.wgsl`.
+/// The LPs of a part: as `part_of` in `shaders/pdes/parts/outbox.wgsl`.
 pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
     let (least, longer) = (lps / parts, lps % parts);
     let first = |part: u32| part * least + part.min(longer);
@@ -62,7 +62,7 @@ pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
 }
 
 impl<M: Model> PartOf<M> {
-    /// The part of this number among so many, at the start or where a run was saved.
+    /// Part `own` of `parts`, at the start or from a checkpoint.
     pub(crate) fn new(
         gpu: &Gpu,
         model: &M,
@@ -72,18 +72,18 @@ impl<M: Model> PartOf<M> {
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
         if options.queue.is_some_and(QueueDesign::is_calendar) {
-            return refused("has no calendar: choose another queue design, or leave it to the library");
+            return refused("does not support a calendar queue: choose another design, or keep the default");
         }
         let windows = match Windows::chosen(options.sync) {
             Some(windows) if !windows.serves_parts => {
-                return refused("has one horizon for all: choose `Sync::Yawns` or `Sync::Horizon`");
+                return refused("does not support per-LP bounds: choose `Sync::Yawns` or `Sync::Horizon`");
             }
             Some(windows) => windows,
             None if model.lookahead() == Ticks::ZERO => Windows::HORIZON,
             None => Windows::YAWNS,
         };
         if model.lps() < parts {
-            return refused("takes an LP for each of them at least: take fewer devices");
+            return refused("needs at least one LP for each device: use fewer devices");
         }
         let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
         let options = Options { queue, sync: windows.sync, ..options };
@@ -107,35 +107,35 @@ impl<M: Model> PartOf<M> {
         })
     }
 
-    /// All LPs of the run.
+    /// The number of LPs of the whole run.
     pub(crate) fn lps(&self) -> u32 {
         self.simulation.memory.run.total
     }
 
-    /// The part itself, to be read.
+    /// The part's simulation, for reading.
     pub(crate) fn simulation(&self) -> &Simulation<M> {
         &self.simulation
     }
 
-    /// Whether a window is two dispatches, between which the horizon is agreed on.
+    /// Whether a window has two dispatches, between which the parts agree on the event horizon.
     pub(crate) fn is_speculative(&self) -> bool {
         self.simulation.strategy.windows.is_speculative()
     }
 
-    /// Bytes of an event on its way.
+    /// Bytes of an event in a message.
     pub(crate) fn entry() -> usize {
         Outbox::entry(size_of::<Event<M::Payload>>())
     }
 
-    /// What is known of all before the first window, without a dispatch.
+    /// The report of all rows before the first window, without a dispatch.
     pub(crate) fn begun(&mut self, spare: usize) -> Result<PartReport, SimulationError> {
         // The start was a dispatch of parity 1.
         self.reported(1, None, spare)
     }
 
-    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on
-    /// its way, is before `earliest`. It finds what other parts have sent, each behind so many
-    /// bytes. The lists serve again for what this part sends.
+    /// Runs a dispatch of this parity over all rows. No pending or undelivered event of any part is
+    /// before `earliest`. `came` are the messages from the other parts, each after `spare` bytes;
+    /// their buffers are reused for messages of this part.
     pub(crate) fn step(
         &mut self,
         parity: u32,
@@ -150,7 +150,7 @@ impl<M: Model> PartOf<M> {
         let gpu = self.simulation.gpu.clone();
         let mut encoder = gpu.encoder("a window of a part");
         while self.take(&mut encoder, parity, &mut rest)? {
-            // All but the last that fits a binding goes ahead.
+            // Pieces that fill a binding are submitted first; the last one goes with the window.
             let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
             gpu.submit(full)?;
         }
@@ -161,8 +161,8 @@ impl<M: Model> PartOf<M> {
         self.reported(parity, Some(encoder), spare)
     }
 
-    /// Records what a dispatch of this parity is told, and that as much of what has come as fits a
-    /// binding goes into mailboxes. Whether there is more.
+    /// Records the parameters of a dispatch of this parity, and moves as many received events as
+    /// fit a binding into mailboxes. Returns whether there are more.
     fn take(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -170,7 +170,7 @@ impl<M: Model> PartOf<M> {
         rest: &mut [&[u8]],
     ) -> Result<bool, SimulationError> {
         let Simulation { gpu, memory, plans, .. } = &self.simulation;
-        // Of the parity of the window before: it fills the same mailboxes.
+        // It has the parity of the window before, because it fills the same mailboxes.
         let arrive = memory.cut.part(0, memory.cut.rows, 1 - parity);
         let windows = plans.runs.iter().filter(|(part, _)| part.parity == parity);
         let all = windows.map(|(part, buffer)| (part, buffer)).chain([(&arrive, &self.run)]);
@@ -187,7 +187,7 @@ impl<M: Model> PartOf<M> {
             bytes += now.len();
             *rest = later;
         }
-        let count = u32::try_from(bytes / entry).expect("what fits a binding");
+        let count = u32::try_from(bytes / entry).expect("it fits a binding");
         let head = count.to_le_bytes();
         pieces[1] = &head;
         let (first, bytes) = (blocks.len() as u64, 4 + bytes as u64);
@@ -225,8 +225,8 @@ impl<M: Model> PartOf<M> {
         self.simulation.snapshot.is_some()
     }
 
-    /// Copies the memory as it is before a window of parity 0, without what has arrived. Where
-    /// there is no room for a copy, nothing grows.
+    /// Copies the memory before a window of parity 0, without the received events. If there is no
+    /// room for a copy, capacities cannot grow.
     pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
         let Simulation { gpu, snapshot, .. } = &mut self.simulation;
         if let Some(snapshot) = snapshot {
@@ -237,7 +237,7 @@ impl<M: Model> PartOf<M> {
         Ok(())
     }
 
-    /// Goes back to the copy; with more room, where a fault says that this part had too little.
+    /// Goes back to the copy, with more room if this part had an overflow.
     pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
         let Some(snapshot) = &self.simulation.snapshot else {
             return fault.map_or(Ok(()), |fault| Err(fault.into()));
@@ -265,18 +265,18 @@ impl<M: Model> PartOf<M> {
         Ok(())
     }
 
-    /// After the closing windows of a run that ended.
+    /// Records the end of a run after its closing windows.
     pub(crate) fn closed(&mut self, stop: Stop, until: Until) {
         self.simulation.course.heads(until);
         self.simulation.ended(Some(stop), until);
     }
 
-    /// What its LPs hold, between runs.
+    /// The contents of its LPs, between runs.
     pub(crate) fn contents(&self) -> Result<Contents, SimulationError> {
         pollster::block_on(self.simulation.contents())
     }
 
-    /// The run of all parts, which hold this.
+    /// The checkpoint of the whole run, from the contents of all parts.
     pub(crate) fn checkpoint(
         &self,
         &Progress { windows, events, .. }: &Progress,
@@ -286,7 +286,7 @@ impl<M: Model> PartOf<M> {
         self.simulation.checkpoint_with((windows, events), parts, order)
     }
 
-    /// Submits the dispatches of a parity, if any, and reads what they left.
+    /// Submits the dispatches of a parity, if any, and reads their report.
     fn reported(
         &mut self,
         parity: u32,
@@ -295,7 +295,7 @@ impl<M: Model> PartOf<M> {
     ) -> Result<PartReport, SimulationError> {
         let Simulation { gpu, memory, .. } = &self.simulation;
         let (entry, ran) = (Self::entry() as u64, window.is_some());
-        // The first of the two dispatches of a window with an event horizon sends nothing.
+        // The first dispatch of an event-horizon window sends nothing.
         let sends = !(self.is_speculative() && ran && parity == 0);
         let ahead: Vec<u64> = self.ahead[parity as usize]
             .iter()
@@ -332,7 +332,7 @@ impl<M: Model> PartOf<M> {
             (control, counts, partials, mails)
         });
         let (control, counts, partials, mut mails) = pollster::block_on(read)?;
-        // What was not asked for.
+        // The events that were not read ahead.
         let rest: Vec<(u64, u64)> = counts
             .iter()
             .zip(&ahead)
@@ -341,7 +341,7 @@ impl<M: Model> PartOf<M> {
         let more = rest.iter().map(|(_, bytes)| bytes).sum();
         if more > 0 {
             let staging = staged(gpu, &mut self.staging, more)?;
-            let mut encoder = gpu.encoder("what a part sent");
+            let mut encoder = gpu.encoder("messages of a part");
             memory.record_mails(&mut encoder, staging, &rest);
             let submission = gpu.submit(encoder)?;
             let read = staging.read(gpu, submission, more, |mut bytes| {
@@ -369,9 +369,9 @@ impl<M: Model> PartOf<M> {
     }
 }
 
-/// A list for so many bytes: the one of the nearest length, because what it is longer than it was
-/// has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
-/// windows that send much and little by turns then have lists for both.
+/// Takes a list for `bytes` bytes: the one with the nearest length, because growing a list first
+/// fills it with zeros. If none is near and there are fewer than `many`, creates a new one: windows
+/// that alternate between many and few events then have lists for both.
 fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
     let skew = |list: &Vec<u8>| list.len().abs_diff(bytes);
     let nearest = (0..lists.len()).min_by_key(|&place| skew(&lists[place]));
@@ -379,8 +379,8 @@ fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
     near.map(|place| lists.swap_remove(place)).unwrap_or_default()
 }
 
-/// Staging memory for so many bytes: what there is, or new with some to spare. What windows send
-/// may be more than the device keeps for all readbacks, and differs from window to window.
+/// Staging memory of at least `bytes` bytes: the existing one, or a new one with a reserve.
+/// Messages may exceed the device's shared readback memory, and their size varies between windows.
 fn staged<'s>(
     gpu: &Gpu,
     staging: &'s mut Option<Download>,
@@ -392,7 +392,7 @@ fn staged<'s>(
         let room = room.min(gpu.limits().max_buffer_size / 16 * 16).max(bytes);
         *staging = Some(Download::new(gpu, "a part of a run", room)?);
     }
-    Ok(staging.as_ref().expect("it was just made"))
+    Ok(staging.as_ref().expect("it was just created"))
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! How far windows are that an application records, told without a wait.
+//! The progress of windows that an application records, without waiting.
 
 use super::Simulation;
 use crate::gpu::Download;
 use crate::pdes::{Model, Progress, SimulationError};
 
-/// What tells an application how far its windows are, some frames later:
+/// A pending readback of the progress of an application's windows, available some frames later:
 /// [`Simulation::record_progress`].
 #[derive(Debug)]
 pub struct PendingProgress(Download);
 
 impl<M: Model> Simulation<M> {
-    /// Records into an application's own encoder what tells how far the windows before it came.
-    /// Submit the encoder, and ask in each frame with [`Simulation::told`]; when that has answered,
-    /// the next one may be recorded. (To wait instead: [`Simulation::progress`].) Where the encoder
-    /// is never submitted, drop it too: nothing can be told then.
+    /// Records a readback of the progress after the preceding windows into an application's own
+    /// encoder. Submit the encoder, and call [`Simulation::poll`] in each frame; record the next
+    /// one when it has returned a progress. (To wait instead: [`Simulation::progress`].) If the
+    /// encoder is never submitted, drop the [`PendingProgress`] too: its progress never arrives.
     ///
     /// # Errors
-    /// The device's error.
+    /// A device error.
     pub fn record_progress(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -24,8 +24,8 @@ impl<M: Model> Simulation<M> {
         Ok(PendingProgress(self.encode_progress(encoder)?))
     }
 
-    /// What a submitted [`PendingProgress`] tells, or that it is not known yet: then ask again, in a later
-    /// frame. Never waits.
+    /// The progress of a submitted [`PendingProgress`], or `None` if it is not available yet: then
+    /// call this again in a later frame. Never waits.
     ///
     /// # Errors
     /// As [`Simulation::run`].

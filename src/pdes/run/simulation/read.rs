@@ -1,5 +1,4 @@
-//! What a run can be asked for between windows: states, LP memory, pending events, the fingerprint,
-//! results.
+//! Reads a run between windows: states, LP memory, pending events, the fingerprint, results.
 
 #[cfg(doc)]
 use crate::gpu::GpuError;
@@ -17,7 +16,7 @@ impl<M: Model> Simulation<M> {
     /// The LPs' states, by LP.
     ///
     /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
+    /// A [`Fault`] of the run, or a device error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn states(&self) -> Result<Vec<M::State>, SimulationError> {
         pollster::block_on(self.states_async())
@@ -32,10 +31,10 @@ impl<M: Model> Simulation<M> {
         Ok(self.memory.states.read_range(&self.gpu, 0, self.memory.states.len()).await?)
     }
 
-    /// The rows of LP memory, LP by LP: [`Model::memory_rows`] of each.
+    /// The rows of LP memory, LP by LP; each has [`Model::memory_rows`].
     ///
     /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
+    /// A [`Fault`] of the run, or a device error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn memory(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
         pollster::block_on(self.memory_async())
@@ -51,7 +50,7 @@ impl<M: Model> Simulation<M> {
     }
 
     /// The buffer of the LPs' states, one after the other, to bind in an application's own passes.
-    /// Its size is rounded up to 16 bytes: `arrayLength` may be larger than the number of LPs.
+    /// Its size is rounded up to 16 bytes: `arrayLength` may exceed the number of LPs.
     pub fn states_buffer(&self) -> &wgpu::Buffer {
         self.memory.states.raw()
     }
@@ -59,7 +58,7 @@ impl<M: Model> Simulation<M> {
     /// The events still pending, by LP and then in order.
     ///
     /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
+    /// A [`Fault`] of the run, or a device error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
         pollster::block_on(self.pending_async())
@@ -73,16 +72,16 @@ impl<M: Model> Simulation<M> {
         self.progress_async().await?;
         let exported =
             transfer::export(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
-        // The loops of a driver may have been cut in that.
+        // The driver may have ended loops of the export.
         self.progress_async().await?;
         Ok(exported.read(&self.gpu, self.memory.run.first_lp).await?)
     }
 
-    /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that
-    /// of [`CpuSimulation`](crate::pdes::CpuSimulation) after the same run.
+    /// The fingerprint of the executed events, the states, LP memory and the pending events. It
+    /// equals that of [`CpuSimulation`](crate::pdes::CpuSimulation) after the same run.
     ///
     /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
+    /// A [`Fault`] of the run, or a device error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn fingerprint(&self) -> Result<Fingerprint, SimulationError> {
         pollster::block_on(self.fingerprint_async())
@@ -102,23 +101,23 @@ impl<M: Model> Simulation<M> {
         let sums = digests.read_range(&self.gpu, 0, digests.len()).await?;
         let cut = self.memory.words().read_range(&self.gpu, DIGEST_CUT as u64, 1).await?[0];
         if cut != 0 {
-            // The run is sound, and can go on; its fingerprint cannot be had on this driver.
+            // The run is unaffected and can continue; this driver cannot compute its fingerprint.
             let lp = self.memory.run.first_lp + cut - 1;
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window: progress.windows, needed: 0 }.into());
         }
         Ok(Fingerprint(sums.into_iter().fold(0, u64::wrapping_add)))
     }
 
-    /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state
-    /// and its LP memory. `at` is what `now()` is there: the end of the last run, say.
+    /// The outputs of all LPs at the time `at`: the model's `fn output`, applied to the state and
+    /// LP memory of each. `at` is the value of `now()` in it, for example the end of the last run.
     ///
-    /// The kernel is built at the first call. Nothing of the run changes.
+    /// The kernel is built at the first call. The run is unchanged.
     ///
     /// # Errors
-    /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a
-    /// time that a run to a time has passed, and for [`Ticks::NEVER`]; a [`Fault`] of the run;
-    /// [`SimulationError::Output`] where `output` fails; [`GpuError::TooLarge`] where the outputs
-    /// of a workgroup's LPs do not fit a binding; the device's error.
+    /// [`SimulationError::NoOutput`] for a model without results; [`SimulationError::ResultTime`]
+    /// for [`Ticks::NEVER`], and for a time before the stop time of an earlier run; a [`Fault`] of
+    /// the run; [`SimulationError::Output`] if `output` fails; [`GpuError::TooLarge`] if the
+    /// outputs of a workgroup's LPs do not fit a binding; a device error.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         pollster::block_on(self.outputs_async(at))
@@ -140,11 +139,11 @@ impl<M: Model> Simulation<M> {
     }
 
     /// The sum, the minimum and the maximum of every column of [`Simulation::outputs`], over all
-    /// LPs, and over the LPs of each class: `classes` names a column of `u32` that says what class
-    /// an LP is of.
+    /// LPs, and over the LPs of each class: `classes` names a column of `u32` with the class of
+    /// each LP.
     ///
-    /// They are made on the device, and exact. Of the outputs, only that column is read back, and
-    /// of the rest some 64 bytes for each column and 1,024 LPs.
+    /// They are computed on the device, and exact. Of the outputs only the column of classes is
+    /// read back, and about 64 bytes for each column and 1,024 LPs.
     ///
     /// # Errors
     /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and

@@ -1,4 +1,4 @@
-//! The same run in another memory: with more room after an overflow, or with another queue design.
+//! Moves a run to another memory: with more room after an overflow, or with another queue design.
 
 use web_time::{Duration, Instant};
 
@@ -18,12 +18,11 @@ use crate::pdes::device::{growth, plans, transfer};
 use crate::pdes::{Capacity, Event, Model, Until};
 
 impl<M: Model> Simulation<M> {
-    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in
-    /// the results.
+    /// Continues with another queue design, whatever was chosen at the start. Results are the same.
     ///
     /// # Errors
-    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is
-    /// no room for it: then all is as it was.
+    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and a device error if there is no room
+    /// for it: then nothing changes.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         pollster::block_on(self.set_queue_async(queue))
@@ -40,7 +39,7 @@ impl<M: Model> Simulation<M> {
         if calendar && !epochs {
             return Err(SimulationError::Calendar);
         }
-        // What was only tried is no choice.
+        // A strategy in a trial is not a choice.
         let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.strategy).windows };
         let strategy = Strategy { queue, windows };
         self.rebuild(strategy, self.memory.capacity(), &[]).await?;
@@ -49,14 +48,15 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Whether a driver has cut the loops of an invocation that serves several LPs because the
-    /// library so chose.
+    /// Whether a driver ended the loops of an invocation that serves several LPs by the library's
+    /// choice.
     pub(super) fn has_long_loops(&self, fault: Fault) -> bool {
         fault.kind == FaultKind::LoopsCut && self.memory.cut.tiles > 1 && self.rebuild.tiles.is_none()
     }
 
-    /// Goes back to the snapshot, with more room, or with an LP to an invocation; or without, and
-    /// tells why. Its errors are faults that neither mends, and the device's.
+    /// Goes back to the snapshot, with larger capacities, or with one LP per invocation. If there
+    /// is no room for that, goes back without, and returns the reason. Fails with faults that
+    /// neither can fix, and with device errors.
     pub(super) async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
         let mut larger = growth::larger(self.memory.capacity(), fault);
         if self.has_long_loops(fault) {
@@ -78,7 +78,7 @@ impl<M: Model> Simulation<M> {
             match self.rebuild(self.strategy, capacity, &ends).await {
                 Ok(()) => {
                     log::info!(
-                        "{fault}: the run goes on with room for {capacity:?}, {} LPs to an invocation",
+                        "{fault}: the run continues with room for {capacity:?}, {} LPs per invocation",
                         self.memory.cut.tiles
                     );
                     return Ok(None);
@@ -94,8 +94,9 @@ impl<M: Model> Simulation<M> {
     /// Continues with another strategy, if the device has room for it.
     pub(super) async fn change(&mut self, strategy: Strategy, ends: &[Until]) -> Result<(), SimulationError> {
         let (before, begin) = (self.strategy, Instant::now());
-        // (Not what the memory has room for: after windows to the event horizon, what relaxations
-        // ask of LPs whose dry runs hold is of long before.)
+        // (The comparison is with the last strategy, not with the memory: after event-horizon
+        // windows, the rows that relaxations read for LPs with valid speculative executions are
+        // outdated.)
         let changed =
             if strategy.queue == before.queue && strategy.windows.found_rows <= before.windows.found_rows {
                 self.change_windows(strategy)
@@ -116,7 +117,7 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Takes the plans for runs that end by a number of events, or for others, where they differ.
+    /// Switches to the plans for event-limited runs, or back, if they differ.
     pub(super) fn count(&mut self, counted: bool) -> Result<(), SimulationError> {
         let declared = self.rebuild.declared;
         let differ = declared.for_run(counted) != declared.for_run(self.counted);
@@ -128,7 +129,7 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// The same run in the same memory, with other windows.
+    /// Continues in the same memory, with other windows.
     fn change_windows(&mut self, strategy: Strategy) -> Result<(), SimulationError> {
         let plans = plans::windows(&self.gpu, &self.recipes(strategy, &self.memory.cut), &self.memory)?;
         self.forget_recorded()?;
@@ -136,7 +137,7 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// The same run with another queue design or other capacities, which hold what it holds.
+    /// Continues with another queue design or other capacities, which hold all pending events.
     pub(super) async fn rebuild(
         &mut self,
         strategy: Strategy,
@@ -146,9 +147,9 @@ impl<M: Model> Simulation<M> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
         let exported = transfer::export(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
-        // The driver may have cut the loops of that.
+        // The driver may have ended loops of the export.
         self.progress_async().await?;
-        // What is sent is held, too, at the latest when it is taken in.
+        // Sent events are pending, too, at the latest when mailboxes are drained.
         let capacity = Capacity { queue: capacity.queue.max(exported.most()), ..capacity };
         let needs = Needs { capacity, ..*needs };
         let Cut { rows, group_size, .. } = old.cut;
@@ -166,7 +167,7 @@ impl<M: Model> Simulation<M> {
         // One at a time: each is as large as the run.
         let snapshots = self.snapshot.take().is_some();
         self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
-            // Not at the price of growth.
+            // A change of the design must not cost the ability to grow.
             Some(Err(error)) if queue != self.strategy.queue => {
                 self.snapshot = new_snapshot(gpu, old).ok();
                 return Err(error.into());
@@ -184,8 +185,8 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// What an application has recorded, and not submitted, does nothing from now on: it works on
-    /// memory that is the run's no more, but for the states, or knows nothing of later ends.
+    /// Disables windows that an application has recorded but not submitted: they use memory that no
+    /// longer belongs to the run, except the states, or do not know later ends.
     fn forget_recorded(&self) -> Result<(), GpuError> {
         for (part, buffer) in &self.plans.runs {
             let mut run = self.memory.run_for(*part);
@@ -195,7 +196,7 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// What to tell of a fault that is a cycle.
+    /// The error for a fault that is a cycle.
     pub(super) async fn cycle(&self, fault: Fault) -> Result<SimulationError, SimulationError> {
         let exported =
             transfer::export(&self.gpu, &self.recipes(self.strategy, &self.memory.cut), &self.memory).await?;
@@ -222,11 +223,11 @@ mod tests {
     use crate::pdes::{CpuSimulation, Options};
     use crate::time::Resolution;
 
-    /// What Auto does, at any window: LPs may have come to different times by then.
+    /// As `Sync::Auto` does, at any window: LPs may be at different times then.
     #[test]
     fn a_run_goes_on_with_other_windows() {
         let gpu = Gpu::new().unwrap();
-        // NVIDIA's driver deadlocks where a device is destroyed while threads end.
+        // NVIDIA's driver deadlocks if a device is destroyed while threads end.
         std::mem::forget(gpu.clone());
         let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
         let mut cpu = CpuSimulation::new(&model, 0).unwrap();

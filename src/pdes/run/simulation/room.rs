@@ -1,5 +1,4 @@
-//! Room for a run: how many LPs an invocation serves, the snapshot, and the memory that takes in a
-//! saved run.
+//! Room for a run: the number of LPs per invocation, the snapshot, and the memory of a resumed run.
 
 use bytemuck::Pod;
 
@@ -19,8 +18,8 @@ use crate::pdes::device::recipes::Recipes;
 use crate::pdes::device::strategy::Strategy;
 use crate::pdes::device::transfer::ExportedEvents;
 
-/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault
-/// of the run, and does not end the device.
+/// Whether another queue design or less room may avoid the error: true unless it is a fault of the
+/// run or the loss of the device.
 pub(super) fn of_design(error: &SimulationError) -> bool {
     !matches!(
         error,
@@ -28,8 +27,8 @@ pub(super) fn of_design(error: &SimulationError) -> bool {
     )
 }
 
-/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one
-/// workgroup's would serve nothing.
+/// The number of LPs that an invocation serves, one after the other. More than one workgroup needs
+/// would serve nothing.
 pub(super) fn tiles_for(
     gpu: &Gpu,
     rows: u32,
@@ -38,12 +37,12 @@ pub(super) fn tiles_for(
     Strategy { queue, windows }: Strategy,
     capacity: Capacity,
 ) -> u32 {
-    // A workgroup chooses its rows by a bit for each tile.
+    // A workgroup selects its rows by a bit for each tile.
     let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
     chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, windows.is_busy)).clamp(1, most)
 }
 
-/// Room for a snapshot.
+/// Allocates a snapshot.
 pub(super) fn new_snapshot<S: Pod, P: Payload>(
     gpu: &Gpu,
     memory: &Memory<S, P>,
@@ -55,8 +54,8 @@ pub(super) fn cannot_grow(error: &GpuError) {
     log::warn!("queues and mailboxes cannot grow: {error}");
 }
 
-/// Makes a memory that holds nothing that of a saved run of the same model, or of a part of it:
-/// what `plans::start` does at the start.
+/// Fills an empty memory from a checkpoint of the same model, for the whole run or a part, instead
+/// of `plans::start`.
 pub(super) fn put<S: Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
@@ -71,7 +70,7 @@ pub(super) fn put<S: Pod, P: Payload>(
     let (held, pending) = (saved.held(lps.clone()), saved.events(lps.clone()));
     ExportedEvents::of_host(gpu, held, pending)?.import(gpu, recipes, memory)?;
     plans::settle(gpu, recipes, memory)?;
-    // Of parts, the first keeps the sum of all.
+    // The first part has the sum of all parts.
     let digest = if lps.start == 0 { saved.digest() } else { 0 };
     memory.put_executed(gpu, saved.executed(lps), digest)
 }

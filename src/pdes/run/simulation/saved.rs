@@ -1,6 +1,6 @@
-//! Runs that are saved, and gone on with.
+//! Saves and resumes runs.
 
-// In browsers, where there are no files, nothing saves by itself.
+// Browsers have no files, so nothing saves automatically there.
 #[cfg(not(target_arch = "wasm32"))]
 use std::{ops::ControlFlow, path::Path};
 
@@ -24,11 +24,11 @@ use crate::pdes::device::transfer;
 use crate::pdes::{Checkpoint, Model, Options};
 
 impl<M: Model> Simulation<M> {
-    /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say
-    /// of speed and capacity holds; seed and replica are the checkpoint's.
+    /// Resumes a run saved by any engine, on any device. `options` define speed and capacity; seed
+    /// and replica come from the checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::new`].
+    /// [`CheckpointError::Foreign`] for a checkpoint of another model; else as [`Simulation::new`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn resume(
         gpu: &Gpu,
@@ -54,11 +54,11 @@ impl<M: Model> Simulation<M> {
         Self::begin(gpu, model, (0..model.lps(), None), options, Some(checkpoint)).await
     }
 
-    /// The run as it is, to go on from there later, on whichever engine: between two runs, or after
-    /// windows that an application submitted.
+    /// The current state of the run, from which any engine can continue later: between two runs, or
+    /// after windows that an application submitted.
     ///
     /// # Errors
-    /// A [`Fault`] of the run, or the device's error; [`CheckpointError::Part`].
+    /// A [`Fault`] of the run, or a device error; [`CheckpointError::Part`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
         pollster::block_on(self.checkpoint_async())
@@ -77,13 +77,13 @@ impl<M: Model> Simulation<M> {
         self.checkpoint_with((windows, events), &[contents], &[(0, self.memory.run.rows as usize)])
     }
 
-    /// What the LPs hold that this is a run of: all, or those of a part.
+    /// The contents of the LPs of this simulation: all, or those of a part.
     pub(super) async fn contents(&self) -> Result<Contents, SimulationError> {
         let (gpu, memory) = (&self.gpu, &self.memory);
         let lps = memory.lps();
         self.progress_async().await?;
         let exported = transfer::export(gpu, &self.recipes(self.strategy, &memory.cut), memory).await?;
-        // The driver may have cut the loops of that.
+        // The driver may have ended loops of the export.
         self.progress_async().await?;
         let (executed, digest) = memory.executed(gpu).await?;
         Ok(Contents::of(
@@ -101,7 +101,8 @@ impl<M: Model> Simulation<M> {
         saved.check_run(&self.rebuild.identity, self.seed)
     }
 
-    /// The run of which all LPs hold this, after so many windows and events: [`Checkpoint::new`].
+    /// The checkpoint of a run from the contents of its parts, after this number of windows and
+    /// events: [`Checkpoint::new`].
     pub(super) fn checkpoint_with(
         &self,
         (windows, events): (u64, u64),
@@ -119,18 +120,18 @@ impl<M: Model> Simulation<M> {
         Ok(Checkpoint::new(&reported, parts, order)?)
     }
 
-    /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at
-    /// `until`, or where `watch` stops it. The file is written by [`Checkpoint::save`], so there is
-    /// a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is
-    /// the last that was written.
+    /// [`Simulation::run_watched`], which saves the run at the intervals of `autosave` and at its
+    /// end: at `until`, or when `watch` stops it. [`Checkpoint::save`] writes the file, so there is
+    /// always a complete one. After a [`Fault`], a lost device, or the end of the process, the file
+    /// is the last one written.
     ///
-    /// For each, the run is brought to a halt between two windows, and read: choose an interval far
-    /// longer than that takes.
+    /// Each save halts the run between two windows and reads it: choose an interval far longer than
+    /// that takes.
     ///
     /// # Errors
-    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] where nothing can be written there,
-    /// before the run, and where the last file could not be written: then the simulation is at its
-    /// end all the same, and can be read, saved elsewhere and run on.
+    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] before the run if nothing can be
+    /// written there, and after it if the last file could not be written. In the second case the
+    /// simulation has reached its end, and can be read, saved elsewhere and continued.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_saving<V: Verdict>(
         &mut self,

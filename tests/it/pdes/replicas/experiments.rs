@@ -1,5 +1,4 @@
-//! What an experiment is made of: points, streams, pieces, a precision, and what is told of its
-//! runs.
+//! Parts of an experiment: points, streams, pieces, a precision, and progress reports.
 
 use super::*;
 
@@ -21,7 +20,7 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         assert_eq!(&reported.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
         assert_eq!(reported.fingerprint, total.fingerprint);
     }
-    // Of the run that is the same alone, the rows of each LP from the third on.
+    // The rows of each LP from the third on, for the run that equals the one without replicas.
     let memory = |results: &Results<_>| -> Vec<Vec<_>> {
         results.runs[0].iter().map(|run| run.as_ref().unwrap().memory.clone()).collect()
     };
@@ -30,7 +29,7 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
     alone.run(end).unwrap();
     let each = alone.memory().chunks_exact(model.memory_rows() as usize);
     assert_eq!(memory(&expected)[0], each.map(|rows| &rows[2..5]).collect::<Vec<_>>().concat());
-    assert!(memory(&expected)[0].iter().flatten().any(|&word| word != 0), "somebody waited");
+    assert!(memory(&expected)[0].iter().flatten().any(|&word| word != 0), "LP memory was used");
     let names: Vec<_> =
         expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["events"], "what else there is to observe, the caller knows");
@@ -67,7 +66,7 @@ fn fingerprints<O>(results: &Results<O>) -> Vec<Vec<u64>> {
 
 #[test]
 fn common_random_numbers_are_common() {
-    // A factor that is none.
+    // A factor without an effect.
     let design = Design::default().cross("idle", [1, 2, 3]).unwrap();
     let experiment = Experiment::new(design, 8, 7);
     let build = |_: &Point<'_>| phold(20, 3, 0.1, 10.0);
@@ -186,7 +185,7 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
         let mut engine = Engine::new(&gpu(), build, mapped(mapping));
         let results = engine.run_watched(&whole, end, |ended, events| reported = (ended, events)).unwrap();
         let ran: u64 = results.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();
-        // Runs that were made again with more room count again.
+        // Runs that were repeated with more capacity count twice.
         assert!(reported.0 == 16 && reported.1 >= ran, "{mapping}: {reported:?}, {ran}");
     }
 }

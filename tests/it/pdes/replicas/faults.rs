@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn one_run_of_thousands_fails_alone() {
     for (case, (from, at)) in [(0, 0), (3, 0), (2, 12_345)].into_iter().enumerate() {
-        // A grid of thousands takes long.
+        // A grid of thousands of runs takes long.
         let (ways, count, culprit) =
             if case == 1 { (&MAPPINGS[..], 200, 37) } else { (&MAPPINGS[..2], 3000, 1037) };
         let build = move |_: &Point<'_>| OddOneOut::new(7).breaking(culprit, from, at);
@@ -17,12 +17,12 @@ fn one_run_of_thousands_fails_alone() {
         assert!(fault.kind == FaultKind::Lookahead && fault.lp >= from, "{fault}");
         let listed: Vec<_> = results.observations[0].failures().map(|failure| failure.replication).collect();
         assert_eq!(listed, [u64::from(culprit)]);
-        // In windows of YAWNS it is found in the same one.
+        // With YAWNS windows it is found in the same one.
         let ways = EngineOptions { queue: Some(QueueDesign::Heap), ..mapped(Mapping::Team) };
         let build = move |point: &Point<'_>| Ok::<_, SimulationError>(build(point));
         let found = Engine::new(&gpu(), build, ways).run(&runs(count), END).unwrap();
         assert_eq!(found.runs[0][number].as_ref().unwrap_err(), fault);
-        // The others are the runs that they are where nobody breaks a rule.
+        // The other runs equal those without a broken rule.
         let sound = agree_on(&gpu(), &runs(count), END, &[], |_| OddOneOut::new(7));
         for (run, (found, sound)) in results.runs[0].iter().zip(&sound.runs[0]).enumerate() {
             assert!(
@@ -32,8 +32,8 @@ fn one_run_of_thousands_fails_alone() {
     }
 }
 
-/// What there is to observe is known from the runs of other points, and that a point has nothing to
-/// tell is the decision.
+/// The columns are known from the runs of other points; a point without observations has its own
+/// decision.
 #[test]
 fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let build = |point: &Point<'_>| {
@@ -54,8 +54,7 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let found = engine.run_until(&experiment, END, &stopping, &["number"]).unwrap();
     assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
     assert_eq!(known(&found.observations), known(&expected.observations));
-    // By itself, it has nothing to be shaped after; and with others before or after it, it goes on
-    // as they are.
+    // Alone, such a point has no columns; with other points before or after it, it has theirs.
     let only = |wrong: i64| {
         let design = Design::default().cross("wrong", [wrong]).unwrap();
         cpu.run(&Experiment::new(design, 5, 42), END).unwrap().observations.remove(0)
@@ -67,8 +66,8 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     }
 }
 
-/// A window of the event horizon is wide where `earliest` says that nothing is sent: of two LPs
-/// that break a rule in it, the one that does so first is at fault in every mapping.
+/// An event-horizon window is wide if `earliest` reports no sends. Of two LPs that break a rule in
+/// it, the one that does so first is reported in every mapping.
 #[test]
 fn the_first_fault_is_told_however_wide_windows_are() {
     let results = agree(&runs(2), Until::time(Ticks::new(5000)), |_| TwoAtFault);
@@ -120,7 +119,7 @@ fn every_broken_rule_is_told_alike() {
             );
         }
     }
-    // A token that goes round at one time for ever.
+    // A token that moves around the ring at one time for ever.
     let ways = [Mapping::Team, Mapping::Thread].map(mapped);
     let results = agree_on(&gpu(), &runs(2), Until::EMPTY, &ways, |_| Ring {
         step: 0,
@@ -132,7 +131,7 @@ fn every_broken_rule_is_told_alike() {
     );
 }
 
-/// The first fault is that of the first window, and what a budget leaves over is in the next one.
+/// The first fault is that of the first window; events beyond a budget are in the next one.
 #[test]
 fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
     let late = Late { lookahead: Ticks::new(1000), events: 200 };
@@ -140,7 +139,7 @@ fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
     assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
 }
 
-/// Also where LPs send each other nothing, so that all of the run lies in one cell of time.
+/// Also if LPs send each other nothing, so that the whole run is one epoch.
 #[test]
 fn a_fault_ends_a_run_that_would_go_on_for_ever() {
     let horizon = EngineOptions { sync: Synchronise::Horizon, ..mapped(Mapping::Team) };
@@ -150,14 +149,14 @@ fn a_fault_ends_a_run_that_would_go_on_for_ever() {
         let mut engine = Engine::new(&gpu(), build, options);
         let results = engine
             .run_watched(&runs(2), Until::EMPTY, |_, events| {
-                assert!(events < 1 << 22, "{options:?}: it goes on for ever")
+                assert!(events < 1 << 22, "{options:?}: it never ends")
             })
             .unwrap();
         assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
     }
 }
 
-/// The error with which all engines that `options` name refuse an experiment.
+/// The error with which all engines for `options` refuse an experiment.
 #[track_caller]
 fn refused<M: CpuModel + Sync>(
     experiment: &Experiment,
@@ -212,7 +211,7 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
         assert!(matches!(error, SimulationError::NoCapacity { what: "queue" }), "{error}");
         let error = refused(&runs(1), end, options, |_| Ok(phold(0, 2, 0.1, 10.0)));
         assert!(matches!(error, SimulationError::NoLps), "{error}");
-        // Call centres never end: that it is refused must not take as long.
+        // Call centres never end: the refusal must not take as long.
         for end in [Until::EMPTY, Until::events(u64::MAX)] {
             let centre = |_: &Point<'_>| {
                 CallCentre::new(2, 2, 1.0, 1.0, 1.0, 32, units()).map_err(|error| error.to_string())
@@ -230,8 +229,8 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
         let error = refused(&two, end, EngineOptions { queue: Some(queue), ..mapped(Mapping::Team) }, fine);
         assert!(matches!(error, SimulationError::TeamQueue), "{error}");
     }
-    // Windows of teams that end neither at the lookahead nor at the event horizon; or there where
-    // nobody can go.
+    // Windows that teams do not support: per-LP bounds, and event-horizon windows without a
+    // lookahead, with another queue, or in an event-limited run.
     let windows = |sync, queue| EngineOptions { sync, queue, ..mapped(Mapping::Team) };
     let none = |_: &Point<'_>| Ok(phold(10, 2, 0.1, 0.0));
     for (error, chosen) in [

@@ -1,8 +1,9 @@
-//! Models of which one run, or one LP, does what no other does.
+//! Models in which one run, or one LP, behaves unlike all others.
 
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{Context, CpuModel, Event, Model, Totals};
 use eventhorizon::time::Ticks;
+use std::borrow::Cow;
 
 /// `tests/wgsl/odd_one_out.wgsl`
 #[derive(Clone, Copy)]
@@ -27,11 +28,11 @@ pub(super) struct OddState {
     seen: u32,
 }
 
-/// For a culprit: all runs.
+/// As the culprit: all runs.
 const EVERY: u32 = u32::MAX - 1;
 
 impl OddOneOut {
-    /// One that breaks no rule.
+    /// A model that breaks no rule.
     pub(super) fn new(lps: u32) -> Self {
         let (at, mean) = (Ticks::ZERO, Ticks::new(900));
         Self { lps, params: OddParams { at, mean, culprit: u32::MAX, from: 0 } }
@@ -41,7 +42,7 @@ impl OddOneOut {
         Self { params: OddParams { culprit, from, at: Ticks::new(at), ..self.params }, ..self }
     }
 
-    /// One of which every run breaks the rule.
+    /// A model that breaks the rule in every run.
     pub(super) fn breaking_always(self) -> Self {
         self.breaking(EVERY, 0, 0)
     }
@@ -72,9 +73,9 @@ impl Model for OddOneOut {
     fn params(&self) -> OddParams {
         self.params
     }
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let replica = totals.column("replica").unwrap();
-        vec![("number", replica.maximum().to_f64())]
+        vec![("number".into(), replica.maximum().to_f64())]
     }
 }
 
@@ -104,8 +105,9 @@ impl CpuModel for OddOneOut {
     }
 }
 
-/// `tests/wgsl/two_at_fault.wgsl`: eight LPs that send each other nothing, and say so: LP 0 goes on
-/// from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
+/// `tests/wgsl/two_at_fault.wgsl`: eight LPs that send each other nothing, as they declare. LP 0
+/// advances tick by tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick
+/// later.
 #[derive(Clone, Copy)]
 pub(super) struct TwoAtFault;
 

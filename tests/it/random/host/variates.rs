@@ -14,8 +14,8 @@ use statrs::distribution::{
 use statrs::function::erf::erfc;
 use statrs::statistics::Distribution;
 
-/// Fails where counts this far from the probabilities come up less than once in a million times.
-/// Cells that expect few counts are put together with their neighbours.
+/// Fails if counts this far from the probabilities occur less than once in a million times. Cells
+/// that expect few counts are joined with their neighbours.
 fn assert_fits(counts: &[u32], probabilities: &[f64], what: &str) {
     assert_eq!(counts.len(), probabilities.len(), "{what}");
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{what}: probabilities of all there is");
@@ -31,14 +31,14 @@ fn assert_fits(counts: &[u32], probabilities: &[f64], what: &str) {
             (cells, count, expected) = (cells + 1.0, 0.0, 0.0);
         }
     }
-    // The last cell takes the rest.
+    // The last cell has the remainder.
     statistic += (count - expected).powi(2) / expected;
     let p = ChiSquared::new(cells).unwrap().sf(statistic);
     assert!(p > 1e-6, "{what}: chi-square {statistic:.1} for {} cells, p = {p:.2e}", cells + 1.0);
 }
 
-/// Draws 2^18 times: compares with the distribution function in 256 cells of the same probability,
-/// and the mean and the variance in ticks with what they should be, to five standard errors.
+/// Draws 2^18 times: compares with the distribution function in 256 cells of equal probability, and
+/// the mean and the variance in ticks with their expected values, to five standard errors.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -173,7 +173,7 @@ fn hyperexponential_variates_are_hyperexponential() {
         variance,
     );
     assert_eq!(stream.position(), 2 << 18, "two draws each");
-    // Which of the two a variate is from, exactly: a fit would not see a probability that is off by
+    // The component of each variate, exactly: a fit would not detect a probability that is wrong by
     // a percent.
     let (mut stream, mut parts) = (Stream::new(2024, 2, 1), Stream::new(2024, 2, 1));
     for _ in 0..10_000 {
@@ -190,7 +190,7 @@ fn truncated_variates_are_what_is_left_of_the_whole() {
         let part = move |x: f64, p: f64| if x < low { -1.0 } else { (p - lower) / (upper - lower) };
         (lower, upper, part)
     };
-    // Low and high in means or medians; whether variates grow with the word.
+    // Low and high in means or medians; whether variates increase with the word.
     let unit = MEAN.0;
     let ticks = |x: f64| Ticks::new((x * unit) as u64);
     let (normal, lognormal) = (Normal::new(4.0, 1.0).unwrap(), LogNormal::new(0.0, 0.8).unwrap());
@@ -263,7 +263,7 @@ fn erlang_sums_at_the_ends_of_the_range() {
     assert!((exponential_unit(0) >> 11).checked_mul(2048).is_some());
     assert_eq!(stream.erlang(2048, Ticks::new(1 << 62)), Ticks::NEVER);
     assert!(stream.erlang(2048, Ticks::new(1 << 52)) < Ticks::NEVER);
-    // One stage is an exponential variate, to the bits that it was cut to.
+    // One stage is an exponential variate, except for the bits that are cut.
     let mut same = stream.clone();
     for _ in 0..1000 {
         let (erlang, exponential) = (stream.erlang(1, MEAN.1), same.exponential(MEAN.1));
@@ -302,13 +302,13 @@ fn geometric_is_as_exact_as_documented() {
     for p in [2f64.powi(-31), 1e-9_f64, 1e-6, 0.001, 0.05, 0.3, 0.5, 0.7, 0.97, 0.999_999, 1.0 - 3.0 * unit] {
         let scale = geometric_scale(p).unwrap();
         let of = |word: u32| (u128::from(exponential_unit(word)) * u128::from(scale)) >> 91;
-        // Around the quantiles of the distribution: every count where they are dense.
+        // Around the quantiles of the distribution: every count if they are dense.
         let top = -22.0 / (-p).ln_1p();
         for step in 0..=1000 {
             let n = (top * f64::from(step) / 1000.0).floor();
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^37")]
             let count = n as u128;
-            // Larger words make smaller variates: how many words leave at most n failures?
+            // Larger words give smaller variates: find the number of words with at most n failures.
             let (mut low, mut high) = (0u64, 1u64 << 32);
             while low < high {
                 let middle = u64::midpoint(low, high);
@@ -323,7 +323,7 @@ fn geometric_is_as_exact_as_documented() {
             }
         }
     }
-    // What the documentation of `Stream::geometric` says, and not much less.
+    // The bound in the documentation of `Stream::geometric`, which is nearly reached.
     assert!((2e-10..2.5e-10).contains(&worst.0), "error, probability, count: {worst:?}");
 }
 
@@ -459,7 +459,7 @@ fn poisson_means_at_the_ends_of_the_range() {
     assert!(poisson_mean(f64::NAN).is_err());
 }
 
-/// How far `normal_unit` is from the exact quantile: the probability that lies between, over the
+/// The distance of `normal_unit` from the exact quantile: the probability in between, over the
 /// density.
 fn normal_error(word: u32) -> f64 {
     let tail = (2.0 * f64::from(word.min(!word)) + 1.0) * 2f64.powi(-33);
@@ -471,7 +471,7 @@ fn normal_error(word: u32) -> f64 {
 #[test]
 fn normal_quantiles_are_as_exact_as_documented() {
     let strided = (0..(1u32 << 31) / 251).into_par_iter().map(|i| i * 251);
-    // Where an octave of -ln(tail) ends, and both ends.
+    // The ends of octaves of -ln(tail), and both ends.
     let ends = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0].into_par_iter().flat_map(|e| {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let word = ((-f64::max(e, 2f64.ln())).exp() * 2f64.powi(32)) as u32;
@@ -482,8 +482,8 @@ fn normal_quantiles_are_as_exact_as_documented() {
         .chain((0..2000).into_par_iter())
         .map(|word| (normal_error(word).abs(), word))
         .reduce(|| (0.0, 0), |a, b| if a.0 < b.0 { b } else { a });
-    // What the documentation of `normal_unit` says, and a word that keeps it honest: the worst of
-    // every 61st.
+    // The bound in the documentation of `normal_unit`, which the worst of every 61st word nearly
+    // reaches.
     assert!(worst.0 < 8.9e-9, "{:e} at {:#x}", worst.0, worst.1);
     assert!(normal_error(0x2366_7c15).abs() > 8.79e-9);
     let mut stream = Stream::new(9, 0, 5);
@@ -540,7 +540,7 @@ fn lognormal_variates_are_as_exact_as_documented() {
             let z = f64::from(normal_unit(word).abs()) * 2f64.powi(-28) + normal_error(word);
             let z = if word < 1 << 31 { -z } else { z };
             let ticks = stream.lognormal(Ticks::new(1 << 50), spread).get() as f64;
-            // Where a tick is not what counts.
+            // Rounding to ticks is negligible.
             if ticks > 2f64.powi(34) && ticks < 2f64.powi(63) {
                 let error = (ticks / (2f64.powi(50) * (sigma * z).exp()) - 1.0).abs();
                 if error / (0.1 + sigma) > worst.0 {
@@ -549,7 +549,7 @@ fn lognormal_variates_are_as_exact_as_documented() {
             }
         }
     }
-    // What the documentation of `Stream::lognormal` says, and not much less.
+    // The bound in the documentation of `Stream::lognormal`, which is nearly reached.
     assert!((1.2e-8..1.4e-8).contains(&worst.0), "{worst:?}");
 }
 
@@ -595,7 +595,7 @@ fn weibull_variates_are_as_exact_as_documented() {
         for _ in 0..20_000 {
             let quantile = exact(stream.clone().draw()).powf(1.0 / shape);
             let ticks = stream.weibull(Ticks::new(1 << 54), power).get() as f64;
-            // Where a tick is not what counts.
+            // Rounding to ticks is negligible.
             if ticks > 2f64.powi(34) && ticks < 2f64.powi(63) {
                 let error = (ticks / (2f64.powi(54) * quantile) - 1.0).abs() / (0.1 + 1.0 / shape);
                 if error > worst.0 {
@@ -604,7 +604,7 @@ fn weibull_variates_are_as_exact_as_documented() {
             }
         }
     }
-    // What the documentation of `Stream::weibull` says, and not much less.
+    // The bound in the documentation of `Stream::weibull`, which is nearly reached.
     assert!((1e-8..1.2e-8).contains(&worst.0), "{worst:?}");
 }
 

@@ -1,5 +1,4 @@
-//! Whether intervals hold what they promise: over many experiments with known means, on fixed
-//! seeds.
+//! The coverage of intervals: many experiments with known means, on fixed seeds.
 
 use super::{assert_close, sample};
 use eventhorizon::random::Stream;
@@ -47,7 +46,7 @@ fn the_interval_of_skewed_samples_comes_close() {
         let mut stream = Stream::new(2, experiment, 0);
         (0..60).map(|_| exponential(&mut stream, 1.0)).collect()
     });
-    // Below its level, as it must be for skewed observations, and near it at 60 of them.
+    // Below its level, as expected for skewed observations, and near it with 60 of them.
     assert!((0.92..0.96).contains(&share), "{share}");
 }
 
@@ -85,11 +84,12 @@ fn theory_lies_in_the_interval_of_mm1_at_the_stated_rate() {
     assert!((0.91..0.98).contains(&share), "{share}");
 }
 
-/// Share turned away, and waiting time per arrival, of the first arrivals at an empty system.
+/// The share of blocked arrivals and the waiting time per arrival, for the first arrivals at an
+/// empty system.
 fn mmck(stream: &mut Stream, servers: usize, room: usize, arrivals: u32) -> (f64, f64) {
     let (mut now, mut turned_away, mut waited) = (0.0, 0, 0.0);
-    // Departure times of those in the system, in order of arrival; service is first come, first
-    // served.
+    // The departure times of those in the system, in order of arrival, which is the order of
+    // service.
     let mut leaves: Vec<f64> = Vec::new();
     for _ in 0..arrivals {
         leaves.retain(|&time| time > now);
@@ -122,8 +122,8 @@ fn theory_lies_in_the_interval_of_mmck_at_the_stated_rate() {
     assert!((0.91..0.98).contains(&share), "{share}");
 }
 
-/// The mean of exponentials by inversion is monotone in the draws, so pairs narrow its interval;
-/// and without pairing the halves, the interval would be wrong.
+/// The mean of exponentials by inversion is monotone in the draws, so pairs narrow its interval.
+/// Without pairing the halves, the interval would be wrong.
 #[test]
 fn antithetic_pairs_cover_and_are_narrower() {
     const PAIRS: u64 = 50;
@@ -155,7 +155,8 @@ fn antithetic_pairs_cover_and_are_narrower() {
     assert!(narrower > 990, "{narrower}");
 }
 
-/// A queue at two service rates with the same draws: the difference is far sharper than the points.
+/// A queue at two service rates with the same draws: the difference is far more precise than the
+/// points.
 #[test]
 fn common_random_numbers_sharpen_a_comparison() {
     let point = |service, seed| {

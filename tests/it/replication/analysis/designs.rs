@@ -87,7 +87,7 @@ fn values_that_do_not_fit_are_named_with_their_place() {
         "point 1 (line 3): factor `i` is `fast`, which is not a number"
     );
     assert!(refused("1", "1", "1", "").contains("factor `f` is ``"));
-    // From a program there is no line.
+    // From a program there is no line number.
     let design = Design::default().cross("n", [-1_i64]).unwrap();
     let error = pack(&design, &layout, Some(&[0; 24])).unwrap_err();
     assert!(error.to_string().starts_with("point 0: factor `n` is -1"), "{error}");

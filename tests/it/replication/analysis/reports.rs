@@ -3,7 +3,7 @@ use eventhorizon::statistics::{
     AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
 };
 
-/// Two points with a column of 64-bit counts and one of f32; one failure, and a point of a single
+/// Two points with a column of 64-bit counts and one of f32; one failure; a point with a single
 /// replication.
 fn report() -> Report {
     let columns = vec![
@@ -146,7 +146,7 @@ fn reports_leave_out_what_the_model_hides() {
     assert_eq!(listed(&point.select(&["wait_ticks"]).unwrap()), ["wait_ticks"]);
 }
 
-/// How often a text stands in another.
+/// The number of times that a text occurs in another.
 fn count(svg: &str, text: &str) -> usize {
     svg.matches(text).count()
 }

@@ -1,4 +1,4 @@
-//! Selection of the best system: the guarantee, the paper's quantities, and what is refused.
+//! Selection of the best system: the guarantee, the paper's quantities, and invalid inputs.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ fn normal(stream: &mut Stream) -> f64 {
     f64::from(normal_unit(stream.draw())) / f64::from(1 << 28)
 }
 
-/// Systems with these means and deviations; `shared` of the variance is of what a replication draws
-/// for all of them, if random numbers are common.
+/// Systems with these means and deviations. With common random numbers, the share `shared` of the
+/// variance is common to all systems in a replication.
 #[derive(Clone)]
 struct Systems<'a> {
     means: &'a [f64],
@@ -29,8 +29,8 @@ impl Systems<'_> {
         Experiment::new(Design::default().cross("system", systems).unwrap(), 0, seed)
     }
 
-    /// As an engine does it: streams are keyed by the number of the point in the design that is
-    /// given, which is another one once systems have ended.
+    /// Works like an engine: streams are keyed by the number of the point in the given design,
+    /// which changes when systems have been eliminated.
     fn run(
         &self,
         experiment: &Experiment,
@@ -55,8 +55,7 @@ impl Systems<'_> {
         points.collect()
     }
 
-    /// How many of so many selections are correct, and the observations that each took of a system
-    /// on average.
+    /// The number of correct selections among `runs`, and the mean observations per system.
     fn correct(&self, selection: Selection, best: usize, runs: u64) -> (u64, f64) {
         let seeds = (0..runs).into_par_iter();
         let all = seeds.map(|seed| {
@@ -74,8 +73,8 @@ impl Systems<'_> {
     }
 }
 
-/// The least favourable means: all others are worse by just the indifference. Four standard errors
-/// below the promise is a failure.
+/// The least favourable means: all others are worse by exactly the indifference. Four standard
+/// errors below the guarantee is a failure.
 #[test]
 fn selections_are_correct_as_often_as_promised() {
     const RUNS: u64 = 2000;
@@ -97,7 +96,7 @@ fn selections_are_correct_as_often_as_promised() {
         assert!(correct as f64 / RUNS as f64 > level - 4.0 * error, "{what}: {correct} of {RUNS}");
         taken.push(each);
     }
-    // What is shared cancels in differences: a third of their variance is left.
+    // Common parts cancel in differences, which keep a third of their variance.
     assert!(taken[3] < taken[1] * 0.8, "{taken:?}");
 }
 
@@ -141,7 +140,8 @@ fn system(values: &[f64]) -> Observations {
     super::sample(Values::F64(values.to_vec()))
 }
 
-/// Ten observations of a first stage by hand: differences of variance 10 / 9, and 1 - level = 0.05.
+/// Ten observations of a first stage, computed by hand: differences of variance 10 / 9, and 1 -
+/// level = 0.05.
 #[test]
 fn the_bounds_are_those_of_the_paper() {
     let up = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
@@ -152,15 +152,15 @@ fn the_bounds_are_those_of_the_paper() {
     let screening = selection.screen(&[system(&up), system(&[0.0; 10])], "x").unwrap();
     assert_eq!(screening.at_most, needed.floor() as u64 + 1);
     assert_eq!((screening.best, screening.survivors.len()), (None, 2));
-    // The sums have to differ by (needed - r) * 0.25 to end one: the eleventh observation does it,
-    // or does not.
+    // A system is eliminated if the sums differ by (needed - r) * 0.25: the eleventh observation
+    // suffices, or does not.
     for (more, ends) in [(0.25 * (needed - 11.0) + 1e-9, true), (0.25 * (needed - 11.0) - 1e-9, false)] {
         let longer = |last: f64, values: &[f64]| system(&[values, &[last]].concat());
         let screening = selection.screen(&[longer(more, &up), longer(0.0, &[0.0; 10])], "x").unwrap();
         assert_eq!(screening.best, ends.then_some(0), "{more}");
         assert_eq!(screening.eliminated, [None, ends.then_some(11)], "{more}");
     }
-    // Without any variance the first stage decides; of equal systems it is the first.
+    // Without variance the first stage decides; of equal systems the first wins.
     let same = selection.screen(&[system(&[1.0; 10]), system(&[1.0; 10])], "x").unwrap();
     assert_eq!((same.best, same.at_most), (Some(0), 10));
 }
@@ -187,7 +187,7 @@ fn what_cannot_be_selected_from_is_refused() {
         &[system(&[1.0, 2.0].repeat(10)), two[0].clone()],
         "choose a larger one",
     );
-    // Survivors that do not go on alike.
+    // Survivors with different numbers of observations.
     let values: Vec<f64> = (0..40).map(|i| f64::from(i % 2)).collect();
     refused(fine, &[system(&values), system(&[0.5; 30])], "40 needed and 30 of point 1");
     let column = Column { name: "x".into(), values: Values::F64(vec![1.0; 30]) };
@@ -196,7 +196,7 @@ fn what_cannot_be_selected_from_is_refused() {
     refused(fine, &[two[0].clone(), failed], "1 replication of point 1 failed");
     let pairs = Observations::new(30, vec![column], [], Pairing::Antithetic).unwrap();
     refused(fine, &[two[0].clone(), pairs], "pairing");
-    // An engine that gives the observations of all points, and not of those that are left.
+    // An engine that returns observations of all points, not only of the remaining ones.
     let systems = Systems { means: &[1.0, 1.0, -50.0], deviations: &[1.0; 3], shared: 0.0 };
     let all = systems.experiment(1);
     let error = fine

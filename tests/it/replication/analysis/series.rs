@@ -15,7 +15,7 @@ fn mser5_cuts_a_step_where_it_is() {
             (0..100).map(|i| if i < step { 100.0 } else { f64::from(u8::from(i % 2 == 0)) }).collect();
         assert_eq!(mser5(&series).unwrap(), step as usize);
     }
-    // What fills no group of five is not looked at.
+    // An incomplete group of five is ignored.
     let mut series = vec![1.0; 54];
     series[53] = 1e9;
     assert_eq!(mser5(&series).unwrap(), 0);
@@ -45,7 +45,7 @@ fn a_series_that_does_not_settle_is_refused() {
 
 #[test]
 fn batch_means_by_hand() {
-    // One left out, then batches of two with means 1, 2, 1, 2, 1, 2, 1, 2.
+    // One value is omitted, then batches of two with means 1, 2, 1, 2, 1, 2, 1, 2.
     let mut series = vec![1000.0];
     for _ in 0..4 {
         series.extend([0.0, 2.0, 2.0, 2.0]);
@@ -53,7 +53,7 @@ fn batch_means_by_hand() {
     let batches = batch_means(&series, 8, 0.95).unwrap();
     assert_eq!((batches.batches, batches.batch_size, batches.left_out), (8, 2, 1));
     assert_eq!(batches.mean, 1.5);
-    // Variance 8 / 4 / 7, and t of 7 degrees of freedom.
+    // Variance 8 / 4 / 7, and Student's t with 7 degrees of freedom.
     assert_close(batches.interval.half_width, 2.364_624_251_592_79 * (2.0_f64 / 7.0 / 8.0).sqrt(), 9);
     // 1 - 7 / (2 * 2): batches that alternate.
     assert_eq!(batches.lag1, -0.75);

@@ -50,7 +50,7 @@ fn student_quantiles_invert_the_distribution() {
                 sum += term;
             }
             let error = (sine * sum - level).abs();
-            // Of the part outside the interval.
+            // The error of the part outside the interval.
             assert!(error < 1e-7 * (1.0 - level), "{degrees} {level}: {t} covers {error:e} more or less");
         }
     }
@@ -63,7 +63,7 @@ fn certified_means_and_deviations() {
     let one = sample(Values::U32(vec![10_000_001, 10_000_003, 10_000_002])).summary("x", 0.95).unwrap();
     assert_eq!((one.mean, one.variance), (Some(10_000_002.0), Some(1.0)));
     for (offset, digits) in [(1.0, 14), (1_000_000.0, 9), (10_000_000.0, 8)] {
-        // The digits are those that the inputs have left in f64.
+        // f64 keeps this number of digits of the inputs.
         let values = (0..1001).map(|i| offset + if i == 0 { 0.2 } else { [0.3, 0.1][i % 2] });
         let summary = sample(Values::F64(values.collect())).summary("x", 0.95).unwrap();
         assert_close(summary.mean.unwrap(), offset + 0.2, 15);
@@ -85,7 +85,7 @@ fn a_small_sample_by_hand() {
     assert!(interval.contains(interval.lower) && !interval.contains(interval.lower - 1e-9));
 }
 
-/// 64-bit counts whose sums and squares leave 64 and 128 bits.
+/// 64-bit counts with sums and squares beyond 64 and 128 bits.
 #[test]
 fn huge_counts_are_summed_exactly() {
     let top = u64::MAX;
@@ -143,7 +143,7 @@ fn failed_replications_are_listed_and_never_averaged_in() {
     let point = Observations::new(4, columns, [failure(1, 7)], Pairing::Independent).unwrap();
     let summary = point.summary("n", 0.95).unwrap();
     assert_eq!((summary.replications, summary.failed, summary.observations), (4, 2, 2));
-    // A replication with one unusable value is out of every column.
+    // A replication with one unusable value is excluded from every column.
     assert_eq!((summary.mean, summary.max), (Some(2.0), Some(3.0)));
     let failures: Vec<_> = point.failures().collect();
     let not_a_number = Failure { replication: 3, cause: FailureCause::NotANumber("f".into()) };
@@ -183,7 +183,7 @@ fn outputs_are_read_by_the_layout_of_the_struct() {
     assert_eq!(read, expected);
     let short = columns(&layout, &bytes[1..], 2);
     assert!(matches!(short, Err(AnalysisError::OutputBytes { got: 47, replications: 2, stride: 24 })));
-    // Structs and arrays within give a column for each number.
+    // Structs and arrays inside give a column for each number.
     let text = "struct Sum { total: vec4<u32>, n: vec2<u32>, more: vec2<u32> } struct Output { sum: Sum, bins: array<u32, 4> }";
     let layout = Program::link("t", &[Source::new("o.wgsl", text)]).unwrap().layout("Output").unwrap();
     let bytes: Vec<u8> = (1..=12_u32).flat_map(u32::to_le_bytes).collect();
@@ -191,7 +191,7 @@ fn outputs_are_read_by_the_layout_of_the_struct() {
     assert_eq!(read[0], column("sum.total", Values::U128(vec![4 << 96 | 3 << 64 | 2 << 32 | 1])));
     assert_eq!(read[1], column("sum.n", Values::U64(vec![6 << 32 | 5])));
     assert_eq!(read[6], column("bins[3]", Values::U32(vec![12])));
-    // Of 128 bits, sums are those of f64.
+    // Sums of 128-bit values are those of f64.
     let of = |n| Values::U128(vec![n; 2]);
     let summary = sample(of(1 << 100)).summary("x", 0.95).unwrap();
     assert_eq!((summary.mean, summary.variance), (Some(2f64.powi(100)), Some(0.0)));
@@ -229,28 +229,28 @@ fn pooled_columns_are_functions_of_means() {
     ];
     let mut point = Observations::new(5, columns, [], Pairing::Independent).unwrap();
     point.pool("mean", &["sum", "count"], |means| means[0] / means[1]).unwrap();
-    // Nothing over nothing is no failure, and adds nothing.
+    // Zero over zero is no failure, and adds nothing.
     let summary = point.summary("mean", 0.95).unwrap();
     assert_eq!((summary.failed, summary.observations, summary.mean), (0, 5, Some(4.0)));
     assert_eq!((summary.min, summary.max), (Some(3.0), Some(5.0)));
     assert_eq!(point.quantiles("mean", &[0.5]).unwrap(), Some(vec![3.75]));
-    // The jackknife of a ratio: 4 without each of them, and what the others change it by.
+    // The jackknife of a ratio: 4, and its values without each replication.
     let without = [30.0 / 8.0, 4.0, 37.0 / 9.0, 20.0 / 5.0, 33.0 / 8.0];
     let pseudo = without.map(|value| 20.0 - 4.0 * value);
     let expected = sample(Values::F64(pseudo.to_vec())).summary("x", 0.95).unwrap();
     assert_close(summary.interval.unwrap().half_width, expected.interval.unwrap().half_width, 12);
-    // It goes with what it is made of.
+    // A ratio is selected together with its columns.
     let selected = point.select(&["mean"]).unwrap();
     assert_eq!(selected.shown().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["mean"]);
     assert_eq!(selected.summary("mean", 0.95).unwrap(), summary);
-    // Of two points, the difference; of more replications, that of all.
+    // The difference of two points; with more replications, that of all.
     let mut other = point.clone();
     let difference = compare(&point, &other, "mean", 0.95).unwrap();
     assert_eq!((difference.mean, difference.interval.unwrap().half_width), (Some(0.0), 0.0));
     other.append(point).unwrap();
     let both = other.summary("mean", 0.95).unwrap();
     assert_eq!((both.observations, both.mean), (10, Some(4.0)));
-    // Pairs are left out together.
+    // Pairs are omitted together.
     let columns =
         vec![column("sum", Values::U32(vec![1, 3, 6, 2])), column("count", Values::U32(vec![1, 1, 2, 2]))];
     let mut pairs = Observations::new(4, columns, [], Pairing::Antithetic).unwrap();
@@ -279,8 +279,8 @@ fn appended_replications_follow() {
     assert!(matches!(error, AnalysisError::Mismatch { what: "columns", .. }), "{error}");
 }
 
-/// Sums of a simulation are integers as long as all of them fit; whether they do must not decide
-/// whether a precision can be reached.
+/// Sums of a simulation are integers as long as all of them fit; that must not decide whether a
+/// precision can be reached.
 #[test]
 fn integers_and_reals_go_together_as_if_they_had_been_made_together() {
     let large = 1_u64 << 53;
@@ -323,7 +323,7 @@ fn points_are_compared_replication_by_replication() {
         let columns = vec![column("x", Values::U32(values.to_vec()))];
         Observations::new(values.len(), columns, failures, Pairing::Independent).unwrap()
     };
-    // Far apart in level, close in difference: 1, 2, 3.
+    // Different levels, similar differences: 1, 2, 3.
     let left = point(&[10, 2000, 300_000, 5], vec![failure(3, 1)]);
     let right = point(&[11, 2002, 300_003, 7], vec![]);
     let difference = compare(&left, &right, "x", 0.95).unwrap();

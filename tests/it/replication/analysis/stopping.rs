@@ -35,9 +35,9 @@ fn it_asks_for_what_the_square_root_law_says() {
     // Twice too wide: four times as many.
     let Decision::Continue(more) = next(&rule, &[summary(1000, 2.0)], NO_TIME) else { panic!() };
     assert!((2980..3040).contains(&more), "{more}");
-    // The widest column decides, wherever it stands.
+    // The widest column decides, in any position.
     assert_eq!(next(&rule, &[summary(1000, 2.0), summary(1000, 0.5)], NO_TIME), Decision::Continue(more));
-    // Nearly there, and far away: steps stay within a tenth of, and nine times, what there is.
+    // Nearly there, and far away: steps stay between a tenth and nine times the current number.
     assert_eq!(next(&rule, &[summary(1000, 1.001)], NO_TIME), Decision::Continue(100));
     assert_eq!(next(&rule, &[summary(1000, 90.0)], NO_TIME), Decision::Continue(9000));
 }
@@ -56,7 +56,7 @@ fn it_says_which_budget_ended_the_run() {
     let replications = rule(0.01, Some(1200), None);
     assert_eq!(next(&replications, &[summary(1000, 2.0)], NO_TIME), Decision::Continue(200));
     assert_eq!(next(&replications, &[summary(1200, 2.0)], NO_TIME), Decision::ReplicationsSpent);
-    // Reached on the last replication is reached.
+    // A precision that the last replication reaches is reached.
     assert_eq!(next(&replications, &[summary(1200, 0.5)], NO_TIME), Decision::Reached);
     let time = rule(0.01, None, Some(10));
     let at = |seconds| next(&time, &[summary(1000, 2.0)], Duration::from_secs(seconds));
@@ -64,9 +64,9 @@ fn it_says_which_budget_ended_the_run() {
     // 1000 took 8 seconds, so 250 fit the last 2.
     assert_eq!(at(8), Decision::Continue(250));
     assert_eq!(at(10), Decision::TimeSpent);
-    // There is always a first look.
+    // There is always a first step.
     assert_eq!(next(&time, &[], Duration::from_secs(11)), Decision::Continue(30));
-    // A slow model still gets one more look.
+    // A slow model still gets one more step.
     let slow = Duration::from_millis(9_999);
     assert_eq!(next(&time, &[summary(30, 2.0)], slow), Decision::Continue(1));
 }
@@ -81,7 +81,7 @@ fn events_are_a_budget_that_no_clock_changes() {
         assert_eq!(rule.next(Pairing::Independent, summaries, spent(1000)), decision);
         decision
     };
-    // There is always a first look.
+    // There is always a first step.
     assert_eq!(at(0, &[]), Decision::Continue(30));
     // 1000 took 40,000, so 250 fit the rest.
     assert_eq!(at(40_000, &[summary(1000, 2.0)]), Decision::Continue(250));
@@ -142,8 +142,8 @@ fn a_run_ends_at_its_precision() {
         }
     };
     assert_eq!(end, Decision::Reached);
-    // The exponential needs about (1.96 / 0.02)^2 = 9,604, reached in a few looks with no great
-    // overshoot.
+    // The exponential needs about (1.96 / 0.02)^2 = 9,604, reached in a few steps without much
+    // excess.
     assert!((8_500..12_000).contains(&values.len()) && looks <= 6, "{} in {looks}", values.len());
 }
 
@@ -171,7 +171,7 @@ fn settings_that_cannot_be_met_are_refused() {
 }
 
 proptest! {
-    /// Whatever is known, a run comes to its end within the budget.
+    /// For any observations, a run ends within the budget.
     #[test]
     fn every_run_ends_within_its_budget(budget in 30_u64..100_000, n in 0_usize..2000, half in 0.0..1e6_f64, pairs in any::<bool>()) {
         let pairing = if pairs { Pairing::Antithetic } else { Pairing::Independent };

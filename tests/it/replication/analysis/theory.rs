@@ -20,8 +20,8 @@ fn mm1_in_the_steady_state() {
 fn the_first_clients_of_mm1() {
     let queue = Mm1::new(0.8, 1.0).unwrap();
     assert_eq!(queue.time_in_queue_of(0), 0.0);
-    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: by the lack of
-    // memory for 1 / 1.0.
+    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: without memory,
+    // for 1 / 1.0.
     assert_close(queue.time_in_queue_of(1), 0.8 / 1.8, 14);
     // Client 2, by its three cases: it finds 2 (waits 2), or 1 (waits 1), or 0.
     let (up, down) = (0.8 / 1.8, 1.0 / 1.8);
@@ -40,8 +40,7 @@ fn late_clients_of_mm1_are_in_the_steady_state() {
     let queue = Mm1::new(0.8, 1.0).unwrap();
     assert_close(queue.time_in_queue_of(10_000), 4.0, 9);
     assert_close(queue.time_in_queue_of(1_000_000), 4.0, 9);
-    // The mean keeps the memory of the start: it falls short by a constant over the number of
-    // clients.
+    // The mean depends on the start: it is too small by a constant over the number of clients.
     let (a, b) = (queue.time_in_queue_of_first(10_000), queue.time_in_queue_of_first(20_000));
     assert!(a < 4.0 && 4.0 - a > 1e-3);
     assert_close((4.0 - a) / (4.0 - b), 2.0, 6);
@@ -50,8 +49,8 @@ fn late_clients_of_mm1_are_in_the_steady_state() {
     assert_close(hours.time_in_queue_of_first(500) * 60.0, queue.time_in_queue_of_first(500), 12);
 }
 
-/// Two roads to the same expectation: Spitzer's identity, and the chain of the numbers found on
-/// arrival with room for all.
+/// Two methods for the same expectation: Spitzer's identity, and the chain of the numbers found on
+/// arrival with unlimited places.
 #[test]
 fn mm1_is_mmck_with_room_for_all() {
     for (arrival, service) in [(0.8, 1.0), (1.0, 1.0), (3.0, 2.0), (0.1, 4.0), (0.99, 1.0)] {
@@ -65,9 +64,9 @@ fn mm1_is_mmck_with_room_for_all() {
     }
 }
 
-/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, room for seven
+/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, places for seven
 /// cars, one arrival per minute, six minutes each. Their p_0 is 0.00088, L 6.06, W 12.3 minutes,
-/// and 30.3 cars per hour are turned away.
+/// and 30.3 cars per hour are rejected.
 #[test]
 fn mmck_of_the_textbook() {
     let cars = Mmck::new(1.0, 1.0 / 6.0, 3, 7).unwrap();
@@ -89,9 +88,9 @@ fn mmck_at_its_corners() {
     let (rho, room) = (0.8_f64, 9);
     let blocking = Mmck::new(0.8, 1.0, 1, room).unwrap().blocking();
     assert_close(blocking, (1.0 - rho) * rho.powi(9) / (1.0 - rho.powi(10)), 13);
-    // M/M/2 with room for all: Erlang's C is 1/3 at load 1/2, and the waiting time C / (2 - 1).
+    // M/M/2 with unlimited places: Erlang's C is 1/3 at load 1/2, and the waiting time C / (2 - 1).
     assert_close(Mmck::new(1.0, 1.0, 2, 300).unwrap().time_in_queue(), 1.0 / 3.0, 12);
-    // Weights that leave the range of f64 before they are scaled.
+    // Weights that exceed the range of f64 before they are scaled.
     let huge = Mmck::new(1e6, 1.0, 1, 2000).unwrap();
     assert_close(huge.blocking(), 1.0 - 1e-6, 12);
     assert_close(huge.probabilities().iter().sum::<f64>(), 1.0, 12);
@@ -102,9 +101,9 @@ fn mmck_at_its_corners() {
 fn finite_runs_of_mmck_approach_the_steady_state() {
     let queue = Mmck::new(2.5, 1.0, 3, 6).unwrap();
     assert_eq!(queue.blocking_of_first(0), 0.0);
-    // Nobody is turned away before the room can be full.
+    // No arrival is rejected before all places can be taken.
     assert_eq!(queue.blocking_of_first(6), 0.0);
-    // The seventh arrival is, if all six before it came before any service ended.
+    // The seventh arrival is rejected if all six before it arrived before any service ended.
     let fill: f64 = (1..=6).map(|n| 2.5 / (2.5 + f64::from(n.min(3)))).product();
     assert_close(queue.blocking_of_first(7), fill / 7.0, 13);
     assert_close(queue.blocking_of_first(1_000_000), queue.blocking(), 4);
@@ -122,13 +121,13 @@ fn impossible_queues_are_refused() {
     let error = Mmck::new(1.0, 1.0, 4, 3).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the room is 3; count the clients in service too: at least the number of servers"
+        "the room is 3; it includes clients in service: choose at least the number of servers"
     );
 }
 
 /// "Designing a call center with impatient customers" by its numbers: 48 calls a minute, 50 agents,
-/// a minute each, patience of two minutes. Of the calls 3.1 % are lost, the mean wait is 3.7
-/// seconds, 3 calls wait, and the agents work 93 % of the time. (Without abandonment, 20.8 seconds,
+/// a minute each, patience of two minutes. 3.1 % of the calls are lost, the mean wait is 3.7
+/// seconds, 3 calls wait, and the agents work 93 % of the time. (Without abandonment: 20.8 seconds,
 /// 17 calls and 96 %.)
 #[test]
 fn erlang_a_of_the_paper() {
@@ -138,20 +137,20 @@ fn erlang_a_of_the_paper() {
     assert_close(rounded(60.0 * centre.time_in_queue(), 0.1), 3.7, 12);
     assert_close(rounded(centre.number_waiting(), 1.0), 3.0, 12);
     assert_close(rounded(centre.utilisation(), 0.01), 0.93, 12);
-    // Patience without end is Erlang-C, whose line a large room holds.
+    // Unlimited patience is Erlang-C, with a line that many places hold.
     let patient = ErlangA::new(48.0, 1.0, 1e-9, 50).unwrap();
     let roomy = Mmck::new(48.0, 1.0, 50, 1050).unwrap();
     assert_close(patient.time_in_queue(), roomy.time_in_queue(), 5);
     assert_close(rounded(60.0 * patient.time_in_queue(), 0.1), 20.8, 12);
-    // More than can be served, for ever: nobody could sum that.
+    // A permanent overload: the sum has too many terms.
     let error = ErlangA::new(48.0, 1.0, 1e-9, 40).unwrap_err();
     assert!(error.to_string().contains("1e-9") || error.to_string().contains("0.000000001"), "{error}");
-    // And with those that can be summed, the line is as long as it takes for as many to leave.
+    // If the sum is finite, the line is so long that as many customers leave as cannot be served.
     let crowded = ErlangA::new(48.0, 1.0, 1e-3, 40).unwrap();
     assert_close(crowded.number_waiting(), 8000.0, 6);
 }
 
-/// The chain as M/M/c/K solves it where patience and service end at the same rate: M/M/infinity, a
+/// The chain as M/M/c/K solves it, if patience and service end at the same rate: M/M/infinity, a
 /// Poisson distribution.
 #[test]
 fn erlang_a_whose_patience_is_as_long_as_service() {
@@ -162,24 +161,24 @@ fn erlang_a_whose_patience_is_as_long_as_service() {
         poisson *= 8.0 / f64::from(n);
     }
     assert_close(centre.number_in_system(), 8.0, 13);
-    // What comes in is served or leaves.
+    // Every customer is served or leaves.
     let served = centre.utilisation() * 3.0 * 0.5;
     assert_close(4.0 * centre.abandonment() + served, 4.0, 13);
 }
 
-/// The wait of the served against the equations of the line, customer by customer: from place j, a
-/// customer moves to j - 1, or leaves.
+/// The wait of served customers against the equations of the line: from place j, a customer moves
+/// to j - 1, or leaves.
 #[test]
 fn erlang_a_waits_of_the_served() {
     let (arrival, service, abandonment, servers) = (5.0, 1.0, 0.7, 4_u32);
     let centre = ErlangA::new(arrival, service, abandonment, servers).unwrap();
     let working = f64::from(servers) * service;
-    // Probability to be served, and the expectation of the wait where that happens (0 where not),
-    // from the place ahead of which `ahead` wait.
+    // The probability to be served, and the expectation of the wait over that event (0 otherwise),
+    // from the place with `ahead` customers before it.
     let (mut reached, mut wait) = (vec![], vec![]);
     for ahead in 0..centre.probabilities().len() {
-        // Those ahead who leave, or a server who takes the first, move it on; at the head, only the
-        // latter does.
+        // It moves up if a customer before it leaves or begins service; at the head, only by the
+        // latter.
         let moves = working + ahead as f64 * abandonment;
         let (held, on) = (1.0 / (moves + abandonment), moves / (moves + abandonment));
         let (next, rest) = if ahead == 0 { (1.0, 0.0) } else { (reached[ahead - 1], wait[ahead - 1]) };
@@ -244,7 +243,7 @@ fn priorities_are_those_of_the_chain() {
 
 #[test]
 fn priorities_at_their_corners() {
-    // The first class does not see the others, and where all are served alike, their customers are
+    // The first class is not affected by the others; if all services are alike, the customers are
     // those of M/M/1 in another order.
     let queue = Priorities::new(&[(0.2, 1.0), (0.3, 1.0), (0.4, 1.0)]).unwrap();
     assert_close(queue.time_in_system(0).unwrap(), Mm1::new(0.2, 1.0).unwrap().time_in_system().unwrap(), 14);
@@ -253,7 +252,7 @@ fn priorities_at_their_corners() {
     assert_close(number, Mm1::new(0.9, 1.0).unwrap().number_in_system().unwrap(), 12);
     assert_close(queue.load(3), 0.9, 14);
     assert_eq!(queue.time_in_system(3), None);
-    // Too much for the last class alone.
+    // An overload for the last class only.
     let full = Priorities::new(&[(0.5, 1.0), (0.5, 1.0)]).unwrap();
     assert_eq!((full.time_in_system(0), full.time_in_system(1)), (Some(2.0), None));
     assert!(matches!(Priorities::new(&[(0.5, 0.0)]), Err(AnalysisError::Setting { .. })));
@@ -271,7 +270,7 @@ fn closed_networks_by_convolution() {
         (vec![(16, 1.0)], 16.0 * 0.01, 40),
         (vec![(3, 0.5)], 40.0, 12),
     ] {
-        // Those who do not wait: delay^k / k!.
+        // Stations without waiting: delay^k / k!.
         let mut g = vec![1.0_f64];
         for k in 1..=customers {
             g.push(g[k - 1] * delay / k as f64);
@@ -334,7 +333,8 @@ fn mg1_with_exponential_service_is_mm1_and_has_its_priorities() {
         assert_close(queue.time_in_system_preemptive(class).unwrap(), expected, 12);
     }
     assert_eq!(queue.time_in_system_preemptive(3), None);
-    // Kleinrock's conservation law: the loads' mean of the waits does not depend on who goes first.
+    // Kleinrock's conservation law: the loads' mean of the waits does not depend on the order of
+    // service.
     let loads = classes.map(|(arrival_rate, rate)| arrival_rate / rate);
     let waits = [0, 1, 2].map(|class| queue.time_in_queue_by_priority(class).unwrap());
     let mean: f64 =
@@ -350,7 +350,7 @@ fn mg1_with_exponential_service_is_mm1_and_has_its_priorities() {
 
 #[test]
 fn closed_networks_with_several_servers() {
-    // With one server each, those of mean-value analysis.
+    // With one server each, the values of mean-value analysis.
     let single = ClosedNetwork::new(&[(1, 2.0), (1, 1.0), (1, 0.5)], 3.0, 7).unwrap();
     let nodes = [(Some(1), 2.0), (Some(1), 1.0), (Some(1), 0.5), (None, 3.0)];
     let found = GordonNewell::new(&nodes, 7).unwrap();
@@ -359,7 +359,7 @@ fn closed_networks_with_several_servers() {
         assert_close(found.number(kind).unwrap(), single.number(kind).unwrap(), 12);
     }
     assert_close(found.number(3).unwrap(), 3.0 * single.throughput(), 12);
-    // Machine repair is a birth-death chain: of 5 machines n are broken, each of the others fails
+    // Machine repair is a birth-death chain: n of 5 machines are broken, each of the others fails
     // at the rate 0.1, and 2 are repaired at once.
     let mut weights = vec![1.0];
     for n in 1..=5_u32 {
@@ -376,7 +376,7 @@ fn closed_networks_with_several_servers() {
     assert!(GordonNewell::new(&[(Some(1), 0.0)], 3).is_err());
 }
 
-/// The sums over the first clients end where their terms settle, so that very many clients take no
+/// The sums over the first clients end when their terms settle, so that very many clients take no
 /// time.
 #[test]
 fn four_thousand_million_clients_are_as_easy_as_a_thousand() {
@@ -385,8 +385,7 @@ fn four_thousand_million_clients_are_as_easy_as_a_thousand() {
     assert!((light.time_in_queue_of(u32::MAX) / waits - 1.0).abs() < 1e-12);
     assert!((light.time_in_queue_of_first(u32::MAX) / waits - 1.0).abs() < 1e-8);
     assert!((light.time_in_queue_of(3000) / waits - 1.0).abs() < 1e-12);
-    // More than the server serves: each client waits longer than the one before, by the same time
-    // in the long run.
+    // An overload: each client waits longer than the one before, by the same time in the long run.
     let heavy = Mm1::new(2.0, 1.0).unwrap();
     let [first, second] = [1000, u32::MAX].map(|client| heavy.time_in_queue_of(client));
     let expected = 0.5 * f64::from(u32::MAX - 1000);

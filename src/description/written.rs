@@ -1,4 +1,4 @@
-//! What a model's TOML file says.
+//! The TOML file of a description: parsing and checking.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -6,18 +6,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eventhorizon::gpu::{FieldKind, Source, StructLayout};
-use eventhorizon::pdes::{Capacity, Payload, SimulationError};
-use eventhorizon::time::{Resolution, Ticks};
+use crate::gpu::{FieldKind, Source, StructLayout};
+use crate::pdes::{Capacity, Payload, SimulationError};
+use crate::time::{Resolution, Ticks};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::measure::{Formula, Function};
-use super::model::{COUNT, Measure, Measures, Replicating, UNIT, WgslModel};
+use super::error::{DescriptionError, invalid};
+use super::files::{MOST_TEXT, read, table};
+use super::formula::{Formula, Function};
+use super::model::{COUNT, Measure, Measures, UNIT, WgslModel, WgslReplication};
 use super::parameter::{Kind, Parameter, parameter, set, ticks};
-use super::read::{MOST_TEXT, read, table};
-use crate::shared::{Failure, Outcome, usage};
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -36,12 +36,12 @@ struct ModelFile {
     measures: IndexMap<String, Spanned<String>>,
 }
 
-/// What a model of logical processes is told besides its parameters. Times are in units.
-#[derive(Deserialize)]
+/// The table [processes]. Times are in units.
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Processes {
     count: Spanned<u32>,
-    /// Infinite for processes that send each other nothing.
+    /// Infinite if processes send each other nothing.
     #[serde(default = "zero")]
     lookahead: Spanned<f64>,
     until: Option<Spanned<f64>>,
@@ -54,7 +54,7 @@ pub(super) struct Processes {
     data: Option<Spanned<Data>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(
     untagged,
     expecting = "data has to be a list of whole numbers from 0 to 4294967295, or the name of a text file of them"
@@ -76,17 +76,79 @@ fn two() -> Spanned<u32> {
     Spanned::new(0..0, 2)
 }
 
-// As where a model in Rust says nothing.
+// The defaults of models in Rust.
 const QUEUE: u32 = 32;
 const MAILBOX: u32 = 16;
 
-/// A model's file, read and checked as far as it can be without the WGSL.
-pub(super) struct File {
+/// The texts of a description, read once.
+#[derive(Clone)]
+pub(super) struct Texts {
+    /// The name of the TOML file in messages.
+    pub(super) path: PathBuf,
+    toml: String,
+    source: Arc<Source>,
+    data: Arc<[u32]>,
+    /// The other files that the TOML file names.
+    pub(super) named: Vec<PathBuf>,
+}
+
+impl Texts {
+    /// Reads a TOML file and the files that it names, relative to its folder.
+    pub(super) fn read(path: &Path) -> Result<Self, DescriptionError> {
+        let toml = read(path, MOST_TEXT)?;
+        let file = ModelFile::parse(path, &toml)?;
+        let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
+        let model = beside(Path::new(&file.model));
+        let source = Source::new(model.display().to_string(), read(&model, MOST_TEXT)?).into();
+        let mut named = vec![model];
+        let data = match file.data() {
+            Some(Data::File(name)) => {
+                named.push(beside(name));
+                table(&beside(name))?
+            }
+            Some(Data::Numbers(numbers)) => numbers.clone(),
+            None => Vec::new(),
+        };
+        Ok(Self { path: path.to_owned(), toml, source, data: data.into(), named })
+    }
+
+    /// The same from texts in memory. `data` in the TOML is then a list.
+    pub(super) fn new(name: &str, toml: &str, wgsl: Source) -> Result<Self, DescriptionError> {
+        let path = PathBuf::from(name);
+        let file = ModelFile::parse(&path, toml)?;
+        let data = match file.data() {
+            Some(Data::File(_)) => {
+                return Err(invalid(format!(
+                    "{name}: `data` names a file, and the description is a text: give the numbers as a list"
+                )));
+            }
+            Some(Data::Numbers(numbers)) => numbers.clone(),
+            None => Vec::new(),
+        };
+        Ok(Self { path, toml: toml.to_owned(), source: wgsl.into(), data: data.into(), named: Vec::new() })
+    }
+}
+
+impl ModelFile {
+    fn parse(path: &Path, text: &str) -> Result<Self, DescriptionError> {
+        toml::from_str(text).map_err(|error| {
+            invalid(format!("{}: {}", path.display(), short(&crate::suggested(&error.to_string()))))
+        })
+    }
+
+    fn data(&self) -> Option<&Data> {
+        Some(self.processes.as_ref()?.data.as_ref()?.get_ref())
+    }
+}
+
+/// A TOML file with its changes, checked as far as it can be without the WGSL.
+#[derive(Clone)]
+pub(super) struct Written {
     pub(super) name: String,
     pub(super) seed: u64,
     pub(super) replications: Option<u32>,
     pub(super) units: Resolution,
-    /// What the ticks of a unit of time round.
+    /// Times that whole ticks round.
     pub(super) warnings: Vec<String>,
     pub(super) processes: Option<Processes>,
     pub(super) measures: Arc<Measures>,
@@ -94,38 +156,36 @@ pub(super) struct File {
     data: Arc<[u32]>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) path: PathBuf,
-    /// The other files that it names.
-    pub(super) named: Vec<PathBuf>,
+    until: Option<f64>,
     text: String,
 }
 
-impl File {
-    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters; `until` is
-    /// the end of runs where it is not that of the file.
-    pub(super) fn read(path: &Path, changes: &[String], until: Option<f64>) -> Outcome<Self> {
-        let text = read(path, MOST_TEXT)?;
-        let written: ModelFile = toml::from_str(&text)
-            .map_err(|error| usage(format!("{}: {}", path.display(), short(&error.to_string()))))?;
-        let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
-        let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
-        let model = beside(Path::new(&written.model));
-        let source = Source::new(model.display().to_string(), read(&model, MOST_TEXT)?).into();
+impl Written {
+    /// `changes` are `NAME=VALUES` of parameters; `until` replaces the end of the file.
+    pub(super) fn new(
+        texts: &Texts,
+        changes: &[String],
+        until: Option<f64>,
+    ) -> Result<Self, DescriptionError> {
+        let Texts { path, toml: text, source, data, .. } = texts;
+        let written = ModelFile::parse(path, text)?;
+        let at = |span: Range<usize>| format!("{}:{}", path.display(), line(text, span.start));
 
         let mut parameters = Vec::new();
         for (name, value) in written.parameters {
             let place = at(value.span());
             if name.chars().any(char::is_control) {
-                return Err(usage(format!("{place}: {name:?} is no field of `struct Params`")));
+                return Err(invalid(format!("{place}: {name:?} is not a field of `struct Params`")));
             }
             let (kind, levels) =
-                parameter(value.get_ref()).map_err(|what| usage(format!("{place}: {name} {what}")))?;
+                parameter(value.get_ref()).map_err(|what| invalid(format!("{place}: {name} {what}")))?;
             parameters.push(Parameter { name, kind, levels, place });
         }
         for (number, change) in changes.iter().enumerate() {
             let name = |change: &str| change.split('=').next().unwrap_or_default().trim().to_owned();
             if let Some(first) = changes[..number].iter().find(|first| name(first) == name(change)) {
-                return Err(usage(format!(
-                    "--set {first} and --set {change} set the same parameter. \
+                return Err(invalid(format!(
+                    "the changes {first} and {change} set the same parameter. \
                      Choose one, or give its values as a list, such as n=10,20"
                 )));
             }
@@ -134,38 +194,27 @@ impl File {
         let times = times(&parameters, written.processes.as_ref(), until);
         let units = match &written.ticks_per_unit {
             Some(ticks) => Resolution::new(*ticks.get_ref())
-                .map_err(|error| usage(format!("{}: {error}", at(ticks.span()))))?,
+                .map_err(|error| invalid(format!("{}: {error}", at(ticks.span()))))?,
             None => chosen(&times),
         };
         let warnings = rounded(&times, units);
         let mut formulas = Vec::new();
         for (name, text) in written.measures {
             let place = at(text.span());
-            let wrong = |what: &str| usage(format!("{place}: the measure {name:?} {what}"));
+            let wrong = |what: &str| invalid(format!("{place}: the measure {name:?} {what}"));
             named(&name).map_err(|what| wrong(&what))?;
             if ["events", UNIT, COUNT].contains(&&*name) || parameters.iter().any(|known| known.name == name)
             {
-                return Err(wrong("is called as something else is: give it another name"));
+                return Err(wrong("has the name of something else: give it another name"));
             }
-            let formula =
-                Formula::parse(text.get_ref()).map_err(|wrong| usage(format!("{place}: {name}: {wrong}")))?;
+            let formula = Formula::parse(text.get_ref())
+                .map_err(|wrong| invalid(format!("{place}: {name}: {wrong}")))?;
             formulas.push(Measure { name, formula, place });
         }
-        let mut named_files = vec![model];
-        let data = match written.processes.as_ref().and_then(|processes| processes.data.as_ref()) {
-            None => Vec::new(),
-            Some(data) => match data.get_ref() {
-                Data::Numbers(numbers) => numbers.clone(),
-                Data::File(name) => {
-                    named_files.push(beside(name));
-                    table(&beside(name))?
-                }
-            },
-        };
         if let Some(name) = &written.name {
             let place = at(name.span());
             named(name.get_ref())
-                .map_err(|what| usage(format!("{place}: the name {:?} {what}", name.get_ref())))?;
+                .map_err(|what| invalid(format!("{place}: the name {:?} {what}", name.get_ref())))?;
         }
         let processes =
             written.processes.as_ref().map_or(0.0, |processes| f64::from(*processes.count.get_ref()));
@@ -178,23 +227,34 @@ impl File {
             warnings,
             processes: written.processes,
             measures: Arc::new(Measures { formulas, units, processes }),
-            source,
-            data: data.into(),
+            source: Arc::clone(source),
+            data: Arc::clone(data),
             parameters,
-            path: path.to_owned(),
-            named: named_files,
-            text,
+            path: path.clone(),
+            until,
+            text: text.clone(),
         })
     }
 
-    /// An error of what stands at a place of the file.
-    pub(super) fn wrong(&self, span: Range<usize>, what: &str) -> Failure {
-        usage(format!("{}:{}: {what}", self.path.display(), line(&self.text, span.start)))
+    /// Words of the payload of an event: 2 or 6. `None` without processes.
+    pub(super) fn payload(&self) -> Result<Option<u32>, DescriptionError> {
+        let Some(processes) = &self.processes else { return Ok(None) };
+        match *processes.payload.get_ref() {
+            words @ (2 | 6) => Ok(Some(words)),
+            other => {
+                let what = format!("payload is {other}: events carry 2 or 6 words");
+                Err(self.wrong(processes.payload.span(), &what))
+            }
+        }
     }
 
-    /// An error of the library's that is of something in [processes], at the place where that is
-    /// written.
-    pub(super) fn placed(&self, error: SimulationError) -> Failure {
+    /// An error at a place of the file.
+    pub(super) fn wrong(&self, span: Range<usize>, what: &str) -> DescriptionError {
+        invalid(format!("{}:{}: {what}", self.path.display(), line(&self.text, span.start)))
+    }
+
+    /// An error of the engine, at the line of [processes] that causes it.
+    pub(super) fn placed(&self, error: SimulationError) -> DescriptionError {
         use SimulationError as S;
         let Some(processes) = &self.processes else { return error.into() };
         let span = match &error {
@@ -213,37 +273,42 @@ impl File {
         let reported = in_words(&error);
         match span {
             Some(span) => self.wrong(span, &reported),
-            None => usage(format!("{}: {reported}", self.path.display())),
+            None => invalid(format!("{}: {reported}", self.path.display())),
         }
     }
 
-    /// The end of runs: that of the command line, or of the file.
-    pub(super) fn until(&self, given: Option<f64>) -> Outcome<Ticks> {
+    /// The end of runs: that of [`Description::until`](super::Description::until), or of the file.
+    pub(super) fn until(&self) -> Result<Ticks, DescriptionError> {
         let written = self.processes.as_ref().and_then(|processes| processes.until.as_ref());
-        match (given, written) {
-            (Some(until), _) => ticks(self.units, until).map_err(|what| usage(format!("--until {what}"))),
+        match (self.until, written) {
+            (Some(until), _) => {
+                ticks(self.units, until).map_err(|what| invalid(format!("the end of runs {what}")))
+            }
             (None, Some(until)) => ticks(self.units, *until.get_ref())
                 .map_err(|what| self.wrong(until.span(), &format!("until {what}"))),
-            (None, None) => Err(usage("say where runs end: `until` in [processes], or --until")),
+            (None, None) => Err(invalid(format!(
+                "{}: the end of runs is missing: add `until` to [processes]",
+                self.path.display()
+            ))),
         }
     }
 
-    /// Checks the measures by the columns that there are.
-    pub(super) fn check_measures(&self, output: &StructLayout) -> Outcome<()> {
+    /// Checks that measures read columns that exist.
+    pub(super) fn check_measures(&self, output: &StructLayout) -> Result<(), DescriptionError> {
         let names: Vec<_> = output.columns().iter().map(|field| field.name.as_str()).collect();
         let has = |name: &str| names.contains(&name);
         let is =
             |name: &str, kind| output.columns().iter().any(|field| field.name == name && field.kind == kind);
         let processes = self.processes.is_some();
-        // Over processes the library's own structs alone have a mean, and their sums have 128 bits.
+        // Over processes only Tally and TimeAverage have a mean; their sums have 128 bits.
         let total = |name: &str| if processes { is(name, FieldKind::U128) } else { has(name) };
         for Measure { name, formula, place } in &self.measures.formulas {
             if has(name) {
-                return Err(usage(format!(
-                    "{place}: {name} is a result column, too: give the measure another name"
+                return Err(invalid(format!(
+                    "{place}: {name} is also a result column: give the measure another name"
                 )));
             }
-            for (function, column) in formula.asked() {
+            for (function, column) in formula.columns() {
                 let known = match function {
                     Function::Mean => {
                         total(&format!("{column}.area"))
@@ -251,10 +316,10 @@ impl File {
                     }
                     Function::Sum => has(column) || column == UNIT || (processes && column == COUNT),
                     Function::Min | Function::Max => has(column) && processes,
-                    Function::Over | Function::Under => unreachable!("no formula of a file has them"),
+                    Function::Over | Function::Under => unreachable!("the parser makes neither"),
                 };
                 if processes && function == Function::Sum && is(column, FieldKind::F32) {
-                    return Err(usage(format!(
+                    return Err(invalid(format!(
                         "{place}: {name}: {column} is f32, and has no exact sum over the processes: take its min or max, or let the WGSL give a whole \
                          number in a fixed unit"
                     )));
@@ -265,11 +330,11 @@ impl File {
                             format!("mean({column}) takes a Tally or a TimeAverage of `struct Output`")
                         }
                         Function::Min | Function::Max if !processes => {
-                            "min and max are over processes, and a replication is none".to_owned()
+                            "min and max are over processes, and a replication has none".to_owned()
                         }
-                        _ => format!("{column} is no result column"),
+                        _ => format!("{column} is not a result column"),
                     };
-                    return Err(usage(format!(
+                    return Err(invalid(format!(
                         "{place}: {name}: {what}. The columns are {}",
                         names.join(", ")
                     )));
@@ -279,9 +344,12 @@ impl File {
         Ok(())
     }
 
-    /// The model of logical processes that has these parameters.
-    pub(super) fn process_model<P: Payload>(&self, params: Vec<u8>) -> Outcome<WgslModel<P>> {
-        let processes = self.processes.as_ref().ok_or("it has no [processes]")?;
+    /// The model of logical processes with these parameters.
+    pub(super) fn process_model<P: Payload>(
+        &self,
+        params: Vec<u8>,
+    ) -> Result<WgslModel<P>, DescriptionError> {
+        let processes = self.processes.as_ref().expect("the caller checked it");
         let lookahead = match *processes.lookahead.get_ref() {
             f64::INFINITY => Ticks::NEVER,
             units => ticks(self.units, units)
@@ -305,13 +373,13 @@ impl File {
         })
     }
 
-    /// The model of replications that has these parameters.
-    pub(super) fn replication_model(&self, params: Vec<u8>) -> Replicating {
-        Replicating { source: Arc::clone(&self.source), params, measures: Arc::clone(&self.measures) }
+    /// The model of replications with these parameters.
+    pub(super) fn replication_model(&self, params: Vec<u8>) -> WgslReplication {
+        WgslReplication { source: Arc::clone(&self.source), params, measures: Arc::clone(&self.measures) }
     }
 }
 
-/// The times of a file, and what each is of.
+/// The times of a file with their names.
 struct Times {
     /// Above zero: of parameters, of all their levels, and the lookahead.
     spans: Vec<(String, f64)>,
@@ -335,8 +403,8 @@ fn times(parameters: &[Parameter], processes: Option<&Processes>, until: Option<
     }
 }
 
-/// The ticks of a unit where the file says nothing: by its times, or the library's where no
-/// parameter is one.
+/// The ticks in a unit if the file sets none: chosen by its times; the default if no parameter is a
+/// time.
 fn chosen(times: &Times) -> Resolution {
     if !times.any {
         return Resolution::default();
@@ -347,7 +415,7 @@ fn chosen(times: &Times) -> Resolution {
     Resolution::for_times(&constants, shortest, times.until.unwrap_or(0.0))
 }
 
-/// Warnings of times that are no whole ticks.
+/// Warnings of times that are not whole ticks.
 fn rounded(times: &Times, units: Resolution) -> Vec<String> {
     let until = times.until.map(|until| ("until".to_owned(), until));
     let all = times.spans.iter().cloned().chain(until).filter(|&(_, time)| !units.is_exact(time));
@@ -362,17 +430,19 @@ fn rounded(times: &Times, units: Resolution) -> Vec<String> {
     reported
 }
 
-/// The rounded times that are named; others are counted.
+/// Rounded times that are named in warnings; others are counted.
 const MOST_WARNINGS: usize = 8;
 
-/// Checks a name of the user's: reports show it, and files are called so.
+/// Checks a name of a model or a measure: reports show it, and files are named after it.
 fn named(name: &str) -> Result<(), String> {
     const MOST: usize = 100;
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     match name.chars().all(fits) && !name.is_empty() && !name.starts_with('.') {
         true if name.len() <= MOST => Ok(()),
         true => Err(format!("has more than {MOST} bytes")),
-        false => Err("has to be of letters, digits, `_`, `-` and `.`, and not begin with a `.`".to_owned()),
+        false => {
+            Err("must consist of letters, digits, `_`, `-` and `.`, and not begin with a `.`".to_owned())
+        }
     }
 }
 
@@ -381,7 +451,7 @@ fn line(text: &str, place: usize) -> usize {
     text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// What the library says, in which a Rust program's words are those of the file.
+/// A message with names of Rust items replaced by those of the file.
 pub(super) fn in_words(reported: impl Display) -> String {
     let words = [
         ("`Mapping::Grid`", "`--mapping grid`"),
@@ -394,7 +464,7 @@ pub(super) fn in_words(reported: impl Display) -> String {
     words.iter().fold(reported.to_string(), |reported, (library, file)| reported.replace(library, file))
 }
 
-/// What is wrong in a file, with the parts of it that are quoted cut where they are long.
+/// A message of the TOML parser, with long quoted lines cut.
 fn short(reported: &str) -> String {
     const MOST: usize = 240;
     let cut = |line: &str| match line.char_indices().nth(MOST) {

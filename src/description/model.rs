@@ -1,15 +1,16 @@
-//! The models that a WGSL file and a TOML file make.
+//! Models whose types are known from their WGSL alone.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use eventhorizon::gpu::{Source, Word};
-use eventhorizon::pdes::{self, Capacity, Payload, Totals};
-use eventhorizon::replication;
-use eventhorizon::statistics::{AnalysisError, Observations};
-use eventhorizon::time::{Resolution, Ticks};
+use crate::gpu::{Source, Word};
+use crate::pdes::{self, Capacity, Payload, Totals};
+use crate::replication;
+use crate::statistics::{AnalysisError, Observations};
+use crate::time::{Resolution, Ticks};
 
-use super::measure::{Formula, Function, Pooled};
+use super::formula::{Formula, Function, Pooled};
 
 /// A measure of the file.
 pub(super) struct Measure {
@@ -18,7 +19,7 @@ pub(super) struct Measure {
     pub(super) place: String,
 }
 
-/// What is made of result columns.
+/// The measures of a description: formulas over result columns.
 pub(super) struct Measures {
     pub(super) formulas: Vec<Measure>,
     pub(super) units: Resolution,
@@ -26,7 +27,7 @@ pub(super) struct Measures {
     pub(super) processes: f64,
 }
 
-/// What a formula calls the ticks of a unit of time, and the number of processes.
+/// Names in formulas: the ticks in a unit of time, and the number of processes.
 pub(super) const UNIT: &str = "unit";
 pub(super) const COUNT: &str = "processes";
 
@@ -40,7 +41,7 @@ impl Measures {
         measure.formula.pooled(&measure.name, &|name| self.constant(name).is_some())
     }
 
-    /// Adds a measure whose parts are columns already.
+    /// Adds a measure whose parts are already columns.
     fn pool(
         self: &Arc<Self>,
         name: &str,
@@ -60,7 +61,7 @@ impl Measures {
         observations.hide(&names)
     }
 
-    /// What a formula may name besides columns.
+    /// Constants that a formula may name.
     fn constant(&self, name: &str) -> Option<f64> {
         match name {
             UNIT => Some(self.units.ticks_per_unit().into()),
@@ -70,7 +71,7 @@ impl Measures {
     }
 }
 
-/// A model of logical processes that is known by its WGSL alone.
+/// A model of logical processes.
 #[derive(Clone)]
 pub(super) struct WgslModel<P> {
     pub(super) name: String,
@@ -127,7 +128,7 @@ impl<P: Payload> pdes::Model for WgslModel<P> {
         self.capacity
     }
 
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
         let halves = |name: &str| match totals.tally(name) {
             Some(tally) => Some([tally.sum() as f64, tally.count() as f64]),
             None => {
@@ -151,7 +152,7 @@ impl<P: Payload> pdes::Model for WgslModel<P> {
                 None => vec![(measure.name.clone(), measure.formula.clone())],
                 Some(pooled) => pooled.parts,
             });
-        reported.map(|(name, formula)| (kept(&name), formula.value(&of))).collect()
+        reported.map(|(name, formula)| (Cow::Owned(name), formula.value(&of))).collect()
     }
 
     fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {
@@ -164,27 +165,14 @@ impl<P: Payload> pdes::Model for WgslModel<P> {
     }
 }
 
-/// A name for as long as the program runs: a file has few, and each is kept once.
-fn kept(name: &str) -> &'static str {
-    use std::sync::{Mutex, PoisonError};
-    static KEPT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
-    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = all.iter().find(|known| **known == name) {
-        return known;
-    }
-    let new = name.to_owned().leak();
-    all.push(new);
-    new
-}
-
-/// A model of replications that is known by its WGSL alone.
-pub(super) struct Replicating {
+/// A model of replications.
+pub(super) struct WgslReplication {
     pub(super) source: Arc<Source>,
     pub(super) params: Vec<u8>,
     pub(super) measures: Arc<Measures>,
 }
 
-impl replication::Model for Replicating {
+impl replication::Model for WgslReplication {
     type Params = Word;
     type Output = Word;
 
@@ -230,7 +218,7 @@ impl replication::Model for Replicating {
         }
         match self.measures.formulas.is_empty() {
             true => Ok(()),
-            // The measures say it in the units of the model's users.
+            // Measures replace the raw columns.
             false => observations.hide(&columns),
         }
     }

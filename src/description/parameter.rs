@@ -1,51 +1,51 @@
-//! Parameters: what the file and the command line say of them, and the points of a design that they
-//! make.
+//! Parameters of a description, and the design whose points are the combinations of their values.
 
 use std::collections::HashSet;
 
-use eventhorizon::gpu::{FieldKind, FieldUnit, FieldUse, StructLayout};
-use eventhorizon::replication::pack;
-use eventhorizon::statistics::{AnalysisError, Design, Value};
-use eventhorizon::time::{Resolution, Ticks};
+use crate::gpu::{FieldKind, FieldUnit, FieldUse, StructLayout};
+use crate::replication::pack;
+use crate::statistics::{AnalysisError, Design, Value};
+use crate::time::{Resolution, Ticks};
 
-use super::file::File;
-use crate::shared::{Outcome, usage};
+use super::error::{DescriptionError, invalid};
+use super::written::Written;
 
-/// Combinations of the parameters' values, and bytes of them: a small file may ask for more than
-/// any machine has.
+/// Bounds of the number of combinations and of their bytes: a small file can list more than any
+/// machine holds.
 const MOST_POINTS: u128 = 100_000;
 const MOST_BYTES: u128 = 256 << 20;
 
-/// A parameter: what kind of number it is, and its levels as people write them.
+/// A parameter: its kind of number, and its values as they are written.
+#[derive(Clone)]
 pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) levels: Vec<Value>,
-    /// Where it is written.
+    /// The file and line, or the change, that sets it.
     pub(super) place: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The number itself.
+    /// A number.
     Plain,
-    /// Units of time, for the model in ticks.
+    /// A time in units, passed to the model in ticks.
     Time,
-    /// Ticks, for the model as they are.
+    /// Ticks, passed as they are.
     Ticks,
-    /// From 0 to 1, for the model in 2^-32.
+    /// From 0 to 1, passed in units of 2^-32.
     Probability,
 }
 
 /// The points of a design.
 pub(super) struct Points {
-    /// In the numbers of the file.
+    /// With the numbers of the file.
     pub(super) shown: Design,
-    /// In those of the model.
+    /// With the numbers that the model gets.
     pub(super) design: Design,
-    /// `struct Params` with the parameters that have one value.
+    /// `struct Params` with the parameters that have a single value.
     pub(super) constants: Vec<u8>,
-    /// And those of all points, one after the other.
+    /// `struct Params` of all points, one after the other.
     all: Vec<u8>,
 }
 
@@ -57,22 +57,27 @@ impl Points {
     }
 }
 
-impl File {
-    /// The parameters by the layout of `struct Params`, if there is one.
-    pub(super) fn points(&self, layout: Option<&StructLayout>, uses: &[FieldUse]) -> Outcome<Points> {
+impl Written {
+    /// Checks the parameters against the layout of `struct Params`, if there is one, and packs
+    /// them.
+    pub(super) fn points(
+        &self,
+        layout: Option<&StructLayout>,
+        uses: &[FieldUse],
+    ) -> Result<Points, DescriptionError> {
         let fields = layout.map_or(&[][..], |layout| &layout.fields);
         let lengths = self.parameters.iter().map(|parameter| parameter.levels.len() as u128);
         let all = lengths.fold(1, u128::saturating_mul);
         if all > MOST_POINTS {
             let path = self.path.display();
-            return Err(usage(format!(
+            return Err(invalid(format!(
                 "{path}: the lists of values make {all} combinations, and at most {MOST_POINTS} are taken: give fewer values"
             )));
         }
         let bytes = all * layout.map_or(0, |layout| layout.bytes.into());
         if bytes > MOST_BYTES {
             let (path, file) = (self.path.display(), self.source.name());
-            return Err(usage(format!(
+            return Err(invalid(format!(
                 "{path}: `struct Params` of {file} takes {bytes} bytes for {all} combinations of values, and at most {MOST_BYTES} are taken: give fewer \
                  values, or make it smaller"
             )));
@@ -80,7 +85,7 @@ impl File {
         let (mut shown, mut design, mut constants) =
             (Design::default(), Design::default(), Design::default());
         for Parameter { name, kind, levels, place } in &self.parameters {
-            let wrong = |what: String| usage(format!("{place}: {what}"));
+            let wrong = |what: String| invalid(format!("{place}: {what}"));
             let Some(field) = fields.iter().find(|field| field.name == *name) else {
                 let known: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
                 let known = match known.is_empty() {
@@ -88,11 +93,11 @@ impl File {
                     false => format!("it has {}", known.join(", ")),
                 };
                 let file = self.source.name();
-                return Err(wrong(format!("{name} is no field of `struct Params` in {file}: {known}")));
+                return Err(wrong(format!("{name} is not a field of `struct Params` in {file}: {known}")));
             };
             if matches!(field.kind, FieldKind::U128 | FieldKind::Other) {
                 return Err(wrong(format!(
-                    "{name} is no single number in `struct Params`: give a field of its own to each number (u32, i32, f32, vec2<u32> for a time), \
+                    "{name} is not a single number in `struct Params`: give a field of its own to each number (u32, i32, f32, vec2<u32> for a time), \
                      and a table as `data`"
                 )));
             }
@@ -112,7 +117,7 @@ impl File {
             let device = levels.iter().map(|&level| on_device(kind, level, self.units));
             let device =
                 device.collect::<Result<Vec<_>, _>>().map_err(|what| wrong(format!("{name} {what}")))?;
-            // Each by itself, so that an error is told where it is written.
+            // Each alone, so that an error names its place.
             let alone = Design::default().cross(name, device.iter().copied())?;
             let layout = layout.expect("it has a field");
             pack(&alone, layout, Some(&vec![0; layout.bytes as usize]))
@@ -130,8 +135,8 @@ impl File {
         if let Some(field) = fields.iter().find(|field| !given.contains(&*field.name) && !fills(&field.name))
         {
             let (path, file, name) = (self.path.display(), self.source.name(), &field.name);
-            return Err(usage(format!(
-                "{path} says nothing of {name}, which is a field of `struct Params` in {file}: say it in [parameters]"
+            return Err(invalid(format!(
+                "{path}: the parameter {name}, a field of `struct Params` in {file}, is missing: add it to [parameters]"
             )));
         }
         let Some(layout) = layout else {
@@ -143,10 +148,10 @@ impl File {
     }
 }
 
-/// What a value in TOML says.
+/// The kind and the values of a parameter in TOML.
 pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
     const WHAT: &str = "has to be a number, { time = … } in units of time, { ticks = … } or { probability = … } from \
-        0 to 1, or a list in the place of the number";
+        0 to 1, or a list instead of the number";
     let number = |value: &toml::Value| match value {
         toml::Value::Integer(value) => Ok(Value::from(*value)),
         toml::Value::Float(value) => Ok(Value::from(*value)),
@@ -167,22 +172,22 @@ pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), Strin
     }
 }
 
-/// What is wrong with a kind of number by what the WGSL does with the field. Zero is the same in
-/// all kinds.
+/// What is wrong if the WGSL uses the field as another kind of number. Zero is the same in all
+/// kinds.
 fn mistaken(kind: Kind, levels: &[Value], used: &FieldUse) -> Option<String> {
     let FieldUse { call, place, .. } = used;
     let first = levels.iter().find(|level| level.as_f64() != 0.0)?;
     let (is, remedy) = match (used.unit, kind) {
         (FieldUnit::Time, Kind::Plain | Kind::Probability) => (
-            format!("is no time, and `{call}` takes it as one ({place})"),
+            format!("is not a time, and `{call}` takes it as one ({place})"),
             format!("{{ time = {first} }} in units of time, or {{ ticks = {first} }}"),
         ),
         (FieldUnit::Probability, Kind::Plain | Kind::Time | Kind::Ticks) => (
-            format!("is no probability, and `{call}` takes it as one ({place})"),
+            format!("is not a probability, and `{call}` takes it as one ({place})"),
             "{ probability = … } from 0 to 1".to_owned(),
         ),
         (FieldUnit::Number, Kind::Time) => (
-            "is a time, and the WGSL uses it as a number that no time meets".to_owned(),
+            "is a time, and the WGSL uses it only as a plain number".to_owned(),
             format!("the number {first}, or {{ ticks = … }} if it counts ticks"),
         ),
         _ => return None,
@@ -198,14 +203,13 @@ fn in_wgsl(kind: FieldKind) -> &'static str {
         FieldKind::F32 => "f32",
         FieldKind::U64 => "vec2<u32>",
         FieldKind::U128 => "vec4<u32>",
-        FieldKind::Other => "no number",
+        FieldKind::Other => "not a number",
     }
 }
 
-/// Gives a parameter other values: `NAME=VALUE` or `NAME=VALUE,VALUE`, in the kind of number that
-/// the file says.
-pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
-    let wrong = |what: &str| usage(format!("--set {change}: {what}"));
+/// Sets the values of a parameter: `NAME=VALUE` or `NAME=VALUE,VALUE`. Its kind stays.
+pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Result<(), DescriptionError> {
+    let wrong = |what: &str| invalid(format!("the change {change}: {what}"));
     let (name, values) =
         change.split_once('=').ok_or_else(|| wrong("write NAME=VALUE, or NAME=VALUE,VALUE"))?;
     let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == name.trim()) else {
@@ -220,17 +224,17 @@ pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
             .ok_or_else(|| wrong(&format!("`{text}` is not a number")))
     };
     parameter.levels = values.split(',').map(number).collect::<Result<_, _>>()?;
-    parameter.place = format!("--set {change}");
+    parameter.place = format!("the change {change}");
     Ok(())
 }
 
-/// A time in ticks, if they are what was meant: not 0 for a time that is not, nor more than a
-/// thousandth off.
+/// A time in ticks. A positive time that rounds to 0 ticks, or by more than a thousandth, is an
+/// error.
 pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
     if !units.is_finite() {
         return Err(format!("is {units}, and has to be a finite time"));
     }
-    let ticks = resolution.ticks(units).map_err(|error| format!("is no time: {error}"))?;
+    let ticks = resolution.ticks(units).map_err(|error| format!("is not a time: {error}"))?;
     let per_unit = resolution.ticks_per_unit();
     if ticks == Ticks::ZERO && units > 0.0 {
         return Err(format!(
@@ -247,7 +251,7 @@ pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String>
     Ok(ticks)
 }
 
-/// The number that the model is given.
+/// The number that the model gets.
 fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, String> {
     let number = level.as_f64();
     match kind {
@@ -269,7 +273,7 @@ fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, Stri
     }
 }
 
-/// What `pack` says, without the number of a point.
+/// The error of `pack` without the number of the point.
 fn described(error: &AnalysisError) -> String {
     match error {
         AnalysisError::Value { factor, value, reason, .. } => format!("{factor} is {value}, {reason}"),

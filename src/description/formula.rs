@@ -21,7 +21,7 @@ pub(super) enum Formula {
     Both(Box<Formula>, char, Box<Formula>),
 }
 
-/// What is asked of a column.
+/// How a column is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     /// Its value; of several LPs, their sum.
@@ -44,7 +44,7 @@ pub(super) struct Pooled {
     pub(super) whole: Formula,
 }
 
-/// What is wrong with a formula, and at which of its characters (from 1).
+/// What is wrong with a formula, and at which character (from 1).
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormulaError {
     at: usize,
@@ -57,8 +57,8 @@ impl fmt::Display for FormulaError {
     }
 }
 
-/// Bytes of a formula, and parentheses and signs within one another: bounds, so that none is too
-/// deep for the stack.
+/// Bytes of a formula, and its depth: the parser is recursive, so the depth is bounded for the
+/// stack.
 const MOST_BYTES: usize = 4096;
 const MOST_DEPTH: usize = 100;
 
@@ -75,23 +75,25 @@ impl Formula {
         match parser.next() {
             None => Ok(formula),
             Some(other) => {
-                Err(parser.wrong(format!("`{other}` is where the formula should end, or go on with + - * /")))
+                Err(parser
+                    .wrong(format!("`{other}` is where the formula should end, or continue with + - * /")))
             }
         }
     }
 
-    /// All that is asked of columns.
-    pub(super) fn asked(&self) -> Vec<(Function, &str)> {
+    /// All columns that are read, and how.
+    pub(super) fn columns(&self) -> Vec<(Function, &str)> {
         match self {
             Self::Number(_) => Vec::new(),
             Self::Of(function, name) => vec![(*function, name)],
-            Self::Negative(inner) => inner.asked(),
-            Self::Both(left, _, right) => [left.asked(), right.asked()].concat(),
+            Self::Negative(inner) => inner.columns(),
+            Self::Both(left, _, right) => [left.columns(), right.columns()].concat(),
         }
     }
 
-    /// The same over means, if it has a quotient by something that is not `constant`. `name` is
-    /// that of the measure.
+    /// The formula over means, if it divides by something that is not `constant`. `name` is the
+    /// name
+    /// of the measure.
     pub(super) fn pooled(&self, name: &str, constant: &impl Fn(&str) -> bool) -> Option<Pooled> {
         if !self.divides(constant) {
             return None;
@@ -102,7 +104,7 @@ impl Formula {
     }
 
     fn varies(&self, constant: &impl Fn(&str) -> bool) -> bool {
-        self.asked().iter().any(|&(function, name)| function != Function::Sum || !constant(name))
+        self.columns().iter().any(|&(function, name)| function != Function::Sum || !constant(name))
     }
 
     fn divides(&self, constant: &impl Fn(&str) -> bool) -> bool {
@@ -126,7 +128,7 @@ impl Formula {
             return self.clone();
         }
         if !self.divides(constant) {
-            // (No name of the file's has a colon.)
+            // No name in a file has a colon.
             let part = format!("{name}:{}", parts.len());
             parts.push((part.clone(), self.clone()));
             return Self::Of(Function::Sum, part);
@@ -147,7 +149,7 @@ impl Formula {
         }
     }
 
-    /// Its value, where `value` tells those of columns. NaN where there is none.
+    /// Its value, with the values of columns from `value`. NaN if a value is missing.
     pub(super) fn value(&self, value: &impl Fn(Function, &str) -> f64) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -159,8 +161,7 @@ impl Formula {
                     '+' => left + right,
                     '-' => left - right,
                     '*' => left * right,
-                    // Nothing over nothing is no number. An infinite result is none either, and is
-                    // told as such.
+                    // 0 / 0 is NaN; an infinite result is reported as not a number.
                     _ => left / right,
                 }
             }
@@ -180,7 +181,7 @@ impl Parser<'_> {
         FormulaError { at: self.whole[..before].chars().count() + 1, what }
     }
 
-    /// The next character that is no space.
+    /// The next character that is not a space.
     fn next(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
@@ -240,7 +241,7 @@ impl Parser<'_> {
             "max" => Function::Max,
             _ => return Ok(Formula::Of(Function::Sum, name)),
         };
-        // A column may be called so.
+        // A column may have the name of a function.
         if self.take(&['(']).is_none() {
             return Ok(Formula::Of(Function::Sum, name));
         }
@@ -364,14 +365,14 @@ mod tests {
             });
             assert!((found - expected).abs() < 1e-12, "{text}: {found}");
         }
-        // What is divided by nothing that varies is what it was.
+        // Formulas that divide by constants only stay as they are.
         for text in ["a / unit + 3 * n", "max(a) - 1", "1 / (2 * unit)"] {
             assert!(Formula::parse(text).unwrap().pooled("m", &|name| name == "unit").is_none(), "{text}");
         }
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_have_their_place() {
         for (text, at, word) in [
             ("", 1, "ends"),
             ("a +", 4, "ends"),

@@ -1,0 +1,370 @@
+//! Running a described model on a device.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::error::{DescriptionError, invalid};
+use super::{DescribedModel, written};
+use crate::gpu::{Gpu, Verdict, Word};
+use crate::pdes::{self, EngineOptions, Outputs, Payload, Until};
+use crate::queue::QueueDesign;
+use crate::replication;
+use crate::statistics::{
+    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping,
+};
+
+/// Replications of a model without processes, if the file sets no number. Models of processes have
+/// 1.
+const REPLICATIONS: u32 = 1024;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunProgress {
+    /// Runs that ended, of all points.
+    pub runs: u64,
+    /// Events that were executed; 0 in models without processes.
+    pub events: u64,
+    /// Points that are still run: fewer than those of the design while the best is selected.
+    pub points: usize,
+}
+
+/// When the replications of a run end.
+enum Goal {
+    All,
+    Precise(Stopping),
+    Best(Selection, String),
+}
+
+/// A run of a described model, with a watcher `W`. Nothing happens before [`Run::run`].
+#[must_use = "a run starts with `run`"]
+pub struct Run<'m, W = fn(&RunProgress)> {
+    model: &'m DescribedModel,
+    gpu: &'m Gpu,
+    seed: u64,
+    replications: Option<u32>,
+    mapping: String,
+    queue: Option<QueueDesign>,
+    group_size: Option<u32>,
+    goal: Goal,
+    watch: W,
+}
+
+impl<W> std::fmt::Debug for Run<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run")
+            .field("seed", &self.seed)
+            .field("mapping", &self.mapping)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The results of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Results {
+    /// The points, in the numbers of the file.
+    pub design: Design,
+    /// The observations of each point: a value of each measure for each replication.
+    pub observations: Vec<Observations>,
+    /// Why the replications of each point ended, for a run to a precision.
+    pub decisions: Vec<Decision>,
+    /// The point that was selected, for a run that selects the best.
+    pub selected: Option<Selected>,
+    /// The sum of the fingerprints of all replications.
+    pub fingerprint: u64,
+    /// How replications were mapped to the device.
+    pub mapping: String,
+    /// Wall-clock time, compilation included.
+    pub seconds: f64,
+}
+
+impl Results {
+    /// The table of all measures and points, with intervals at a confidence level.
+    ///
+    /// # Errors
+    /// [`DescriptionError::Analysis`] if the level is not between 0 and 1.
+    pub fn report(&self, level: f64) -> Result<Report, DescriptionError> {
+        let mut report = Report::default();
+        for (point, observations) in self.observations.iter().enumerate() {
+            report.add(&self.design, point, observations, level, |_| None)?;
+        }
+        Ok(report)
+    }
+}
+
+/// What both kinds of models give: observations, decisions, selection, fingerprint.
+type Ended = (Vec<Observations>, Vec<Decision>, Option<Selected>, u64, String);
+
+impl<'m> Run<'m> {
+    pub(super) fn new(model: &'m DescribedModel, gpu: &'m Gpu) -> Self {
+        Self {
+            model,
+            gpu,
+            seed: model.seed(),
+            replications: model.replications(),
+            mapping: "auto".to_owned(),
+            queue: None,
+            group_size: None,
+            goal: Goal::All,
+            watch: |_| {},
+        }
+    }
+}
+
+impl<'m, W, V: Verdict> Run<'m, W>
+where
+    W: FnMut(&RunProgress) -> V,
+{
+    /// The seed of the random streams. Default: that of the file.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The number of replications of each point; with [`Run::best`] the largest number. Default:
+    /// that
+    /// of the file; else 1 for models of processes and 1,024 for others, and 1,024 to select the
+    /// best.
+    pub fn replications(self, replications: u32) -> Self {
+        Self { replications: Some(replications), ..self }
+    }
+
+    /// How replications are mapped to the device: `grid`, `team`, `thread` or `auto` for processes;
+    /// `thread`, `warp` or `auto` for others. It changes the speed only.
+    pub fn mapping(self, mapping: &str) -> Self {
+        Self { mapping: mapping.to_owned(), ..self }
+    }
+
+    /// The priority queue of models of processes. It changes the speed only.
+    pub fn queue(self, queue: QueueDesign) -> Self {
+        Self { queue: Some(queue), ..self }
+    }
+
+    /// Invocations of a workgroup. It changes the speed only.
+    pub fn group_size(self, group_size: u32) -> Self {
+        Self { group_size: Some(group_size), ..self }
+    }
+
+    /// Runs replications of each point until all measures are as precise as `stopping` requires.
+    pub fn precision(self, stopping: Stopping) -> Self {
+        Self { goal: Goal::Precise(stopping), ..self }
+    }
+
+    /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so).
+    /// Points that are clearly worse get no more replications.
+    pub fn best(self, selection: Selection, measure: &str) -> Self {
+        Self { goal: Goal::Best(selection, measure.to_owned()), ..self }
+    }
+
+    /// Calls `watch` some 30 times a second. A [`ControlFlow::Break`](std::ops::ControlFlow) ends
+    /// the run early, with the replications that all points have.
+    pub fn watch<X, U: Verdict>(self, watch: X) -> Run<'m, X>
+    where
+        X: FnMut(&RunProgress) -> U,
+    {
+        let Self { model, gpu, seed, replications, mapping, queue, group_size, goal, .. } = self;
+        Run { model, gpu, seed, replications, mapping, queue, group_size, goal, watch }
+    }
+
+    /// Runs and waits.
+    ///
+    /// # Errors
+    /// [`DescriptionError::Invalid`] for a parameter or measure that does not fit the WGSL, and for
+    /// a
+    /// setting; [`DescriptionError::Stopped`] if the watcher ended the run before it had a result;
+    /// others from the engines.
+    pub fn run(mut self) -> Result<Results, DescriptionError> {
+        let words = self.model.words;
+        if let Goal::Precise(_) | Goal::Best(..) = &self.goal {
+            self.check_measures()?;
+        }
+        let points = self.model.points()?;
+        let begun = Instant::now();
+        let (observations, decisions, selected, fingerprint, mapping) = match words {
+            None => self.replicate(&points)?,
+            Some(2) => self.simulate::<[u32; 2]>(&points)?,
+            Some(_) => self.simulate::<[u32; 6]>(&points)?,
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        let design = points.shown;
+        Ok(Results { design, observations, decisions, selected, fingerprint, mapping, seconds })
+    }
+
+    /// The results of each process in the first replication of the first point.
+    ///
+    /// # Errors
+    /// As [`Run::run`], and [`DescriptionError::Invalid`] if the model has no processes or the
+    /// replication fails.
+    pub fn outputs(self) -> Result<Outputs<Word>, DescriptionError> {
+        match self.model.words {
+            None => Err(invalid(format!(
+                "{}: results of each process need [processes]",
+                self.model.written.path.display()
+            ))),
+            Some(2) => self.first_outputs::<[u32; 2]>(),
+            Some(_) => self.first_outputs::<[u32; 6]>(),
+        }
+    }
+
+    fn check_measures(&self) -> Result<(), DescriptionError> {
+        let (names, path) = (self.model.measures(), self.model.written.path.display());
+        match &self.goal {
+            _ if names.is_empty() => Err(invalid(format!(
+                "{path} has no measures: a run to a precision, or for the best point, needs one in [measures]"
+            ))),
+            Goal::Best(_, measure) if !names.contains(&measure.as_str()) => {
+                let meant = crate::text::closest(measure, names.iter().copied());
+                let meant = meant.map_or_else(String::new, |meant| format!(". Did you mean `{meant}`?"));
+                let known = names.join(", ");
+                Err(invalid(format!("{measure} is not a measure: [measures] of {path} has {known}{meant}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn experiment(&self, design: &Design, otherwise: u32) -> Result<Experiment, DescriptionError> {
+        let replications = self.replications.unwrap_or(otherwise);
+        if replications == 0 {
+            let path = self.model.written.path.display();
+            return Err(invalid(format!("{path}: replications is 0: choose at least 1")));
+        }
+        Ok(Experiment::new(design.clone(), replications, self.seed))
+    }
+
+    fn pdes_options(&self) -> Result<EngineOptions, DescriptionError> {
+        let mapping =
+            self.mapping.parse().map_err(|error: pdes::UnknownMapping| invalid(error.to_string()))?;
+        Ok(EngineOptions {
+            mapping,
+            queue: self.queue,
+            group_size: self.group_size,
+            ..EngineOptions::default()
+        })
+    }
+
+    fn simulate<P: Payload>(&mut self, points: &super::Points) -> Result<Ended, DescriptionError> {
+        let written = &self.model.written;
+        let placed = |error| written.placed(error);
+        let until = Until::time(written.until()?);
+        let options = self.pdes_options()?;
+        let otherwise = if matches!(self.goal, Goal::All) { 1 } else { REPLICATIONS };
+        let experiment = self.experiment(&points.design, otherwise)?;
+        let models = (0..points.design.len()).map(|point| written.process_model::<P>(points.bytes(point)));
+        let models = Rc::new(models.collect::<Result<Vec<_>, _>>()?);
+        // A selection passes designs of the points that are left, numbered from 0.
+        let left = Rc::new(RefCell::new((0..models.len()).collect::<Vec<_>>()));
+        let mut engine = {
+            let left = Rc::clone(&left);
+            let model =
+                move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
+            pdes::Engine::new(self.gpu, model, options)
+        };
+        let (watch, mut points_left) = (&mut self.watch, points.design.len());
+        let report = |runs: usize, events: u64| {
+            watch(&RunProgress { runs: runs as u64, events, points: points.design.len() }).flow()
+        };
+        match &self.goal {
+            Goal::All => {
+                let results = engine.run_watched(&experiment, until, report).map_err(placed)?;
+                let mapping = results.mapping.to_string();
+                Ok((results.observations, Vec::new(), None, results.fingerprint, mapping))
+            }
+            Goal::Precise(stopping) => {
+                let names = written.measures.names();
+                let run =
+                    engine.run_until_watched(&experiment, until, stopping, &names, report).map_err(placed)?;
+                Ok((run.observations, run.decisions, None, run.fingerprint, self.mapping.clone()))
+            }
+            Goal::Best(selection, measure) => {
+                let (mut sum, mut runs) = (0_u64, 0_u64);
+                let found = selection.run(&experiment, measure, |some, range| {
+                    points_left = some.design.len();
+                    if watch(&RunProgress { runs, events: 0, points: points_left }).flow().is_break() {
+                        return Err(DescriptionError::Stopped);
+                    }
+                    *left.borrow_mut() = numbers_of(&points.design, &some.design);
+                    runs += u64::from(range.end - range.start) * points_left as u64;
+                    let run = engine.run_range(some, range, until).map_err(placed)?;
+                    sum = sum.wrapping_add(run.fingerprint);
+                    Ok(run.observations)
+                })?;
+                Ok((found.observations.clone(), Vec::new(), Some(found), sum, self.mapping.clone()))
+            }
+        }
+    }
+
+    fn first_outputs<P: Payload>(self) -> Result<Outputs<Word>, DescriptionError> {
+        let written = &self.model.written;
+        let points = self.model.points()?;
+        let until = Until::time(written.until()?);
+        let mut options = self.pdes_options()?;
+        options.outputs = true;
+        let experiment = self.experiment(&points.design, 1)?;
+        let model = written.process_model::<P>(points.bytes(0))?;
+        let mut experiment = experiment;
+        experiment.design = Design::default();
+        let mut engine =
+            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options);
+        let mut results =
+            engine.run_range(&experiment, 0..1, until).map_err(|error| written.placed(error))?;
+        match results.runs.swap_remove(0).swap_remove(0) {
+            Ok(run) => Ok(run.outputs.expect("the options ask for outputs")),
+            Err(fault) => Err(invalid(format!("the first run failed: {}", written::in_words(fault)))),
+        }
+    }
+
+    fn replicate(&mut self, points: &super::Points) -> Result<Ended, DescriptionError> {
+        use replication::Mapping;
+        let written = &self.model.written;
+        let mapping = match self.mapping.as_str() {
+            "auto" => Mapping::Auto,
+            "thread" => Mapping::Thread,
+            "warp" => Mapping::Warp,
+            other => {
+                return Err(invalid(format!("the mapping {other}: replications take thread, warp or auto")));
+            }
+        };
+        let experiment = self.experiment(&points.design, REPLICATIONS)?;
+        let model = written.replication_model(points.constants.clone());
+        let options = replication::Options::default().mapping(mapping).group_size(self.group_size);
+        let mut engine = replication::Engine::new(self.gpu, model, options)?;
+        let (params, watch, all) = (Word::default(), &mut self.watch, points.design.len());
+        let report = |runs: u64| watch(&RunProgress { runs, events: 0, points: all }).flow();
+        let (observations, decisions, selected, fingerprint) = match &self.goal {
+            Goal::All => {
+                let results = engine.experiment(&params, &experiment).watch(report).run()?;
+                (results.observations, Vec::new(), None, results.fingerprint)
+            }
+            Goal::Precise(stopping) => {
+                let names = written.measures.names();
+                let run = engine.experiment(&params, &experiment).precision(stopping, &names);
+                let run = run.watch(report).run()?;
+                (run.observations, run.decisions, None, run.fingerprint)
+            }
+            Goal::Best(selection, measure) => {
+                let (mut sum, mut runs) = (0_u64, 0_u64);
+                let found = selection.run(&experiment, measure, |some, range| {
+                    let points = some.design.len();
+                    if watch(&RunProgress { runs, events: 0, points }).flow().is_break() {
+                        return Err(DescriptionError::Stopped);
+                    }
+                    runs += u64::from(range.end - range.start) * points as u64;
+                    let results = engine.experiment(&params, some).range(range).run()?;
+                    sum = sum.wrapping_add(results.fingerprint);
+                    Ok(results.observations)
+                })?;
+                (found.observations.clone(), Vec::new(), Some(found), sum)
+            }
+        };
+        let mapping = engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
+        Ok((observations, decisions, selected, fingerprint, mapping))
+    }
+}
+
+/// The numbers in `all` of the points of `some`, which has them in the same order.
+fn numbers_of(all: &Design, some: &Design) -> Vec<usize> {
+    let mut all_points = 0..all.len();
+    let place = |point| all_points.find(|&number| all.levels(number) == some.levels(point));
+    (0..some.len()).map(place).map(|number| number.expect("points of the design")).collect()
+}
