@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let (units, travel) = (Resolution::default(), 0.25);
     let model = Torus::new(SIDE, SIDE, 4 * SIDE * SIDE, 1.0, travel, units)?;
-    let options = Options { seed: 42, sync: Sync::Yawns, ..Options::default() };
+    let options = Options::default().seed(42).sync(Sync::Yawns);
     let mut simulation = Simulation::new(&gpu, &model, options)?;
 
     // The application's own kernel binds the states of the simulation.

@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machining = handlers.add(WgslHandler::batched(&gpu, "machining", source, machining)?);
 
     let lookahead = Ticks::new(100); // the least duration of a job
-    let options = Options { seed: 1, handlers, ..Options::default() };
+    let options = Options::default().seed(1).handlers(handlers);
     let make = |_| Workshop { machining, done: 0 };
     let mut simulation = Simulation::new(WORKSHOPS, lookahead, make, options)?;
     simulation.run(Ticks::new(10_000))?;

@@ -56,7 +56,7 @@ impl Model for Stations {
 /// The share of the day for which the stations are busy: from the model, and from theory.
 pub(crate) fn busy(gpu: &Gpu, model: &Stations) -> Result<[f64; 2], Box<dyn std::error::Error>> {
     let day = model.minutes.ticks(24.0 * 60.0)?;
-    let mut simulation = Simulation::new(gpu, model, Options { seed: 1, ..Options::default() })?;
+    let mut simulation = Simulation::new(gpu, model, Options::default().seed(1))?;
     let end = simulation.run(Until::time(day))?; // events, windows, reason of the end
     log::info!("{} events in {} windows", end.events, end.windows);
     let totals = simulation.totals(day, None)?;                     // sums over all stations, exact

@@ -135,11 +135,11 @@ pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
         check(format!("sort{with}"), Box::pin(sort(gpu))).await;
     }
     for design in QueueDesign::PRODUCTION {
-        let options = Options { queue: Some(design), sync: Sync::Yawns, ..Options::default() };
+        let options = Options::default().queue(design).sync(Sync::Yawns);
         check(format!("PHOLD, {design}"), Box::pin(phold(gpu, options))).await;
     }
     for sync in [Sync::Horizon, Sync::Neighbours] {
-        let options = Options { queue: Some(QueueDesign::Heap), sync, ..Options::default() };
+        let options = Options::default().queue(QueueDesign::Heap).sync(sync);
         check(format!("PHOLD, windows by {sync}"), Box::pin(phold(gpu, options))).await;
     }
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
@@ -365,7 +365,7 @@ async fn phold(gpu: &Gpu, options: Options) -> Outcome {
     let expected = cpu.run(end)?;
     let made = async || -> Result<_, SimulationError> {
         let mut simulation = Simulation::new_async(gpu, &model, options).await?;
-        let progress = simulation.run_async(end, |_| {}).await?;
+        let progress = simulation.until(end).run_async().await?;
         Ok((progress.events, simulation.fingerprint_async().await?))
     };
     match made().await {

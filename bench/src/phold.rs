@@ -81,17 +81,15 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         for sync in or(&args.sync, &[Sync::Yawns]) {
             for group_size in or_auto(&args.group_size) {
                 for tiles in or_auto(&args.tiles) {
-                    let queue = Some(queue);
-                    let fixed = args.fixed;
-                    ways.push(Options {
-                        seed: 42,
-                        queue,
-                        group_size,
-                        tiles,
-                        fixed,
-                        sync,
-                        ..Options::default()
-                    });
+                    ways.push(
+                        Options::default()
+                            .seed(42)
+                            .queue(queue)
+                            .group_size(group_size)
+                            .tiles(tiles)
+                            .fixed(args.fixed)
+                            .sync(sync),
+                    );
                 }
             }
         }

@@ -85,7 +85,11 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
                     for group_size in or_auto(&args.group_size) {
                         ways.push((
                             replicas,
-                            EngineOptions { mapping, queue, sync, group_size, ..EngineOptions::default() },
+                            EngineOptions::default()
+                                .mapping(mapping)
+                                .queue(queue)
+                                .sync(sync)
+                                .group_size(group_size),
                         ));
                     }
                 }
@@ -124,13 +128,13 @@ fn measure(
     let resolution = Resolution::default();
     let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
     let until = |units: f64| Outcome::Ok(Until::time(resolution.ticks(units)?));
-    let mut engine = Engine::new(gpu, build, options);
+    let mut engine = Engine::new(gpu, build, options)?;
     let mean = LOOKAHEAD + 1.0 / rate;
     let experiment = |replications| Experiment::new(Design::default(), replications, 42);
     let some = experiment(replicas.min(16));
     let found = engine.run(&some, until(10.0 * mean)?)?;
     if !args.unchecked {
-        let expected = CpuEngine::new(build).run(&some, until(10.0 * mean)?)?;
+        let expected = CpuEngine::new(build, EngineOptions::default()).run(&some, until(10.0 * mean)?)?;
         shared::same(&found.fingerprint, &expected.fingerprint, format!("the fingerprint with {options:?}"))?;
     }
     // This run compiles the kernels.

@@ -75,8 +75,14 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         for queue in or(&args.queue, &[QueueDesign::Heap]) {
             for group_size in or_auto(&args.group_size) {
                 for tiles in or_auto(&args.tiles) {
-                    let queue = Some(queue);
-                    ways.push(Options { seed: 42, queue, group_size, tiles, sync, ..Options::default() });
+                    ways.push(
+                        Options::default()
+                            .seed(42)
+                            .queue(queue)
+                            .group_size(group_size)
+                            .tiles(tiles)
+                            .sync(sync),
+                    );
                 }
             }
         }

@@ -266,14 +266,18 @@ where
         };
         match &self.goal {
             Goal::All => {
-                let results = engine.run_watched(&experiment, until, report).map_err(placed)?;
+                let results = engine.experiment(&experiment, until).watch(report).run().map_err(placed)?;
                 let mapping = results.mapping.to_string();
                 Ok((results.observations, Vec::new(), None, results.fingerprint, mapping))
             }
             Goal::Precise(stopping) => {
                 let names = written.measures.names();
-                let run =
-                    engine.run_until_watched(&experiment, until, stopping, &names, report).map_err(placed)?;
+                let run = engine
+                    .experiment(&experiment, until)
+                    .precision(stopping, &names)
+                    .watch(report)
+                    .run()
+                    .map_err(placed)?;
                 Ok((run.observations, run.decisions, None, run.fingerprint, self.mapping.clone()))
             }
             Goal::Best(selection, measure) => {
@@ -285,7 +289,7 @@ where
                     }
                     *left.borrow_mut() = numbers_of(&points.design, &some.design);
                     runs += u64::from(range.end - range.start) * points_left as u64;
-                    let run = engine.run_range(some, range, until).map_err(placed)?;
+                    let run = engine.experiment(some, until).range(range).run().map_err(placed)?;
                     sum = sum.wrapping_add(run.fingerprint);
                     Ok(run.observations)
                 })?;
@@ -307,7 +311,7 @@ where
         let mut engine =
             pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options);
         let mut results =
-            engine.run_range(&experiment, 0..1, until).map_err(|error| written.placed(error))?;
+            engine.experiment(&experiment, until).range(0..1).run().map_err(|error| written.placed(error))?;
         match results.runs.swap_remove(0).swap_remove(0) {
             Ok(run) => Ok(run.outputs.expect("the options ask for outputs")),
             Err(fault) => Err(invalid(format!("the first run failed: {}", written::in_words(fault)))),

@@ -319,8 +319,8 @@ impl FacilityError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Simulation(error) => simulation_kind(error),
-            Self::Checkpoint(error) => checkpoint_kind(error),
+            Self::Simulation(error) => error.kind(),
+            Self::Checkpoint(error) => error.kind(),
             Self::Analysis(error) => error.kind(),
             Self::Time { .. } | Self::WarmUp { .. } | Self::NotSettled { .. } => ErrorKind::Usage,
             Self::LineFull { .. }
@@ -331,32 +331,6 @@ impl FacilityError {
             Self::Plot { .. } | Self::Write(_) => ErrorKind::Io,
             _ => ErrorKind::Model,
         }
-    }
-}
-
-/// The kind of an error of a run, as far as networks can cause it.
-fn simulation_kind(error: &SimulationError) -> ErrorKind {
-    match error {
-        SimulationError::Gpu(error) => error.kind(),
-        SimulationError::Analysis(error) => error.kind(),
-        SimulationError::Checkpoint(error) => checkpoint_kind(error),
-        SimulationError::Fault(_) | SimulationError::Cycle { .. } | SimulationError::Output { .. } => {
-            ErrorKind::Fault
-        }
-        SimulationError::Write(_) => ErrorKind::Io,
-        _ => ErrorKind::Usage,
-    }
-}
-
-/// The kind of an error of a saved run: a wrong place or study is the caller's, all else the file's.
-fn checkpoint_kind(error: &CheckpointError) -> ErrorKind {
-    match error {
-        CheckpointError::Foreign { .. }
-        | CheckpointError::Study { .. }
-        | CheckpointError::Place { .. }
-        | CheckpointError::Taken { .. }
-        | CheckpointError::Ahead { .. } => ErrorKind::Usage,
-        _ => ErrorKind::Io,
     }
 }
 

@@ -50,7 +50,7 @@ impl<'m> Run<'m> {
         place: Backend<'_>,
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
-        let options = Options { seed, ..Options::default() };
+        let options = Options::default().seed(seed);
         Ok(match (place.gpu(), saved) {
             (None, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
             (None, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
@@ -67,8 +67,8 @@ impl<'m> Run<'m> {
         watch: &mut impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, SimulationError> {
         match self {
-            Self::Cpu(run) => run.run_watched(Until::time(end), watch),
-            Self::Gpu(run) => run.run_async(Until::time(end), watch).await,
+            Self::Cpu(run) => run.until(Until::time(end)).watch(watch).run(),
+            Self::Gpu(run) => run.until(Until::time(end)).watch(watch).run_async().await,
         }
     }
 

@@ -50,16 +50,18 @@ enum Runner<'g> {
 }
 
 impl<'g> Runner<'g> {
-    fn new(backend: Backend<'g>, options: EngineOptions, facility: &Facility) -> Self {
-        let (model, [first, rows]) = (facility.clone(), facility.histogram_rows());
+    fn new(
+        backend: Backend<'g>,
+        options: EngineOptions,
+        facility: &Facility,
+    ) -> Result<Self, SimulationError> {
+        let (model, memory) = (facility.clone(), facility.histogram_rows());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
-        match backend.gpu() {
-            None => Self::Cpu(Box::new(CpuEngine::new(build).with_outputs().with_memory(first, rows))),
-            Some(gpu) => {
-                let options = EngineOptions { outputs: true, memory: [first, rows], ..options };
-                Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)))
-            }
-        }
+        let options = options.outputs(true).memory(memory);
+        Ok(match backend.gpu() {
+            None => Self::Cpu(Box::new(CpuEngine::new(build, options))),
+            Some(gpu) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)?)),
+        })
     }
 
     async fn run(
@@ -70,8 +72,10 @@ impl<'g> Runner<'g> {
         watch: impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Results<FacilityOutput>, SimulationError> {
         match self {
-            Self::Cpu(engine) => engine.run_range(experiment, range, until),
-            Self::Gpu(_, engine) => engine.run_async(experiment, range, until, watch).await,
+            Self::Cpu(engine) => engine.experiment(experiment, until).range(range).run(),
+            Self::Gpu(_, engine) => {
+                engine.experiment(experiment, until).range(range).watch(watch).run_async().await
+            }
         }
     }
 }
@@ -128,7 +132,7 @@ impl Facility {
             let room = u32::try_from(now.room).expect("checked when it was read");
             facility = facility.with_room(room.min(study.room));
         }
-        let mut maker = Runner::new(place, options, &facility);
+        let mut maker = Runner::new(place, options, &facility)?;
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
@@ -187,7 +191,7 @@ impl Facility {
                     }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
-                    maker = Runner::new(place, options, &facility);
+                    maker = Runner::new(place, options, &facility)?;
                     continue;
                 }
                 let runs: Vec<_> = results.runs.iter().flatten().flatten().collect();

@@ -50,12 +50,12 @@ use web_time::{Duration, Instant};
 use super::simulation::agreed;
 use super::transport::SingleRank;
 use super::{HybridError, Transport};
-use crate::gpu::{Gpu, SLICE, Verdict};
+use crate::gpu::{Gpu, SLICE};
 use crate::pdes::checkpoint::compared;
 use crate::pdes::part::{PartOf, PartReport, range};
 use crate::pdes::{
-    Checkpoint, Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError,
-    Stop, Until,
+    Checkpoint, Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, RunUntil,
+    SimulationError, SimulationRun, Stop, Until,
 };
 use crate::random::mix;
 use crate::time::Ticks;
@@ -97,10 +97,10 @@ use crate::time::Ticks;
 /// go back to a copy of their memory, which each makes every second, and continue from there.
 /// Calendars and [`Sync::Neighbours`](crate::pdes::Sync) work only on one device.
 ///
-/// A run is saved like a run on a single device ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]),
-/// and resumed by any number of parts ([`GpuPart::resume`]) or by another engine. The bytes are the
-/// same, except the count of event-horizon windows, and the recorded end of a run that a watcher
-/// stopped.
+/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`SimulationRun::save`]),
+/// to the same bytes (but for the count of windows, where these go to the event horizon, and for
+/// where a run that a watcher stopped was on its way to), and gone on with by any number of parts
+/// ([`GpuPart::resume`]) or by another engine.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -223,19 +223,19 @@ impl<M: Model> GpuPart<M> {
     /// window. A [`Fault`] is the same on all ranks; other errors reach the other ranks as
     /// [`HybridError::Rank`]. After an error the part can be read but not run.
     pub fn run(&mut self, until: Until) -> Result<Progress, HybridError> {
-        self.run_watched(until, |_| {})
+        self.until(until).run()
     }
 
-    /// [`GpuPart::run`], which passes its progress to `watch` about 30 times a second, after a
-    /// window. If `watch` returns [`ControlFlow::Break`] on any rank, the run ends there on all
-    /// ranks, with [`Stop::Watcher`].
-    ///
-    /// # Errors
-    /// As [`GpuPart::run`].
-    pub fn run_watched<V: Verdict>(
+    /// Describes a run, to be watched or saved: [`SimulationRun`]. All ranks save, or none.
+    pub fn until(&mut self, until: Until) -> SimulationRun<'_, Self> {
+        SimulationRun::new(self, until)
+    }
+
+    /// [`GpuPart::run`], calling `watch` some 30 times a second, after a window.
+    fn run_to(
         &mut self,
         until: Until,
-        mut watch: impl FnMut(&Progress) -> V,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, HybridError> {
         if self.over {
             return Err(HybridError::Over);
@@ -258,7 +258,7 @@ impl<M: Model> GpuPart<M> {
         let mut watch = |progress: &Progress| {
             // Once is enough: the window that reports it may be repeated.
             if state == GO && reported.elapsed() >= SLICE {
-                state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
+                state = if watch(progress).is_continue() { GO } else { STOP };
                 reported = Instant::now();
             }
             state
@@ -474,6 +474,18 @@ impl<M: Model> GpuPart<M> {
     }
 }
 
+impl<M: Model> RunUntil for GpuPart<M> {
+    type Error = HybridError;
+
+    fn run_until(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, HybridError> {
+        self.run_to(until, watch)
+    }
+}
+
 impl<M: Model> std::fmt::Debug for GpuPart<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GpuPart").field("progress", &self.progress()).finish_non_exhaustive()
@@ -561,7 +573,7 @@ mod tests {
                 let mut expected = CpuSimulation::new(&model, seed).unwrap();
                 expected.run(end).unwrap();
                 for sync in [Sync::Yawns, Sync::Horizon] {
-                    let options = Options { seed, sync, ..Options::default() };
+                    let options = Options::default().seed(seed).sync(sync);
                     let ran = in_process(2, |rank| {
                         let gpu = &devices[rank.rank() as usize];
                         let mut part = GpuPart::on(Box::new(rank), gpu, &Narrow(model), options)?;

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ErrorKind;
 use crate::gpu::GpuError;
-use crate::pdes::SimulationError;
+use crate::pdes::{SimulationError, device_kind};
 use crate::text::cut;
 use crate::time::Ticks;
 
@@ -226,6 +227,26 @@ pub enum HybridError {
 }
 
 crate::text::debug_is_display!(HybridError);
+
+impl HybridError {
+    /// What kind of error it is. What failed on another rank arrives as its words alone, and is
+    /// [`ErrorKind::Fault`].
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Simulation(error) => error.kind(),
+            Self::Gpu(error) => device_kind(error),
+            Self::Unwritten { .. } | Self::Handler { .. } => ErrorKind::Model,
+            Self::NoEntities
+            | Self::HostMemory { .. }
+            | Self::Map { .. }
+            | Self::Differs { .. }
+            | Self::Threads { .. }
+            | Self::Over => ErrorKind::Usage,
+            Self::Fault(_) | Self::Cycle { .. } | Self::Rank { .. } | Self::Cut { .. } => ErrorKind::Fault,
+            Self::Unsaved | Self::Gone { .. } | Self::Silent { .. } | Self::Garbled { .. } => ErrorKind::Io,
+        }
+    }
+}
 
 impl From<SimulationError> for HybridError {
     fn from(error: SimulationError) -> Self {

@@ -107,10 +107,10 @@
 //!
 //! # Checkpoints
 //!
-//! A run of a `pdes` model is saved by all ranks together, and resumed by any number of ranks of
-//! this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
-//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; see `docs/checkpoints.md`.
-//! Other entities have no checkpoints, because the state of an async process cannot be saved.
+//! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks,
+//! of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
+//! `checkpoint` and `until(…).save(…)` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other
+//! entities have none: what a process has come to cannot be written down.
 //!
 //! # Many GPUs
 //!
@@ -133,6 +133,7 @@ mod handler;
 mod lp;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod options;
 mod part;
 mod pending;
 mod process;
@@ -150,6 +151,7 @@ pub use handler::{Handle, Handler, HandlerUsage, Handlers, Placement, WgslHandle
 pub use lp::Lp;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
+pub use options::{EntityPlacement, Options};
 pub use process::Process;
-pub use simulation::{EntityPlacement, Options, Simulation};
+pub use simulation::Simulation;
 pub use transport::{LocalRank, Transport, in_process};

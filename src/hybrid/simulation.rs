@@ -3,7 +3,6 @@
 mod saved;
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 use web_time::Instant;
@@ -12,11 +11,12 @@ use super::HybridError;
 use super::entity::{Entity, Event};
 use super::error::{Fault, Full};
 use super::handler::{HandlerUsage, Handlers};
+use super::options::Options;
 use super::part::{Address, Mail, Part, Shared};
 use super::transport::{SingleRank, Transport};
-use crate::gpu::{SLICE, Verdict};
+use crate::gpu::SLICE;
 use crate::pdes::checkpoint::{Identity, RunHistory, Skew};
-use crate::pdes::{Fingerprint, Progress, Replica, Stop, Until};
+use crate::pdes::{Fingerprint, Progress, Replica, RunUntil, SimulationRun, Stop, Until};
 use crate::random::mix;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
@@ -26,62 +26,6 @@ const ROUNDS: u32 = 1 << 16;
 
 /// The maximum number of partitions of a rank.
 const MOST_PARTS: usize = 1024;
-
-/// The assignment of entities to ranks. It changes only the speed.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub enum EntityPlacement {
-    /// Equal ranges of names: the first entities on the first rank, and so on. Good if entities
-    /// with close names send to each other.
-    #[default]
-    Block,
-    /// Pseudo-random. Good if some ranges of names have more work than others.
-    Hash,
-    /// By a function of names, for example from a partition of the model's graph.
-    Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
-}
-
-impl std::fmt::Debug for EntityPlacement {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Block => "Block",
-            Self::Hash => "Hash",
-            Self::Map(_) => "Map",
-        })
-    }
-}
-
-impl EntityPlacement {
-    fn rank(&self, name: u32, entities: u32, ranks: u32) -> Result<u32, HybridError> {
-        let (name64, ranks64) = (u64::from(name), u64::from(ranks));
-        let rank = match self {
-            Self::Block => name64 * ranks64 / u64::from(entities),
-            Self::Hash => mix(0, [name]) % ranks64,
-            Self::Map(map) => map(name).into(),
-        };
-        match u32::try_from(rank).ok().filter(|&rank| rank < ranks) {
-            Some(rank) => Ok(rank),
-            None => {
-                Err(HybridError::Map { entity: name, rank: u32::try_from(rank).unwrap_or(u32::MAX), ranks })
-            }
-        }
-    }
-}
-
-/// The options of a simulation.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// The seed of the random streams.
-    pub seed: u64,
-    /// The replica of the run in an experiment.
-    pub replica: Replica,
-    /// Threads of this rank; by default as many as rayon has. It changes only the speed.
-    pub threads: Option<usize>,
-    /// The assignment of entities to ranks.
-    pub spread: EntityPlacement,
-    /// The handlers that events may call.
-    pub handlers: Handlers,
-}
 
 /// A simulation of entities on the host's cores, on one rank or on many.
 ///
@@ -262,20 +206,36 @@ impl<E: Entity> Simulation<E> {
     /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. After
     /// any, the simulation can be read, and not run.
     pub fn run(&mut self, until: Ticks) -> Result<Progress, HybridError> {
-        self.run_watched(until, |_| {})
+        self.until(until).run()
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window.
-    /// Of several ranks, each tells its own events there, and in the end returns those of all.
-    /// Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by
-    /// [`Stop::Watcher`].
+    /// Describes a run, to be watched: [`SimulationRun`]. A run of a model of `pdes` ([`Lp`]) can
+    /// also be saved.
     ///
-    /// # Errors
-    /// As [`Simulation::run`].
-    pub fn run_watched<V: Verdict>(
+    /// ```
+    /// use eventhorizon::hybrid::{Lp, Options};
+    /// use eventhorizon::models::Phold;
+    /// use eventhorizon::time::Resolution;
+    ///
+    /// let seconds = Resolution::default();
+    /// let model = Phold::new(200, 4, 0.1, 10.0, seconds)?;
+    /// let mut simulation = Lp::simulation(model, None, Options::default().seed(42))?;
+    /// let end = seconds.ticks(100.0)?;
+    /// simulation.until(end).watch(|progress| println!("{} events", progress.events)).run()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// [`Lp`]: super::Lp
+    pub fn until(&mut self, until: Ticks) -> SimulationRun<'_, Self> {
+        SimulationRun::new(self, Until::time(until))
+    }
+
+    /// [`Simulation::run`], calling `watch` some 30 times a second, after a window. Of several
+    /// ranks, each reports its own events there, and in the end returns those of all.
+    fn run_to(
         &mut self,
         until: Ticks,
-        mut watch: impl FnMut(&Progress) -> V,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, HybridError> {
         if self.over {
             return Err(HybridError::Over);
@@ -322,7 +282,7 @@ impl<E: Entity> Simulation<E> {
             self.over = false;
             if reported.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
-                going = watch(&progress).flow();
+                going = watch(&progress);
                 reported = Instant::now();
             }
         }
@@ -525,6 +485,18 @@ impl<E: Entity> Simulation<E> {
     /// The transport of this rank, for a program's own messages.
     pub fn transport(&mut self) -> &mut dyn Transport {
         &mut *self.transport
+    }
+}
+
+impl<E: Entity> RunUntil for Simulation<E> {
+    type Error = HybridError;
+
+    fn run_until(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, HybridError> {
+        self.run_to(until.time, watch)
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod file;
 mod identity;
 mod place;
 mod run;
+mod saved_run;
 mod sections;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ pub use autosave::Autosave;
 pub(crate) use autosave::{Checkpointed, reason};
 use file::{RUN, Sections, number, word};
 pub(crate) use identity::{Identity, Skew};
+pub use saved_run::SavedRun;
 use sections::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
 /// How far LPs may be ahead of each other. A fork relies on it, because it may send events that the

@@ -50,15 +50,20 @@ mod device;
 mod run;
 mod sequential;
 
-pub use checkpoint::{Autosave, Checkpoint, CheckpointError};
+pub use checkpoint::{Autosave, Checkpoint, CheckpointError, SavedRun};
 pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use contract::error_kind::device_kind;
 pub use contract::event::{Event, Payload};
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;
 pub use contract::model::{Context, CpuModel, Model};
 pub use contract::output::{Number, Outputs};
 pub use contract::replica::Replica;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use contract::simulation_run::RunUntil;
+pub use contract::simulation_run::SimulationRun;
 pub use contract::sync::{Sync, UnknownSync};
 pub use contract::totals::{ClassTotals, MAX_CLASSES, Total, Totals};
 pub use contract::until::{Pending, Progress, Stop, Until};
@@ -66,7 +71,10 @@ pub use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{kernels, output_kernels};
 pub use run::options::Options;
-pub use run::replicas::{CpuEngine, Engine, EngineOptions, Mapping, Results, RunResult, UnknownMapping};
+pub use run::replicas::{
+    CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
+    UnknownMapping,
+};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};

@@ -1,12 +1,12 @@
 //! Models and files that are refused before they run.
 
 use eventhorizon::gpu::{GpuError, LinkError, Source};
-use eventhorizon::pdes::{Capacity, Model, Options, Simulation, SimulationError, Until};
+use eventhorizon::pdes::{Capacity, Model, Simulation, SimulationError, Until};
 use eventhorizon::time::Ticks;
 
 use super::common::gpu;
 use super::common::models::Ring;
-use super::{FIXED, HANDLE, INIT, STATE, Text, handler};
+use super::{HANDLE, INIT, STATE, Text, fixed, handler};
 
 /// A ring whose parts can be replaced by impossible ones.
 struct Odd {
@@ -22,7 +22,7 @@ impl Odd {
     }
 
     fn refused(self) -> SimulationError {
-        Simulation::new(&gpu(), &self, FIXED).unwrap_err()
+        Simulation::new(&gpu(), &self, fixed()).unwrap_err()
     }
 }
 
@@ -77,7 +77,7 @@ fn impossible_models_are_refused_before_they_run() {
 #[test]
 fn impossible_workgroups_are_refused() {
     for threads in [0, 3, 100, 1 << 20] {
-        let options = Options { group_size: Some(threads), ..FIXED };
+        let options = fixed().group_size(threads);
         let refused = Simulation::new(&gpu(), &Ring::new(10, 3), options);
         assert!(matches!(refused, Err(SimulationError::GroupSize { .. })), "{threads}: {refused:?}");
     }
@@ -194,7 +194,7 @@ fn a_models_file_may_have_any_name() {
     let gpu = gpu();
     for file in ["shaders/pdes/window/window.wgsl", "shaders/queue/heap.wgsl", "pdes/engine.wgsl", ""] {
         let model = Text { file, ..Text::new([STATE, INIT, HANDLE].concat()) };
-        let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, fixed()).unwrap();
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{file}");
         let broken = Text {
             file,
@@ -233,7 +233,7 @@ fn data_that_do_not_go_with_their_declaration_are_refused() {
         .replace("data: array<u32>;", "data: Led;\nstruct Led { first: u32, next: array<vec2<u32>> }")
         .replace("data[lp]", "data.next[lp / 2u].x");
     let odd = Odd { source: Source::new("odd.wgsl", led), ..Odd::new() };
-    Simulation::new(&gpu(), &odd, FIXED).unwrap();
+    Simulation::new(&gpu(), &odd, fixed()).unwrap();
     let none = text
         .replace("@group(1) @binding(1) var<storage, read> data: array<u32>;", "")
         .replace("data[lp]", "lp");
@@ -289,7 +289,7 @@ fn hostile_files_are_refused_in_a_sentence_that_names_them() {
     ];
     for model in cases {
         let begin: String = model.wgsl.chars().take(400).collect();
-        let Err(refused) = Simulation::new(&gpu(), &model, FIXED) else { panic!("it is taken: {begin}") };
+        let Err(refused) = Simulation::new(&gpu(), &model, fixed()) else { panic!("it is taken: {begin}") };
         let text = refused.to_string();
         assert!(text.starts_with("my/text.wgsl:"), "{begin}: {text}");
         assert!(text.len() < 2000, "{begin}: {} bytes", text.len());
@@ -363,7 +363,7 @@ fn a_model_may_have_any_name_that_the_engine_or_wgsl_has() {
         ),
     ] {
         let model = Text { wgsl: [&*model.wgsl, &declared].concat(), ..model };
-        let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap_or_else(|error| panic!("{error}"));
+        let mut simulation = Simulation::new(&gpu, &model, fixed()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{declared}");
         assert!(simulation.states().unwrap().iter().all(|count| *count == whole), "{declared}");
     }

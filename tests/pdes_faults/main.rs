@@ -8,21 +8,14 @@ mod rules;
 use common::gpu;
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, Fault, Model, Options, Replica, Simulation, SimulationError, Sync,
-    Until,
+    Capacity, CpuModel, CpuSimulation, Fault, Model, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::time::Ticks;
 
-/// Too little capacity is a fault.
-const FIXED: Options = Options {
-    seed: 0,
-    replica: Replica { point: 0, number: 0 },
-    queue: None,
-    group_size: None,
-    tiles: None,
-    fixed: true,
-    sync: Sync::Yawns,
-};
+/// Too little room is a fault.
+fn fixed() -> Options {
+    Options::default().fixed(true).sync(Sync::Yawns)
+}
 
 const ROOMY: Capacity = Capacity { queue: 64, mailbox: 64 };
 
@@ -70,7 +63,7 @@ impl Text {
     }
 
     fn refused(&self) -> String {
-        Simulation::new(&gpu(), self, FIXED).unwrap_err().to_string()
+        Simulation::new(&gpu(), self, fixed()).unwrap_err().to_string()
     }
 }
 

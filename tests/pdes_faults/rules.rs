@@ -1,15 +1,13 @@
 //! Rules that models break while they run, and capacities that they exceed.
 
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{
-    Capacity, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Until,
-};
+use eventhorizon::pdes::{Capacity, CpuSimulation, Fault, FaultKind, Simulation, SimulationError, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
 use super::common::models::Mischief;
 use super::common::{gpu, own_gpu, queues};
-use super::{FIXED, HANDLE, INIT, ROOMY, STATE, Text, fault, fault_on_cpu, fault_on_gpu, handler};
+use super::{HANDLE, INIT, ROOMY, STATE, Text, fault, fault_on_cpu, fault_on_gpu, fixed, handler};
 
 #[test]
 fn broken_rules_are_found_at_the_same_place_by_both_engines() {
@@ -21,7 +19,7 @@ fn broken_rules_are_found_at_the_same_place_by_both_engines() {
             let expected = fault_on_cpu(&model);
             assert_eq!((expected.kind, expected.window > 0), (kind, true));
             for workgroup in [8, 64] {
-                let options = Options { group_size: Some(workgroup), ..FIXED };
+                let options = fixed().group_size(workgroup);
                 assert_eq!(
                     fault_on_gpu(&gpu, &model, options),
                     expected,
@@ -39,7 +37,7 @@ fn rules_hold_in_the_initialisation_too() {
         let model = Mischief { lps: 300, rule, culprit: 0, at: 0, capacity: ROOMY };
         let expected = Fault { kind, lp: 0, window: 0, needed: 0 };
         assert_eq!(fault_on_cpu(&model), expected);
-        assert_eq!(fault_on_gpu(&gpu, &model, FIXED), expected);
+        assert_eq!(fault_on_gpu(&gpu, &model, fixed()), expected);
     }
 }
 
@@ -50,7 +48,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
     let mut model =
         Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 41 } };
     let run = |model: &Mischief, queue| {
-        let mut simulation = Simulation::new(&gpu, model, Options { queue: Some(queue), ..FIXED }).unwrap();
+        let mut simulation = Simulation::new(&gpu, model, fixed().queue(queue)).unwrap();
         simulation.run(Until::events(100)).map(|_| simulation.fingerprint().unwrap())
     };
     let unbounded = model;
@@ -73,7 +71,7 @@ fn a_full_queue_names_the_lp_that_owns_it() {
     for queue in queues() {
         let model =
             Mischief { lps: 10, rule: 4, culprit: 9, at: 0, capacity: Capacity { queue: 6, mailbox: 4 } };
-        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
+        let found = fault_on_gpu(&gpu, &model, fixed().queue(queue));
         assert_eq!((found.kind, found.lp, found.needed), (FaultKind::QueueFull, 4, 7));
         assert!(found.window > 3, "{found}: the queue filled by one event for each window");
     }
@@ -83,14 +81,14 @@ fn a_full_queue_names_the_lp_that_owns_it() {
 fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
     let gpu = gpu();
     let model = Mischief { lps: 100, rule: 11, culprit: 0, at: 0, capacity: ROOMY };
-    let found = fault_on_gpu(&gpu, &model, FIXED);
+    let found = fault_on_gpu(&gpu, &model, fixed());
     assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 2, window: 0, needed: 101 });
 
     let tight = Phold::new(1000, 16, 0.1, 10.0, Resolution::default())
         .unwrap()
         .with_capacity(Capacity { queue: 20, mailbox: 100 });
     for queue in queues() {
-        let found = fault_on_gpu(&gpu, &tight, Options { queue: Some(queue), ..FIXED });
+        let found = fault_on_gpu(&gpu, &tight, fixed().queue(queue));
         assert_eq!((found.kind, found.window), (FaultKind::QueueFull, 0));
     }
 }
@@ -106,7 +104,7 @@ fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     cpu.run(end).unwrap();
     for queue in QueueDesign::PRODUCTION {
         let run = || {
-            let options = Options { queue: Some(queue), ..FIXED };
+            let options = fixed().queue(queue);
             let mut simulation = Simulation::new(&gpu, &model, options)?;
             simulation.run(end)?;
             simulation.fingerprint()
@@ -134,7 +132,7 @@ fn a_fault_that_the_host_has_not_seen_is_no_result() {
     let gpu = gpu();
     let model =
         Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 40 } };
-    let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, fixed()).unwrap();
     simulation.set_until(Until::EMPTY).unwrap();
     let mut encoder = gpu.encoder("the application's");
     simulation.record(&mut encoder, 4);
@@ -165,7 +163,7 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     ];
     let model = Text { capacity: Capacity { queue: 40, mailbox: 60 }, ..Text::new(wgsl.concat()) };
     for queue in queues() {
-        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
+        let found = fault_on_gpu(&gpu, &model, fixed().queue(queue));
         assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 50, window: 2, needed: 60 }, "{queue}");
     }
 }
@@ -182,7 +180,7 @@ fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_righ
     let model = handler(&looping);
     for queue in [QueueDesign::Heap, QueueDesign::Calendar] {
         let run = || {
-            let mut simulation = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..FIXED })?;
+            let mut simulation = Simulation::new(&gpu, &model, fixed().queue(queue))?;
             simulation.run(Until::EMPTY)?;
             simulation.states()
         };
@@ -196,7 +194,7 @@ fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_righ
         // In the initialisation, too.
         let init = format!("fn init(lp: u32, state: ptr<function, State>) {{ {looping} }}\n");
         let model = Text::new([STATE, &init, HANDLE].concat());
-        let found = fault::<()>(Simulation::new(&gpu, &model, FIXED).and_then(|mut simulation| {
+        let found = fault::<()>(Simulation::new(&gpu, &model, fixed()).and_then(|mut simulation| {
             simulation.run(Until::EMPTY)?;
             Ok(())
         }));
@@ -212,12 +210,12 @@ fn loops_that_are_too_long_for_several_lps_are_one_lps() {
     let body = "for (var i = 0u; i < 40000u; i += 1u) { (*state).count = (*state).count * 3u + (i ^ lp); }";
     let model = Text { lps: 16_000, ..handler(body) };
     let expected = |lp: u32| (0..40_000u32).fold(0u32, |count, i| count.wrapping_mul(3).wrapping_add(i ^ lp));
-    for options in [Options { fixed: false, ..FIXED }, FIXED] {
+    for options in [fixed().fixed(false), fixed()] {
         let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 16_000);
         assert!((0..).zip(simulation.states().unwrap()).step_by(99).all(|(lp, found)| found == expected(lp)));
     }
-    let mut two = Simulation::new(&gpu, &model, Options { tiles: Some(2), ..FIXED }).unwrap();
+    let mut two = Simulation::new(&gpu, &model, fixed().tiles(2)).unwrap();
     match two.run(Until::EMPTY) {
         Err(SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, .. })) => {}
         other => assert_ne!(gpu.info().device_type, wgpu::DeviceType::Cpu, "{other:?}"),
@@ -228,7 +226,7 @@ fn loops_that_are_too_long_for_several_lps_are_one_lps() {
 fn what_wgsl_defines_for_bad_arithmetic_and_bad_indices_is_what_happens() {
     let gpu = gpu();
     let run = |body: &str| {
-        let mut simulation = Simulation::new(&gpu, &handler(body), FIXED).unwrap();
+        let mut simulation = Simulation::new(&gpu, &handler(body), fixed()).unwrap();
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60);
         simulation.states().unwrap()
     };
@@ -273,9 +271,9 @@ fn thousands_of_events_from_one_handler_grow_or_are_a_fault() {
         for (var i = 0u; i < 3000u; i += 1u) { schedule(9u, time_add(now(), vec2<u32>(1000u + i, 0u)), vec2<u32>(i, 1u)); }
         for (var i = 0u; i < 1000u; i += 1u) { schedule(7u, time_add(now(), vec2<u32>(5000u + i, 0u)), vec2<u32>(i, 1u)); }",
     );
-    let grown = Options { fixed: false, ..FIXED };
+    let grown = fixed().fixed(false);
     for queue in [QueueDesign::Heap, QueueDesign::Calendar] {
-        let mut simulation = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..grown }).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, grown.queue(queue)).unwrap();
         match simulation.run(Until::EMPTY) {
             Ok(progress) => {
                 assert_eq!(progress.events, 60 + 4000, "{queue}");
@@ -286,7 +284,7 @@ fn thousands_of_events_from_one_handler_grow_or_are_a_fault() {
             Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::LoopsCut, "{queue}"),
             Err(other) => panic!("{queue}: {other}"),
         }
-        let mut tight = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..FIXED }).unwrap();
+        let mut tight = Simulation::new(&gpu, &model, fixed().queue(queue)).unwrap();
         let found = fault(tight.run(Until::EMPTY));
         assert!(
             matches!(found.kind, FaultKind::MailboxFull | FaultKind::QueueFull) && [7, 9].contains(&found.lp),

@@ -10,7 +10,8 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
+    ("error", &[]),
     ("text", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
@@ -50,7 +51,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
 ];
 
 /// Modules that all others may use.
-const FOR_ALL: [&str; 4] = ["text", "shared", "shaders", "columns"];
+const FOR_ALL: [&str; 5] = ["error", "text", "shared", "shaders", "columns"];
 
 /// The folders of `pdes`, lowest first: each uses itself and those before it.
 const FOLDERS_OF_PDES: [&str; 5] = ["contract", "device", "checkpoint", "sequential", "run"];

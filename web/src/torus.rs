@@ -75,7 +75,7 @@ impl Settings {
             name => Some(name.parse().map_err(reported)?),
         };
         let sync = self.sync.parse().map_err(reported)?;
-        Ok(Options { seed: self.seed.into(), queue, sync, ..Options::default() })
+        Ok(Options::default().seed(self.seed.into()).queue(queue).sync(sync))
     }
 }
 
@@ -150,7 +150,7 @@ impl Torus {
         let begun = Instant::now();
         self.until = self.until.saturating_add(Ticks::new(self.step));
         let until = Until::time(self.until);
-        let progress = either!(&mut self.run, run => run.run_async(until, |_| {}).await).map_err(reported)?;
+        let progress = either!(&mut self.run, run => run.until(until).run_async().await).map_err(reported)?;
         let took = begun.elapsed().as_secs_f64() * 1e3;
         let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
         let step = (self.step as f64 * factor) as u64;
@@ -222,9 +222,12 @@ pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> 
         watch: &js_sys::Function,
     ) -> Result<String, SimulationError> {
         let mut simulation = CpuSimulation::new(model, seed)?;
-        let progress = simulation.run_watched(Until::time(Ticks::new(until)), |progress| {
-            let _ = watch.call1(&JsValue::NULL, &JsValue::from_f64(progress.events as f64));
-        })?;
+        let progress = simulation
+            .until(Until::time(Ticks::new(until)))
+            .watch(|progress| {
+                let _ = watch.call1(&JsValue::NULL, &JsValue::from_f64(progress.events as f64));
+            })
+            .run()?;
         let _ = progress;
         Ok(simulation.fingerprint().to_string())
     }

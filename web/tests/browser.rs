@@ -41,7 +41,7 @@ fn ticks(units: f64) -> Ticks {
 /// Events and fingerprint of a run on the device.
 async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> (u64, String) {
     let mut simulation = Simulation::new_async(gpu, model, options).await.unwrap();
-    let progress = simulation.run_async(until, |_| {}).await.unwrap();
+    let progress = simulation.until(until).run_async().await.unwrap();
     (progress.events, simulation.fingerprint_async().await.unwrap().to_string())
 }
 
@@ -57,12 +57,12 @@ async fn phold_has_the_fingerprint_of_native_runs() {
     let gpu = adapter().await;
     let model = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
     let until = Until::time(ticks(200.0));
-    let options = Options { seed: 42, ..Options::default() };
+    let options = Options::default().seed(42);
     let found = run(&gpu, &model, options, until).await;
     // A second run, with compiled kernels, for the speed.
     let mut simulation = Simulation::new_async(&gpu, &model, options).await.unwrap();
     let begun = web_time::Instant::now();
-    let again = simulation.run_async(until, |_| {}).await.unwrap();
+    let again = simulation.until(until).run_async().await.unwrap();
     console_log!("{:.3e} events per second", again.events as f64 / begun.elapsed().as_secs_f64());
     assert_eq!(again.events, found.0);
     // `phold --lps 1024 --population 16 --until 200` natively.
@@ -77,7 +77,7 @@ async fn queues_grow() {
     let model = Phold::new(200, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let until = Until::time(ticks(60.0));
     let narrow = Like(model, model.source(), Capacity { queue: 2, mailbox: 1 });
-    let found = run(&gpu, &narrow, Options { seed: 3, ..Options::default() }, until).await;
+    let found = run(&gpu, &narrow, Options::default().seed(3), until).await;
     assert_eq!(found, meant(&model, 3, until));
 }
 
@@ -108,7 +108,7 @@ fn clinic() -> Facility {
 async fn a_network_has_the_fingerprint_of_the_cpu() {
     let gpu = adapter().await;
     let study = Study::new(8, 500.0, 50.0);
-    let options = EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(pdes::Mapping::Team);
     let found =
         clinic().study(&study).backend(Backend::Gpu(&gpu)).options(options).run_async().await.unwrap();
     let expected = clinic().study(&study).run_async().await.unwrap();

@@ -394,7 +394,7 @@ fn on_rank(
         }
     };
     let options =
-        Options { seed: args.seed, threads: args.threads.map(usize::from), handlers, ..Options::default() };
+        Options::default().seed(args.seed).threads(args.threads.map(usize::from)).handlers(handlers);
     let entities = 1 + districts + args.agents;
     let lookahead = Ticks::new(LOOKAHEAD);
     let mut simulation = match transport {
@@ -402,7 +402,7 @@ fn on_rank(
         Some(transport) => Simulation::on(transport, entities, lookahead, make, options)?,
     };
     let begun = Instant::now();
-    let progress = simulation.run_watched(Ticks::new(MORNING + args.hours * HOUR), print_report)?;
+    let progress = simulation.until(Ticks::new(MORNING + args.hours * HOUR)).watch(print_report).run()?;
     let seconds = begun.elapsed().as_secs_f64();
     let fingerprint = simulation.fingerprint()?;
     let (mut history, mut trips) = (Vec::new(), 0);

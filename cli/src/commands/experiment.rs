@@ -116,28 +116,36 @@ pub fn run(args: &Args) -> Outcome<()> {
     // Both engines give the same bits: this choice changes only the time.
     let (observations, decisions, fingerprint) = match &gpu {
         Some(gpu) => {
-            let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
-            let mut engine = Engine::new(gpu, build, options);
+            let options = EngineOptions::default().mapping(args.mapping);
+            let mut engine = Engine::new(gpu, build, options)?;
             match &stopping {
                 Some(stopping) => {
-                    let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
+                    let run = engine
+                        .experiment(&experiment, until)
+                        .precision(stopping, &[DECISIVE])
+                        .watch(watch)
+                        .run()?;
                     (run.observations, run.decisions, run.fingerprint)
                 }
                 None => {
-                    let results = engine.run_watched(&experiment, until, watch)?;
+                    let results = engine.experiment(&experiment, until).watch(watch).run()?;
                     (results.observations, Vec::new(), results.fingerprint)
                 }
             }
         }
         None => {
-            let engine = CpuEngine::new(build);
+            let engine = CpuEngine::new(build, EngineOptions::default());
             match &stopping {
                 Some(stopping) => {
-                    let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
+                    let run = engine
+                        .experiment(&experiment, until)
+                        .precision(stopping, &[DECISIVE])
+                        .watch(watch)
+                        .run()?;
                     (run.observations, run.decisions, run.fingerprint)
                 }
                 None => {
-                    let results = engine.run_watched(&experiment, until, watch)?;
+                    let results = engine.experiment(&experiment, until).watch(watch).run()?;
                     (results.observations, Vec::new(), results.fingerprint)
                 }
             }
@@ -158,16 +166,16 @@ pub fn run(args: &Args) -> Outcome<()> {
             };
             let selected: Outcome<Selected> = match &gpu {
                 Some(gpu) => {
-                    let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
-                    let mut engine = Engine::new(gpu, again, options);
+                    let options = EngineOptions::default().mapping(args.mapping);
+                    let mut engine = Engine::new(gpu, again, options)?;
                     selection.run(&experiment, DECISIVE, |experiment, runs| {
-                        Ok(engine.run_range(experiment, runs, until)?.observations)
+                        Ok(engine.experiment(experiment, until).range(runs).run()?.observations)
                     })
                 }
                 None => {
-                    let engine = CpuEngine::new(again);
+                    let engine = CpuEngine::new(again, EngineOptions::default());
                     selection.run(&experiment, DECISIVE, |experiment, runs| {
-                        Ok(engine.run_range(experiment, runs, until)?.observations)
+                        Ok(engine.experiment(experiment, until).range(runs).run()?.observations)
                     })
                 }
             };

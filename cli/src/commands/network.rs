@@ -199,7 +199,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let gpu = args.place.hardware()?;
     // Both engines give the same bits: this choice changes only the time.
     let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
-    let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(args.mapping);
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let watch = |runs: usize, events: u64| {
         bar.set_message(format!("{runs} replications, {events} events"));

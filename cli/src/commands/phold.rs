@@ -299,14 +299,12 @@ fn one(
             Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, or auto")))?)
         }
     };
-    let options = Options {
-        seed,
-        queue,
-        group_size: args.group_size,
-        tiles: args.tiles,
-        sync: args.sync,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .seed(seed)
+        .queue(queue)
+        .group_size(args.group_size)
+        .tiles(args.tiles)
+        .sync(args.sync);
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err(shared::usage("--verify compares the GPU with the CPU engine: use --backend gpu"));
@@ -402,11 +400,9 @@ fn on_gpu(
     let bar = Bar::new(until)?;
     let begin = Instant::now();
     let watch = |progress: &_| bar.print_report(progress);
-    let progress = match &args.checkpoint {
-        None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
-    };
-    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
+    let saves = args.checkpoint.as_ref().map(|path| autosave(args, path));
+    let progress = simulation.until(until).watch(watch).save(saves).run();
+    let (progress, unsaved) = without_saving(progress, || simulation.until(until).watch(watch).run());
     let seconds = begin.elapsed().as_secs_f64();
     bar.bar.finish_and_clear();
     let progress = match (progress, &args.checkpoint) {
@@ -453,11 +449,9 @@ fn on_cpu(
     let bar = Bar::new(until)?;
     let begin = Instant::now();
     let watch = |progress: &_| bar.print_report(progress);
-    let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
-        None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
-    };
-    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
+    let saves = args.checkpoint.as_ref().filter(|_| !args.verify).map(|path| autosave(args, path));
+    let progress = simulation.until(until).watch(watch).save(saves).run();
+    let (progress, unsaved) = without_saving(progress, || simulation.until(until).watch(watch).run());
     let progress = progress?;
     let seconds = begin.elapsed().as_secs_f64();
     bar.bar.finish_and_clear();

@@ -258,12 +258,8 @@ fn on_host(run: &Run<'_>, transport: RankTransport) -> Result<RankReport, Hybrid
         RankPlacement::Block => hybrid::EntityPlacement::Block,
         RankPlacement::Hash => hybrid::EntityPlacement::Hash,
     };
-    let options = hybrid::Options {
-        seed: run.seed,
-        threads: Some(run.args.threads.into()),
-        spread,
-        ..hybrid::Options::default()
-    };
+    let options =
+        hybrid::Options::default().seed(run.seed).threads(usize::from(run.args.threads)).spread(spread);
     let mut simulation = match run.saved {
         None => Lp::simulation(run.model, transport, options)?,
         Some(saved) => Lp::resume(run.model, transport, options, saved)?,
@@ -271,11 +267,9 @@ fn on_host(run: &Run<'_>, transport: RankTransport) -> Result<RankReport, Hybrid
     let (rank, ranks) = (simulation.transport().rank(), simulation.transport().ranks());
     let (end, watch) = (run.until.time, |_: &_| shared::watch());
     let begun = Instant::now();
-    let ended = match &run.args.checkpoint {
-        None => simulation.run_watched(end, watch),
-        Some(path) => simulation.run_saving(end, autosave(run.args, path), watch),
-    };
-    let (progress, unsaved) = without_saving(ended, || simulation.run_watched(end, watch))?;
+    let saves = run.args.checkpoint.as_ref().map(|path| autosave(run.args, path));
+    let ended = simulation.until(end).watch(watch).save(saves).run();
+    let (progress, unsaved) = without_saving(ended, || simulation.until(end).watch(watch).run())?;
     let seconds = begun.elapsed().as_secs_f64();
     let fingerprint = simulation.fingerprint()?;
     Ok(RankReport { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
@@ -311,9 +305,10 @@ fn on_device(
     let gpu = Gpu::nth(rank)?;
     devices.lock().unwrap_or_else(PoisonError::into_inner).push(gpu.clone());
     let device = Some(gpu.info().name.clone());
-    let options = pdes::Options { seed: run.seed, sync: args.sync, ..pdes::Options::default() };
+    let options = pdes::Options::default().seed(run.seed).sync(args.sync);
     let watch = |_: &_| shared::watch();
-    // A run to time zero includes the set-up. A resumed run has only its own end.
+    let saves = args.checkpoint.as_ref().map(|path| autosave(args, path));
+    // A run of no time waits for the set-up; where a run goes on, it has one end alone.
     let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
     let (progress, unsaved, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {
@@ -324,11 +319,8 @@ fn on_device(
             };
             set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
             let begun = Instant::now();
-            let ended = match &args.checkpoint {
-                None => part.run_watched(*until, watch),
-                Some(path) => part.run_saving(*until, autosave(args, path), watch),
-            };
-            (progress, unsaved) = without_saving(ended, || part.run_watched(*until, watch))?;
+            let ended = part.until(*until).watch(watch).save(saves).run();
+            (progress, unsaved) = without_saving(ended, || part.until(*until).watch(watch).run())?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = part.fingerprint()?;
         }
@@ -339,12 +331,10 @@ fn on_device(
             };
             set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
             let begun = Instant::now();
-            let ended = match &args.checkpoint {
-                None => simulation.run_watched(*until, watch),
-                Some(path) => simulation.run_saving(*until, autosave(args, path), watch),
-            };
+            let ended = simulation.until(*until).watch(watch).save(saves).run();
             let ended = ended.map_err(HybridError::from);
-            (progress, unsaved) = without_saving(ended, || Ok(simulation.run_watched(*until, watch)?))?;
+            (progress, unsaved) =
+                without_saving(ended, || Ok(simulation.until(*until).watch(watch).run()?))?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = simulation.fingerprint()?;
         }

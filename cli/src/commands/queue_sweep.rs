@@ -449,15 +449,13 @@ impl Sweep {
         let cell = row.cell;
         let deadline = Instant::now() + self.budget;
         let (model, end) = (cell.model()?, cell.end()?);
-        let options = Options {
-            seed: SEED,
-            queue: row.queue.0,
-            group_size: cell.group_size,
-            // PHOLD's capacities are known, and snapshots would disturb short measurements. With
-            // fixed capacities `auto` would consider fewer designs.
-            fixed: row.queue.0.is_some(),
-            ..Options::default()
-        };
+        // PHOLD's capacities are known, and a snapshot now and then would only blur short
+        // measurements; but with fixed ones, the library chooses among queues only.
+        let options = Options::default()
+            .seed(SEED)
+            .queue(row.queue.0)
+            .group_size(cell.group_size)
+            .fixed(row.queue.0.is_some());
         let mut simulation = Simulation::new(&self.gpu, &model, options)?;
         if row.queue.0.is_none() {
             row.name = format!("auto ({})", simulation.queue());

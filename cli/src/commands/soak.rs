@@ -227,11 +227,11 @@ impl Round<'_> {
         let model = Phold::new(lps, 3, rate, 10.0, units)?;
         let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
         let experiment = Experiment::new(Design::default(), runs, seed);
-        let expected = CpuEngine::new(build).run(&experiment, until)?;
+        let expected = CpuEngine::new(build, EngineOptions::default()).run(&experiment, until)?;
         self.events += expected.runs.iter().flatten().flatten().map(|run| run.progress.events).sum::<u64>();
         let Some(gpu) = self.gpu else { return Ok(()) };
-        let options = EngineOptions { mapping, ..EngineOptions::default() };
-        let found = Engine::new(gpu, build, options).run(&experiment, until)?;
+        let options = EngineOptions::default().mapping(mapping);
+        let found = Engine::new(gpu, build, options)?.run(&experiment, until)?;
         shared::same(&found.fingerprint, &expected.fingerprint, "the fingerprint of an experiment")
     }
 
@@ -243,7 +243,7 @@ impl Round<'_> {
         }
         let sync = self.one_of(&syncs);
         let queue = self.queue(traits, sync);
-        Options { sync, queue, group_size: self.one_of(&[None, Some(32)]), seed: 11, ..Options::default() }
+        Options::default().sync(sync).queue(queue).group_size(self.one_of(&[None, Some(32)])).seed(11)
     }
 
     fn queue(&mut self, traits: ModelTraits, sync: Sync) -> Option<QueueDesign> {
@@ -261,7 +261,7 @@ impl Round<'_> {
         let seed = self.chance.draw().into();
         let mut cpu = CpuSimulation::new(model, seed)?;
         let held = cpu.pending().len();
-        let mut options = Options { seed, ..self.way(traits) };
+        let mut options = self.way(traits).seed(seed);
         let first = if self.chances(4) { tight } else { model };
         self.story.push(format!("{options:?}, capacity {:?}", first.capacity()));
         let mut simulation = self.gpu.map(|gpu| Simulation::new(gpu, first, options)).transpose()?;

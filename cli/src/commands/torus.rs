@@ -131,7 +131,7 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
             })
         };
         let model = FifoTorus::new(side, side, tokens, 1.0 / MEAN, units)?;
-        let options = Options { seed: args.seed, sync: Sync::Neighbours, ..Options::default() };
+        let options = Options::default().seed(args.seed).sync(Sync::Neighbours);
         let mut conservative = Simulation::new(gpu, &model, options)?;
         let rates = [
             rate(args.seconds, units, |until| {

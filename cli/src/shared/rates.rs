@@ -51,13 +51,16 @@ pub fn measure<M: Model>(
     loop {
         let start = Instant::now();
         let mut ends = None;
-        simulation.run_watched(until(done + step), |progress| {
-            if progress.stop.is_none() {
-                let now = (Instant::now(), *progress);
-                let (first, _) = ends.unwrap_or((now, now));
-                ends = Some((first, now));
-            }
-        })?;
+        simulation
+            .until(until(done + step))
+            .watch(|progress| {
+                if progress.stop.is_none() {
+                    let now = (Instant::now(), *progress);
+                    let (first, _) = ends.unwrap_or((now, now));
+                    ends = Some((first, now));
+                }
+            })
+            .run()?;
         let took = start.elapsed();
         done += step;
         let rate = ends.map(|((begin, first), (end, last))| Rate {

@@ -53,7 +53,7 @@ impl Scene {
     pub(crate) fn new(gpu: &Gpu, args: &Args, format: wgpu::TextureFormat) -> Outcome<Self> {
         let side = args.side;
         let model = Torus::new(side, side, side * side * args.customers, 1.0, TRAVEL, Resolution::default())?;
-        let options = Options { seed: args.seed, sync: Sync::Yawns, ..Options::default() };
+        let options = Options::default().seed(args.seed).sync(Sync::Yawns);
         let simulation = Simulation::new(gpu, &model, options)?;
 
         let device = gpu.device();

@@ -1,16 +1,13 @@
 //! Runs on parts: saved, and resumed by any number of parts.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::{GpuPart, agreed};
-use crate::gpu::{Gpu, Verdict};
+use crate::gpu::Gpu;
 use crate::hybrid::{HybridError, Transport, saved};
 use crate::pdes::checkpoint::Checkpointed;
 use crate::pdes::part::range;
-use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options, Progress, Until};
-#[cfg(doc)]
-use crate::pdes::{Simulation, SimulationError};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options};
 
 impl<M: Model> GpuPart<M> {
     /// Resumes a run saved by any engine and any number of parts: this rank's part. All ranks must
@@ -27,7 +24,7 @@ impl<M: Model> GpuPart<M> {
         checkpoint: &Checkpoint,
     ) -> Result<Self, HybridError> {
         saved::known(&mut *transport, model, checkpoint)?;
-        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        let options = options.seed(checkpoint.seed()).replica(checkpoint.replica());
         Self::begin(transport, gpu, model, options, Some(checkpoint))
     }
 
@@ -57,37 +54,9 @@ impl<M: Model> GpuPart<M> {
         let made = self.part.checkpoint(&self.progress(), &parts, &order);
         Ok(made.map(Some).map_err(HybridError::from))
     }
-
-    /// [`GpuPart::run_watched`], which saves the run to a file as often as any rank requests, and
-    /// at its end: [`Simulation::run_saving`]. The first rank writes the file and reports success
-    /// to the others: let them wait long enough for that.
-    ///
-    /// # Errors
-    /// As [`GpuPart::run`]. If the file cannot be written, before the run:
-    /// [`SimulationError::Checkpoint`] on the first rank, and [`HybridError::Rank`] on the others.
-    /// If the last file could not be written: [`SimulationError::Checkpoint`] on the first rank and
-    /// [`HybridError::Unsaved`] on the others; the run has reached its end.
-    pub fn run_saving<V: Verdict>(
-        &mut self,
-        until: Until,
-        autosave: Autosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, HybridError> {
-        self.run_and_save(until, autosave, watch)
-    }
 }
 
 impl<M: Model> Checkpointed for GpuPart<M> {
-    type Error = HybridError;
-
-    fn run_until_watched(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Progress, HybridError> {
-        self.run_watched(until, watch)
-    }
-
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         self.part.simulation().is_saved_in(saved)
     }

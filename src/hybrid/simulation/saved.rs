@@ -1,19 +1,16 @@
 //! Models of `pdes` on the host engine: saved and resumed. (Other entities are not supported,
 //! because the state of an async process cannot be saved.)
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Options, Part, Simulation, agreed};
-use crate::gpu::Verdict;
 use crate::hybrid::transport::SingleRank;
 use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
 #[cfg(doc)]
 use crate::pdes::CpuSimulation;
 use crate::pdes::checkpoint::{Checkpointed, Contents, Identity, RunHeader};
-use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError, Until};
-use crate::time::Ticks;
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError};
 
 impl<M: CpuModel + Send + Sync + 'static> Lp<M>
 where
@@ -33,7 +30,7 @@ where
     ) -> Result<Simulation<Self>, HybridError> {
         let mut transport = transport.unwrap_or_else(|| Box::new(SingleRank));
         saved::known(&mut *transport, &model, checkpoint)?;
-        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        let options = options.seed(checkpoint.seed()).replica(checkpoint.replica());
         let (model, all) = (Arc::new(model), checkpoint.lps());
         let (states, memory) = (checkpoint.states::<M::State>(&all), checkpoint.memory(&all));
         let rows = model.memory_rows() as usize;
@@ -67,26 +64,7 @@ where
         agreed(&mut *self.transport, made)
     }
 
-    /// [`Simulation::run_watched`], which saves the run to a file as often as any rank requests,
-    /// and at its end. The first rank writes the file and reports success to the others: let them
-    /// wait long enough for that.
-    ///
-    /// # Errors
-    /// As [`Simulation::run`]. If the file cannot be written, before the run:
-    /// [`SimulationError::Checkpoint`] on the first rank, and [`HybridError::Rank`] on the others.
-    /// If the last file could not be written: [`SimulationError::Checkpoint`] on the first rank and
-    /// [`HybridError::Unsaved`] on the others; the run has reached its end.
-    pub fn run_saving<V: Verdict>(
-        &mut self,
-        until: Ticks,
-        autosave: Autosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, HybridError> {
-        self.run_and_save(Until::time(until), autosave, watch)
-    }
-
-    /// The first rank's checkpoint of all contents. The others do not know yet whether it
-    /// succeeded.
+    /// What the first rank makes of what all hold. The others do not know yet whether it could.
     fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
         if self.over {
             return Err(HybridError::Over);
@@ -158,16 +136,6 @@ where
     M::State: Send,
     M::Payload: Message,
 {
-    type Error = HybridError;
-
-    fn run_until_watched(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Progress, HybridError> {
-        self.run_watched(until.time, watch)
-    }
-
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         let own = |identity| saved.check_run(identity, self.seed);
         self.identity.as_ref().map_or(Ok(()), own)

@@ -9,6 +9,7 @@ use crate::gpu::Verdict;
 
 use super::place::try_place;
 use super::{Checkpoint, CheckpointError};
+use crate::pdes::contract::simulation_run::RunUntil;
 use crate::pdes::{Progress, SimulationError, Stop, Until};
 
 /// Where and how often a run or a study is saved, and which function is called after a failed save.
@@ -91,16 +92,8 @@ impl fmt::Debug for Autosave<'_> {
 }
 
 /// An engine that can save its run.
-pub(crate) trait Checkpointed {
-    type Error: From<SimulationError>;
-
-    fn run_until_watched(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
-    ) -> Result<Progress, Self::Error>;
-
-    /// Whether a checkpoint is of this run, at any stage.
+pub trait Checkpointed: RunUntil<Error: From<SimulationError>> {
+    /// Whether a checkpoint is of this run, however far it is.
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError>;
 
     /// The number of events that the run has executed, on all hosts: all hosts call this.
@@ -146,7 +139,7 @@ pub(crate) trait Checkpointed {
         let mut failing = false;
         loop {
             let (begun, mut here) = (Instant::now(), false);
-            let progress = self.run_until_watched(until, &mut |progress| {
+            let progress = self.run_until(until, &mut |progress| {
                 here |= watch(progress).flow().is_break();
                 if here || begun.elapsed() >= autosave.every { Break(()) } else { Continue(()) }
             })?;

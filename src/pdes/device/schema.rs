@@ -131,7 +131,7 @@ mod tests {
         let schema = Schema::of(&untyped).unwrap();
         assert_eq!(schema.state.bytes as usize, size_of::<<Torus as Model>::State>());
         assert!(schema.params.is_some());
-        let options = Options { seed: 7, ..Options::default() };
+        let options = Options::default().seed(7);
         let mut expected = Simulation::new(&gpu, &typed, options).unwrap();
         let mut found = Simulation::new(&gpu, &untyped, options).unwrap();
         assert_eq!(expected.run(until).unwrap().events, found.run(until).unwrap().events);
@@ -162,14 +162,15 @@ mod tests {
         let (gpu, until) = (Gpu::new().unwrap(), Until::time(Resolution::default().ticks(10.0).unwrap()));
         let experiment = Experiment::new(Design::default(), 5, 3);
         for mapping in [Mapping::Thread, Mapping::Team, Mapping::Grid] {
-            let options = EngineOptions { mapping, ..EngineOptions::default() };
-            let expected = Engine::new(&gpu, |_| Ok::<_, String>(torus()), options).run(&experiment, until);
-            let found = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), options).run(&experiment, until);
-            let (expected, found) = (expected.unwrap(), found.unwrap());
+            let options = EngineOptions::default().mapping(mapping);
+            let mut typed = Engine::new(&gpu, |_| Ok::<_, String>(torus()), options).unwrap();
+            let expected = typed.run(&experiment, until).unwrap();
+            let by_words = |options| {
+                Engine::new(&gpu, |_| Ok::<_, String>(untyped()), options).unwrap().run(&experiment, until)
+            };
+            let found = by_words(options).unwrap();
             assert_eq!(expected.fingerprint, found.fingerprint, "{mapping}");
-            let rows = EngineOptions { outputs: true, ..options };
-            let reported = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), rows).run(&experiment, until);
-            let reported = reported.unwrap();
+            let reported = by_words(options.outputs(true)).unwrap();
             for (run, row) in expected.runs[0].iter().zip(&reported.runs[0]) {
                 let (run, row) = (run.as_ref().unwrap(), row.as_ref().unwrap());
                 assert_eq!(

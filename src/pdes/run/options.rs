@@ -7,9 +7,17 @@ use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::replica::Replica;
 use crate::pdes::contract::sync::Sync;
 
-/// Options that change the speed of a simulation, and the seed and replica, which select its random
-/// numbers.
+/// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
+///
+/// ```
+/// use eventhorizon::pdes::Options;
+/// use eventhorizon::queue::QueueDesign;
+///
+/// let options = Options::default().seed(42).queue(QueueDesign::Heap);
+/// assert_eq!(options.queue, Some(QueueDesign::Heap));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// The seed of the run's random streams.
     pub seed: u64,
@@ -36,4 +44,48 @@ pub struct Options {
     pub fixed: bool,
     /// The synchronisation: how far windows reach.
     pub sync: Sync,
+}
+
+impl Options {
+    /// Sets [`Options::seed`].
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets [`Options::replica`].
+    #[must_use]
+    pub fn replica(self, replica: Replica) -> Self {
+        Self { replica, ..self }
+    }
+
+    /// Sets [`Options::queue`].
+    #[must_use]
+    pub fn queue(self, queue: impl Into<Option<QueueDesign>>) -> Self {
+        Self { queue: queue.into(), ..self }
+    }
+
+    /// Sets [`Options::group_size`].
+    #[must_use]
+    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
+        Self { group_size: group_size.into(), ..self }
+    }
+
+    /// Sets [`Options::tiles`].
+    #[must_use]
+    pub fn tiles(self, tiles: impl Into<Option<u32>>) -> Self {
+        Self { tiles: tiles.into(), ..self }
+    }
+
+    /// Sets [`Options::fixed`].
+    #[must_use]
+    pub fn fixed(self, fixed: bool) -> Self {
+        Self { fixed, ..self }
+    }
+
+    /// Sets [`Options::sync`].
+    #[must_use]
+    pub fn sync(self, sync: Sync) -> Self {
+        Self { sync, ..self }
+    }
 }

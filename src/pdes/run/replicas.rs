@@ -1,9 +1,10 @@
 //! Many runs of a model at once: an experiment over the points of a design, each with many runs
 //! with different random numbers, mapped to the device by [`Mapping`].
 //!
-//! `mapping.rs` has the kernels, `prepared.rs` the validated models, `memory.rs` the memory of a
-//! batch of runs that share the device. `driver.rs` builds batches and runs them to their ends,
-//! `results.rs` has the results. This file has the engines that users call.
+//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a
+//! batch of runs that are on the device together; `driver.rs` makes batches and takes them to their
+//! ends, `results.rs` is what comes out, `run.rs` describes runs. Here are the engines that users
+//! call.
 
 mod batch_memory;
 mod driver;
@@ -13,14 +14,13 @@ mod memory;
 mod options;
 mod prepared;
 mod results;
+mod run;
 mod slice_tuner;
 
 use std::ops::ControlFlow;
 
-use crate::gpu::{Gpu, Verdict};
-use crate::statistics::{
-    AnalysisError, Design, Experiment, Pairing, Point, Round, Sequential, Stopping, check_room,
-};
+use crate::gpu::Gpu;
+use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check_room};
 
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::{CpuModel, Model, Replica, Until};
@@ -31,6 +31,7 @@ use memory::Job;
 pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};
 pub use results::{Results, RunResult};
+pub use run::{ExperimentRun, SequentialRun};
 
 /// Runs experiments over a simulation model, as [`replication::Engine`](crate::replication::Engine)
 /// does over a replication model. Each point of the design has as many runs as the [`Experiment`]
@@ -48,7 +49,6 @@ pub struct Engine<M> {
 /// time.
 pub struct CpuEngine<M> {
     build: Build<M>,
-    /// Only the options about results apply.
     options: EngineOptions,
 }
 
@@ -78,24 +78,34 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
 }
 
 impl<M: Model> Engine<M> {
-    /// Creates an engine for the models that `build` returns for the points of a design. They may
-    /// differ in their parameters, lookaheads and capacities.
+    /// An engine for the models that `build` makes of the points of a design. They may differ in
+    /// their parameters, lookaheads and capacities.
+    ///
+    /// # Errors
+    /// [`SimulationError::GroupSize`].
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         gpu: &Gpu,
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
         options: EngineOptions,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, SimulationError> {
+        let max = gpu.limits().max_compute_invocations_per_workgroup;
+        if let Some(group_size) = options.group_size
+            && (!group_size.is_power_of_two() || group_size > max)
+        {
+            return Err(SimulationError::GroupSize { group_size, max });
+        }
+        Ok(Self {
             gpu: gpu.clone(),
             build: Box::new(move |point| build(point).map_err(Into::into)),
             options,
             prepared: None,
             fastest: Fastest::default(),
-        }
+        })
     }
 
     /// Makes the runs of an experiment, each up to the end that `until` names. Results are those at
-    /// [`Until::time`].
+    /// [`Until::time`]. [`Engine::experiment`] describes a run that is watched, or of some
+    /// replications, or to a precision.
     ///
     /// # Errors
     /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its
@@ -106,125 +116,17 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
         until: Until,
     ) -> Result<Results<M::Output>, SimulationError> {
-        self.run_range(experiment, 0..experiment.replications, until)
+        self.experiment(experiment, until).run()
     }
 
-    /// Makes some of the runs of each point: the same as these are in any other range.
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_range(
+    async fn make(
         &mut self,
         experiment: &Experiment,
         replications: std::ops::Range<u32>,
         until: Until,
-    ) -> Result<Results<M::Output>, SimulationError> {
-        pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
-    }
-
-    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and
-    /// how many events were executed. (One that found too little room is among them until all that
-    /// were on the device beside it have ended. It is made again then, and its events count again:
-    /// so the number of runs may go down.)
-    ///
-    /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications:
-    /// the same of all points, up to the first that had not come to its end with all that were on
-    /// the device beside it. (Of those, the short ones would end first, and say something else than
-    /// all.)
-    ///
-    /// # Errors
-    /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had
-    /// come to its end.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_watched<V: Verdict>(
-        &mut self,
-        experiment: &Experiment,
-        until: Until,
-        watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Results<M::Output>, SimulationError> {
-        pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
-    }
-
-    /// Makes more and more runs of each point until the `columns` are as precise as `stopping` asks
-    /// for, or its budget ends. Of `experiment`, the number of replications does not count.
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_until(
-        &mut self,
-        experiment: &Experiment,
-        until: Until,
-        stopping: &Stopping,
-        columns: &[&str],
-    ) -> Result<Sequential, SimulationError> {
-        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
-    }
-
-    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and
-    /// of all that was run so far. Where that stops it, the decisions are
-    /// [`Decision::Stopped`](crate::statistics::Decision::Stopped).
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_until_watched<V: Verdict>(
-        &mut self,
-        experiment: &Experiment,
-        until: Until,
-        stopping: &Stopping,
-        columns: &[&str],
-        watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Sequential, SimulationError> {
-        pollster::block_on(self.run_until_async(experiment, until, stopping, columns, watch))
-    }
-
-    /// [`Engine::run_until_watched`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`].
-    pub async fn run_until_async<V: Verdict>(
-        &mut self,
-        experiment: &Experiment,
-        until: Until,
-        stopping: &Stopping,
-        columns: &[&str],
-        mut watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Sequential, SimulationError> {
-        let (mut ended, mut events) = (0, 0);
-        Sequential::run(stopping, experiment.pairing, columns, async |range: std::ops::Range<u32>| {
-            let mut last = (ended, events);
-            let reported = |more: usize, executed: u64| {
-                last = (ended + more, events + executed);
-                watch(last.0, last.1)
-            };
-            let results = self.run_async(experiment, range.clone(), until, reported).await;
-            (ended, events) = last;
-            some(results, range.start)
-        })
-        .await
-    }
-
-    /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what
-    /// [`Engine::run_watched`] tells.
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    pub async fn run_async<V: Verdict>(
-        &mut self,
-        experiment: &Experiment,
-        replications: std::ops::Range<u32>,
-        until: Until,
-        mut watch: impl FnMut(usize, u64) -> V,
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Results<M::Output>, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
-        let max = self.gpu.limits().max_compute_invocations_per_workgroup;
-        if let Some(group_size) = self.options.group_size
-            && (!group_size.is_power_of_two() || group_size > max)
-        {
-            return Err(SimulationError::GroupSize { group_size, max });
-        }
         if self.prepared.as_ref().is_none_or(|(design, _)| *design != experiment.design) {
             let mut prepared = Prepared::new(&experiment.design, &self.build)?;
             prepared.room.state_bytes = check_contract(&prepared.models[0])?;
@@ -242,32 +144,20 @@ impl<M: Model> Engine<M> {
             until,
             shorter: 1,
         };
-        let (runs, mapping) = driver.run(&jobs, &mut |ended, events| watch(ended, events).flow()).await?;
+        let (runs, mapping) = driver.run(&jobs, watch).await?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, mapping)
     }
 }
 
 impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
-    /// Creates an engine for the models that `build` returns for the points of a design.
+    /// An engine for the models that `build` makes of the points of a design. Of the options,
+    /// [`EngineOptions::outputs`] and [`EngineOptions::memory`] have a part here.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
+        options: EngineOptions,
     ) -> Self {
         let build = Box::new(move |point: &Point<'_>| build(point).map_err(Into::into));
-        Self { build, options: EngineOptions::default() }
-    }
-
-    /// The same engine, which also returns the results of each LP: [`EngineOptions::outputs`].
-    #[must_use]
-    pub fn with_outputs(mut self) -> Self {
-        self.options.outputs = true;
-        self
-    }
-
-    /// The same engine, which reads rows of each LP's memory: [`EngineOptions::memory`].
-    #[must_use]
-    pub fn with_memory(mut self, first: u32, rows: u32) -> Self {
-        self.options.memory = [first, rows];
-        self
+        Self { build, options }
     }
 
     /// Makes the runs of an experiment: see [`Engine::run`].
@@ -275,35 +165,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     /// # Errors
     /// As [`Engine::run`].
     pub fn run(&self, experiment: &Experiment, until: Until) -> Result<Results<M::Output>, SimulationError> {
-        self.run_range(experiment, 0..experiment.replications, until)
-    }
-
-    /// Makes some of the runs of each point: see [`Engine::run_range`].
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    pub fn run_range(
-        &self,
-        experiment: &Experiment,
-        replications: std::ops::Range<u32>,
-        until: Until,
-    ) -> Result<Results<M::Output>, SimulationError> {
-        self.make(experiment, replications, until, &mut |_, _| ControlFlow::Continue(()))
-    }
-
-    /// [`CpuEngine::run`], telling `watch` after each run how many have ended, and how many events
-    /// were executed: see [`Engine::run_watched`].
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`].
-    pub fn run_watched<V: Verdict>(
-        &self,
-        experiment: &Experiment,
-        until: Until,
-        mut watch: impl FnMut(usize, u64) -> V + Send,
-    ) -> Result<Results<M::Output>, SimulationError> {
-        let watch = &mut |ended, events| watch(ended, events).flow();
-        self.make(experiment, 0..experiment.replications, until, watch)
+        self.experiment(experiment, until).run()
     }
 
     fn make(
@@ -320,67 +182,6 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         let runs =
             results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.options, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
-    }
-
-    /// Makes more and more runs: see [`Engine::run_until`].
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    pub fn run_until(
-        &self,
-        experiment: &Experiment,
-        until: Until,
-        stopping: &Stopping,
-        columns: &[&str],
-    ) -> Result<Sequential, SimulationError> {
-        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
-    }
-
-    /// Makes more and more runs, and tells of them: see [`Engine::run_until_watched`].
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`].
-    pub fn run_until_watched<V: Verdict>(
-        &self,
-        experiment: &Experiment,
-        until: Until,
-        stopping: &Stopping,
-        columns: &[&str],
-        mut watch: impl FnMut(usize, u64) -> V + Send,
-    ) -> Result<Sequential, SimulationError> {
-        let (mut ended, mut events) = (0, 0);
-        // Its futures never wait.
-        pollster::block_on(Sequential::run(
-            stopping,
-            experiment.pairing,
-            columns,
-            async |range: std::ops::Range<u32>| {
-                let mut last = (ended, events);
-                let reported = &mut |more: usize, executed: u64| {
-                    last = (ended + more, events + executed);
-                    watch(last.0, last.1).flow()
-                };
-                let results = self.make(experiment, range.clone(), until, reported);
-                (ended, events) = last;
-                some(results, range.start)
-            },
-        ))
-    }
-}
-
-/// The runs from `first` on that were complete when a watcher stopped them. Without any, an error
-/// if `first` is 0, else `None`.
-fn some<O>(
-    results: Result<Results<O>, SimulationError>,
-    first: u32,
-) -> Result<Option<Round>, SimulationError> {
-    match results {
-        Ok(Results { runs, observations, fingerprint, .. }) => {
-            let events = runs.iter().flatten().flatten().map(|ran| ran.progress.events).sum();
-            Ok(Some(Round { observations, fingerprint, events }))
-        }
-        Err(SimulationError::Stopped) if first > 0 => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -424,8 +225,8 @@ mod tests {
         let gpu = Gpu::for_test();
         for travel in [2.0, 10.0, 80.0] {
             let torus = move |_: &Point<'_>| Torus::new(8, 8, 64, 0.1, travel, Resolution::default());
-            let options = EngineOptions { mapping: Mapping::Team, ..EngineOptions::default() };
-            let mut engine = Engine::new(&gpu, torus, options);
+            let options = EngineOptions::default().mapping(Mapping::Team);
+            let mut engine = Engine::new(&gpu, torus, options).unwrap();
             let end = Resolution::default().ticks(100.0 * travel.max(10.0)).unwrap();
             engine.run(&Experiment::new(Design::default(), 10, 42), Until::time(end)).unwrap();
             // Otherwise runs would have been repeated with more slots.

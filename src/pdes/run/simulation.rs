@@ -1,5 +1,5 @@
-//! The engine on the GPU: the host side of a run. `rebuild.rs` moves it to another memory,
-//! `room.rs` sizes that, `read.rs` returns its results, `saved.rs` saves and resumes it.
+//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
+//! finds room for it, `run.rs` starts runs, `read.rs` returns results, `saved.rs` saves and resumes.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
@@ -7,6 +7,7 @@ mod pending_progress;
 mod read;
 mod rebuild;
 mod room;
+mod run;
 mod saved;
 
 use std::collections::VecDeque;
@@ -293,7 +294,8 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Runs to the end that `until` names.
+    /// Runs to the end that `until` names. [`Simulation::until`] describes a run that is watched or
+    /// saved.
     ///
     /// # Errors
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device
@@ -302,30 +304,13 @@ impl<M: Model> Simulation<M> {
     /// the call, or at a snapshot since, and can be read, or go on to an earlier end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
-        self.run_watched(until, |_| {})
+        self.until(until).run()
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second. Where that
-    /// answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that
-    /// are under way, by [`Stop::Watcher`]: its LPs have then executed what lies before some
-    /// window, as in every run that goes on from there.
-    ///
-    /// # Errors
-    /// As [`Simulation::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_watched<V: Verdict>(
-        &mut self,
-        until: Until,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, SimulationError> {
-        pollster::block_on(self.run_async(until, watch))
-    }
-
-    /// [`Simulation::run_watched`] for browsers, where nothing may block.
-    ///
-    /// # Errors
-    /// As [`Simulation::run`].
-    pub async fn run_async<V: Verdict>(
+    /// Runs to an end, and calls `watch` some 30 times a second. Where that returns
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that are under
+    /// way: its LPs have then executed what lies before some window.
+    async fn run_to<V: Verdict>(
         &mut self,
         until: Until,
         watch: impl FnMut(&Progress) -> V,

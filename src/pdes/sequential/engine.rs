@@ -10,19 +10,20 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use web_time::Instant;
 
-use crate::gpu::{SLICE, Verdict, is_words};
+use crate::gpu::{SLICE, is_words};
 use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::event_list::EventList;
 use crate::pdes::checkpoint::{
-    Autosave, CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
+    CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
 use crate::pdes::contract::bounds::{budget, cell};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
+use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
 use crate::pdes::device::check;
 use crate::pdes::{
     Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
@@ -200,19 +201,20 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// A [`Fault`], after which the simulation cannot go on.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
-        self.run_watched(until, |_| {})
+        self.until(until).run()
     }
 
-    /// [`CpuSimulation::run`], telling `watch` how far it is some 30 times a second, after a
-    /// window. Where that answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends
-    /// there, by [`Stop::Watcher`].
-    ///
-    /// # Errors
-    /// As [`CpuSimulation::run`].
-    pub fn run_watched<V: Verdict>(
+    /// Describes a run, to be watched or saved: [`SimulationRun`]. A watcher is called after any
+    /// window.
+    pub fn until(&mut self, until: Until) -> SimulationRun<'_, Self> {
+        SimulationRun::new(self, until)
+    }
+
+    /// [`CpuSimulation::run`], calling `watch` some 30 times a second, after a window.
+    fn run_to(
         &mut self,
         until: Until,
-        mut watch: impl FnMut(&Progress) -> V,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, SimulationError> {
         self.course.heads(until);
         let (mut reported, mut looked) = (Instant::now(), self.events + self.windows);
@@ -229,7 +231,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 looked = done;
                 if reported.elapsed() >= SLICE {
                     let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
-                    if watch(&progress).flow().is_break() {
+                    if watch(&progress).is_break() {
                         self.course.ended(Some(Stop::Watcher), until, Skew::Cell);
                         return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
                     }
@@ -247,20 +249,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
     }
 
-    /// [`Simulation::run_saving`](crate::pdes::Simulation::run_saving) on this engine.
-    ///
-    /// # Errors
-    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] as there.
-    pub fn run_saving<V: Verdict>(
-        &mut self,
-        until: Until,
-        autosave: Autosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, SimulationError> {
-        self.run_and_save(until, autosave, watch)
-    }
-
-    /// Counts a window with its first event at `first`.
+    /// Counts a window, whose first event is at a time.
     fn begin_window(&mut self, first: Ticks) {
         self.windows += 1;
         self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
@@ -544,17 +533,19 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 }
 
-impl<M: CpuModel> Checkpointed for CpuSimulation<'_, M> {
+impl<M: CpuModel> RunUntil for CpuSimulation<'_, M> {
     type Error = SimulationError;
 
-    fn run_until_watched(
+    fn run_until(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, SimulationError> {
-        self.run_watched(until, watch)
+        self.run_to(until, watch)
     }
+}
 
+impl<M: CpuModel> Checkpointed for CpuSimulation<'_, M> {
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         saved.check_run(&Identity::of(self.model), self.run)
     }

@@ -140,7 +140,7 @@ fn room_for_those_who_were_parted_is_made_as_it_is_needed_and_shows_in_nothing()
     let facility = within_each_other().compile().unwrap();
     let study = Study::new(3, 60.0, 6.0);
     let expected = facility.clone().with_room(512).study(&study).run().unwrap();
-    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(Mapping::Thread);
     for backend in [Backend::Cpu, Backend::Gpu(&gpu)] {
         let found =
             facility.clone().with_room(4).study(&study).backend(backend).options(options).run().unwrap();

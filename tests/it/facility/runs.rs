@@ -21,7 +21,7 @@ pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     let mut cpu = CpuSimulation::new(facility, 7).unwrap();
     let expected = cpu.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
     for sync in [Sync::Horizon, Sync::Yawns] {
-        let options = Options { seed: 7, sync, ..Options::default() };
+        let options = Options::default().seed(7).sync(sync);
         let mut simulation = Simulation::new(&gpu(), facility, options).unwrap();
         let found = simulation.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!((found.events, found.now), (expected.events, expected.now), "{what}, {sync}");
@@ -73,12 +73,15 @@ pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], wh
     let experiment = Experiment::new(Design::default(), 9, 11);
     // More rows than exist.
     let [first, rows] = [3, facility.memory_rows()];
-    let engine = CpuEngine::new(build.clone()).with_outputs().with_memory(first, rows);
+    let engine = CpuEngine::new(build.clone(), EngineOptions::default().outputs(true).memory([first, rows]));
     let expected = engine.run(&experiment, Until::time(until)).unwrap();
     for &mapping in mappings {
         let memory = [first, rows];
-        let options = EngineOptions { mapping, outputs: true, memory, ..EngineOptions::default() };
-        let found = Engine::new(&gpu(), build.clone(), options).run(&experiment, Until::time(until)).unwrap();
+        let options = EngineOptions::default().mapping(mapping).outputs(true).memory(memory);
+        let found = Engine::new(&gpu(), build.clone(), options)
+            .unwrap()
+            .run(&experiment, Until::time(until))
+            .unwrap();
         assert_eq!(found.mapping, mapping);
         assert_eq!(found.fingerprint, expected.fingerprint, "{what}, {mapping}");
         for (found, expected) in found.runs[0].iter().zip(&expected.runs[0]) {
@@ -329,7 +332,7 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let mut watched = (0, 0);
     let cpu = facility.study(&study).watch(|runs, events| watched = (runs, events)).run().unwrap();
     assert_eq!(watched, (70, cpu.events), "progress is reported");
-    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(Mapping::Thread);
     let found = facility.study(&study).backend(Backend::Gpu(&gpu)).options(options).run().unwrap();
     assert_eq!(reported(&found), reported(&cpu));
     assert_eq!((found.engine, cpu.engine), ("gpu", "cpu"));
@@ -360,7 +363,7 @@ fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
     let facility = network.compile().unwrap();
     let study = Study::new(3, 300.0, 30.0);
     let expected = facility.clone().with_room(4096).study(&study).run().unwrap();
-    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
+    let options = EngineOptions::default().mapping(Mapping::Thread);
     for backend in [Backend::Cpu, Backend::Gpu(&gpu)] {
         let found =
             facility.clone().with_room(1).study(&study).backend(backend).options(options).run().unwrap();

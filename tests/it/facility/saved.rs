@@ -214,7 +214,9 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
         (save(&facility, &study.until(101.0), None, false).unwrap_err(), "the end at 100"),
         (save(&facility, &study, Some(8), false).unwrap_err(), "replications"),
         (
-            runs.run_saving(Until::events(9), Autosave::new(&file.0, Duration::MAX), |_| {})
+            runs.until(Until::events(9))
+                .save(Autosave::new(&file.0, Duration::MAX))
+                .run()
                 .unwrap_err()
                 .into(),
             "of a study of a network",

@@ -82,7 +82,7 @@ pub(crate) fn until(units: f64) -> Until {
 #[test]
 fn parts_have_the_bits_of_the_sequential_engine() {
     let units = Resolution::default();
-    let options = Options { seed: 42, replica: Replica { point: 0, number: 3 }, ..Options::default() };
+    let options = Options::default().seed(42).replica(Replica { point: 0, number: 3 });
     // Ends after an even and an odd number of windows, within one, twice the same, and by a number
     // of events.
     let mut ends = [0.0, 10.0, 33.3, 33.3, 50.0, 90.0].map(until).to_vec();
@@ -90,13 +90,8 @@ fn parts_have_the_bits_of_the_sequential_engine() {
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
     same(&phold, &ends, &[1, 2, 3, 4], options);
     let ring = phold.with_neighbours(4).unwrap();
-    same(
-        &ring,
-        &[until(7.0), until(120.0)],
-        &[3],
-        Options { group_size: Some(8), tiles: Some(3), ..options },
-    );
-    // The messages between parts are so large that several cores copy them.
+    same(&ring, &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
+    // So much goes from part to part that several cores copy it.
     same(&Phold::new(250_000, 2, 0.1, 10.0, units).unwrap(), &[until(15.0)], &[2], options);
     // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(
@@ -117,7 +112,7 @@ fn parts_have_the_bits_of_the_sequential_engine() {
 #[test]
 fn wide_windows_have_the_same_bits() {
     let units = Resolution::default();
-    let horizon = Options { sync: Sync::Horizon, ..Options::default() };
+    let horizon = Options::default().sync(Sync::Horizon);
     same(
         &FifoTorus::new(5, 5, 64, 1.0, units).unwrap(),
         &[until(3.0), until(9.9), until(20.0)],
@@ -130,7 +125,7 @@ fn wide_windows_have_the_same_bits() {
     let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
     let ends = [0.0001, 0.0002].map(until);
     same(&rounds, &ends, &[2], Options::default());
-    same(&rounds, &ends, &[2], Options { sync: Sync::Yawns, ..Options::default() });
+    same(&rounds, &ends, &[2], Options::default().sync(Sync::Yawns));
 }
 
 #[test]
@@ -140,14 +135,14 @@ fn queueing_networks_are_cut() {
     let [tandem, towns] = networks();
     same(&tandem, &[until(40.0), until(60.0)], &[2], Options::default());
     same(&towns, &[until(9.5), until(30.0)], &[4], Options::default());
-    same(&towns, &[until(20.0)], &[2], Options { sync: Sync::Horizon, ..Options::default() });
+    same(&towns, &[until(20.0)], &[2], Options::default().sync(Sync::Horizon));
 }
 
 #[test]
 fn queues_of_all_kinds_are_cut() {
     let model = Phold::new(70, 4, 0.1, 10.0, Resolution::default()).unwrap();
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        same(&model, &[until(60.0)], &[2], Options { queue: Some(queue), ..Options::default() });
+        same(&model, &[until(60.0)], &[2], Options::default().queue(queue));
     }
 }
 
@@ -190,7 +185,7 @@ fn a_fault_is_the_same_on_all_parts() {
 #[test]
 fn too_little_room_is_a_fault_of_all_parts() {
     let units = Resolution::default();
-    let fixed = Options { fixed: true, ..Options::default() };
+    let fixed = Options::default().fixed(true);
     let narrow = |lps, population, queue, mailbox| {
         let model = Phold::new(lps, population, 1.0, 10.0, units).unwrap();
         Like(model, model.source(), Capacity { queue, mailbox })
@@ -228,8 +223,8 @@ fn what_parts_cannot_have_is_refused_on_all() {
     let model = Phold::new(3, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let usual = Options::default();
     for (parts, options, words) in [
-        (2, Options { queue: Some(QueueDesign::Calendar), ..usual }, "calendar"),
-        (2, Options { sync: Sync::Neighbours, ..usual }, "Sync::Yawns"),
+        (2, usual.queue(QueueDesign::Calendar), "calendar"),
+        (2, usual.sync(Sync::Neighbours), "Sync::Yawns"),
         (4, usual, "fewer devices"),
     ] {
         for error in errors(&model, parts, options) {
@@ -238,16 +233,14 @@ fn what_parts_cannot_have_is_refused_on_all() {
     }
     let differ = in_process(2, |rank| {
         let (gpu, seed) = (device(&rank), rank.rank().into());
-        GpuPart::on(Box::new(rank), &gpu, &model, Options { seed, ..usual })
-            .err()
-            .map(|error| error.to_string())
+        GpuPart::on(Box::new(rank), &gpu, &model, usual.seed(seed)).err().map(|error| error.to_string())
     });
     assert!(
         differ.iter().all(|error| error.as_ref().is_some_and(|error| error.contains("seed"))),
         "{differ:?}"
     );
     let gpu = device_of(0);
-    let mut part = GpuPart::alone(&gpu, &model, Options { sync: Sync::Horizon, ..usual }).unwrap();
+    let mut part = GpuPart::alone(&gpu, &model, usual.sync(Sync::Horizon)).unwrap();
     let refused = part.run(Until::events(10)).unwrap_err().to_string();
     assert!(refused.contains("Sync::Yawns"), "{refused}");
     // The part can still be run.
@@ -282,7 +275,7 @@ fn a_watcher_stops_all_parts_and_the_run_goes_on() {
         let (gpu, second) = (device(&rank), rank.rank() == 1);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
         let watch = |_: &_| if second { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        let first = part.run_watched(end, watch).unwrap();
+        let first = part.until(end).watch(watch).run().unwrap();
         let progress = part.run(end).unwrap();
         assert_eq!(progress.stop, Some(Stop::Time));
         (first.stop, progress.events, part.fingerprint().unwrap())

@@ -89,7 +89,7 @@ impl Entity for Rogue {
 }
 
 fn rogues(misdeed: Misdeed, transport: Option<Box<dyn Transport>>) -> Result<Simulation<Rogue>, HybridError> {
-    let options = Options { threads: Some(2), ..Options::default() };
+    let options = Options::default().threads(2);
     match transport {
         None => Simulation::new(8, Ticks::new(10), |_| Rogue(misdeed), options),
         Some(transport) => Simulation::on(transport, 8, Ticks::new(10), |_| Rogue(misdeed), options),
@@ -241,7 +241,7 @@ impl Entity for Muddle {
 
 #[test]
 fn after_a_panic_within_a_window_nothing_runs() {
-    let options = Options { threads: Some(1), ..Options::default() };
+    let options = Options::default().threads(1);
     let mut simulation = Simulation::new(1, Ticks::new(10), |_| Muddle, options).unwrap();
     let run = std::panic::AssertUnwindSafe(|| simulation.run(Ticks::new(100)));
     assert!(std::panic::catch_unwind(run).is_err());
@@ -267,7 +267,7 @@ impl Entity for Echo {
 
 #[test]
 fn time_that_stands_still_is_an_error() {
-    let options = Options { threads: Some(1), ..Options::default() };
+    let options = Options::default().threads(1);
     let mut simulation = Simulation::new(2, Ticks::ZERO, |_| Echo, options).unwrap();
     let error = simulation.run(Ticks::new(10)).unwrap_err();
     assert!(matches!(error, HybridError::Cycle { time, .. } if time == Ticks::new(5)), "{error}");
@@ -277,7 +277,7 @@ fn time_that_stands_still_is_an_error() {
 fn what_cannot_be_is_refused() {
     let none = Simulation::new(0, Ticks::new(1), |_| Echo, Options::default()).unwrap_err();
     assert!(matches!(none, HybridError::NoEntities));
-    let options = Options { threads: Some(0), ..Options::default() };
+    let options = Options::default().threads(0);
     let threads = Simulation::new(2, Ticks::new(1), |_| Echo, options).unwrap_err();
     assert!(matches!(threads, HybridError::Threads { threads: 0, .. }));
 
@@ -296,14 +296,14 @@ fn what_cannot_be_is_refused() {
 
     let errors = in_process(2, |rank| {
         let spread = EntityPlacement::Map(std::sync::Arc::new(|name| name));
-        let options = Options { spread, ..Options::default() };
+        let options = Options::default().spread(spread);
         Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
     });
     for error in errors {
         assert!(matches!(error, HybridError::Map { entity: 2, rank: 2, ranks: 2 }), "{error}");
     }
     let errors = in_process(3, |rank| {
-        let options = Options { seed: u64::from(rank.rank() == 2), ..Options::default() };
+        let options = Options::default().seed(u64::from(rank.rank() == 2));
         Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
     });
     for error in errors {
@@ -315,7 +315,7 @@ fn what_cannot_be_is_refused() {
 fn a_rank_that_cannot_begin_ends_all() {
     let errors = in_process(3, |rank| {
         let threads = if rank.rank() == 1 { 0 } else { 1 };
-        let options = Options { threads: Some(threads), ..Options::default() };
+        let options = Options::default().threads(threads);
         (rank.rank(), Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err())
     });
     for (rank, error) in errors {

@@ -119,7 +119,7 @@ fn the_device_and_the_twin_have_one_fingerprint_on_all_ranks() {
             let mut handlers = Handlers::new(Some(gpu.clone()), placement);
             let (walks, teams) = (handlers.add(walks(&gpu)), handlers.add(teams(&gpu)));
             let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-            let options = Options { seed: 4, threads: Some(threads), handlers, ..Options::default() };
+            let options = Options::default().seed(4).threads(threads).handlers(handlers);
             match transport {
                 None => Simulation::new(200, Ticks::new(10), make, options),
                 Some(transport) => Simulation::on(transport, 200, Ticks::new(10), make, options),
@@ -152,7 +152,7 @@ fn several_devices_share_the_calls() {
         // A handler for a single device runs there.
         let (walks, teams) = (handlers.add(walks), handlers.add(teams(&device_of(0))));
         let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-        let options = Options { seed: 4, threads: Some(1), handlers, ..Options::default() };
+        let options = Options::default().seed(4).threads(1).handlers(handlers);
         let mut simulation = Simulation::new(200, Ticks::new(10), make, options).unwrap();
         simulation.run(Ticks::new(120)).unwrap();
         (simulation.fingerprint().unwrap(), simulation.used())
@@ -177,7 +177,7 @@ fn what_is_bound_on_one_device_of_several_alone_is_named_at_the_first_call() {
     let mut handlers = Handlers::new(devices.iter().cloned(), Placement::Gpu);
     let (walks, teams) = (handlers.add(handler), handlers.add(teams(&devices[0])));
     let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-    let options = Options { threads: Some(1), handlers, ..Options::default() };
+    let options = Options::default().threads(1).handlers(handlers);
     let mut simulation = Simulation::new(1, Ticks::new(10), make, options).unwrap();
     let error = simulation.run(Ticks::new(100)).unwrap_err().to_string();
     assert!(error.contains("`table`") && error.contains("bind_on"), "{error}");
@@ -192,7 +192,7 @@ fn a_device_of_several_that_is_lost_ends_the_run() {
     let mut handlers = Handlers::new(devices.iter().cloned(), Placement::Gpu);
     let (walks, teams) = (handlers.add(handler), handlers.add(teams(&devices[0])));
     let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-    let options = Options { seed: 4, threads: Some(1), handlers, ..Options::default() };
+    let options = Options::default().seed(4).threads(1).handlers(handlers);
     let mut simulation = Simulation::new(200, Ticks::new(10), make, options).unwrap();
     devices[1].device().destroy();
     let error = simulation.run(Ticks::new(1 << 40)).unwrap_err();
@@ -206,7 +206,7 @@ fn answers_come_before_the_next_event_and_what_ran_where_is_told() {
     let mut handlers = Handlers::new(Some(gpu.clone()), Placement::Gpu);
     let (walks, teams) = (handlers.add(walks(&gpu)), handlers.add(teams(&gpu)));
     let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-    let options = Options { handlers, threads: Some(1), ..Options::default() };
+    let options = Options::default().handlers(handlers).threads(1);
     let mut simulation = Simulation::new(1, Ticks::new(10), make, options).unwrap();
     simulation.run(Ticks::new(100)).unwrap();
     let log = &simulation.entity(0).unwrap().log;
@@ -258,7 +258,7 @@ fn wgsl_and_rust_types_that_differ_are_refused() {
     let mut handlers = Handlers::new(Some(gpu.clone()), Placement::Gpu);
     let (walks, teams) = (handlers.add(unbound.unwrap()), handlers.add(teams(&gpu)));
     let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-    let options = Options { handlers, ..Options::default() };
+    let options = Options::default().handlers(handlers);
     let mut simulation = Simulation::new(2, Ticks::new(10), make, options).unwrap();
     let error = simulation.run(Ticks::new(100)).unwrap_err();
     assert!(matches!(&error, HybridError::Gpu(_)) && error.to_string().contains("`table`"), "{error}");
@@ -337,7 +337,7 @@ fn chain(
     let mut handlers = Handlers::new(gpu, placement);
     let doubling = handlers.add(Doubling { cut });
     let make = |_| Chain { doubling, without_end, answers: 0, seen: Vec::new() };
-    let options = Options { handlers, threads: Some(1), ..Options::default() };
+    let options = Options::default().handlers(handlers).threads(1);
     Simulation::new(1, Ticks::new(5), make, options)
 }
 
@@ -348,7 +348,7 @@ fn a_handler_without_a_device_runs_on_its_twin() {
         let mut handlers = Handlers::new(Some(gpu.clone()), placement);
         let (walks, teams) = (handlers.add(walks_on(&[])), handlers.add(teams(&gpu)));
         let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
-        let options = Options { handlers, threads: Some(1), ..Options::default() };
+        let options = Options::default().handlers(handlers).threads(1);
         let mut simulation = Simulation::new(2, Ticks::new(10), make, options).unwrap();
         simulation.run(Ticks::new(100)).unwrap();
         let used = simulation.used();
@@ -410,7 +410,7 @@ fn processes_that_answers_begin_are_different_ones() {
     let mut handlers = Handlers::new(None, Placement::Cpu);
     let doubling = handlers.add(Doubling { cut: false });
     let make = |_| Twins(Chain { doubling, without_end: false, answers: 0, seen: Vec::new() });
-    let options = Options { handlers, threads: Some(1), ..Options::default() };
+    let options = Options::default().handlers(handlers).threads(1);
     let mut simulation = Simulation::new(1, Ticks::new(5), make, options).unwrap();
     simulation.run(Ticks::new(100)).unwrap();
     let expected = [10, 22].map(|at| [2, 4, 8].map(|span| (span, at + u64::from(span)))).concat();

@@ -76,13 +76,8 @@ where
     {
         let what = format!("{}: {ranks} ranks of {threads} threads, {spread:?}", model.name());
         let make = |transport| {
-            let options = Options {
-                seed: 42,
-                replica,
-                threads: Some(threads),
-                spread: spread.clone(),
-                ..Options::default()
-            };
+            let options =
+                Options::default().seed(42).replica(replica).threads(threads).spread(spread.clone());
             Lp::simulation(model.clone(), transport, options)
         };
         assert_eq!(on_ranks(ranks, make, &ends), expected, "{what}");
@@ -149,7 +144,7 @@ fn a_watcher_stops_all_ranks_and_the_run_goes_on() {
             reported += 1;
             if second { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
         };
-        let first = simulation.run_watched(end, watch).unwrap();
+        let first = simulation.until(end).watch(watch).run().unwrap();
         if first.stop == Some(Stop::Watcher) {
             assert!(first.now < end);
         } else {

@@ -99,7 +99,7 @@ impl Entity for Bank {
 #[test]
 fn a_bank_of_processes_has_one_fingerprint() {
     let make = |transport: Option<_>, threads| {
-        let options = Options { seed: 9, threads: Some(threads), ..Options::default() };
+        let options = Options::default().seed(9).threads(threads);
         match transport {
             None => Simulation::new(4, Ticks::new(10), |_| Bank::default(), options),
             Some(transport) => Simulation::on(transport, 4, Ticks::new(10), |_| Bank::default(), options),
@@ -159,7 +159,7 @@ impl Entity for Order {
 
 #[test]
 fn at_one_time_messages_come_before_processes_and_each_in_their_order() {
-    let options = Options { threads: Some(1), ..Options::default() };
+    let options = Options::default().threads(1);
     let mut simulation = Simulation::new(1, Ticks::NEVER, |_| Order::default(), options).unwrap();
     simulation.run(Ticks::new(1000)).unwrap();
     let seen = &simulation.entity(0).unwrap().0;

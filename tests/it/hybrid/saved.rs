@@ -19,7 +19,7 @@ use super::devices::{device, device_of, own_device, until};
 const SEED: u64 = 9;
 
 fn options() -> Options {
-    Options { seed: SEED, replica: Replica { point: 1, number: 3 }, ..Options::default() }
+    Options::default().seed(SEED).replica(Replica { point: 1, number: 3 })
 }
 
 /// Resumes a checkpoint on parts, runs to an end, and returns the checkpoint of the first rank.
@@ -33,7 +33,7 @@ fn parts_go_on<M: Model + std::marker::Sync>(
     let ran = in_process(parts, |rank| {
         let gpu = device(&rank);
         // The seed is the checkpoint's.
-        let options = Options { seed: 77, ..options };
+        let options = options.seed(77);
         let mut part = GpuPart::resume(Box::new(rank), &gpu, model, options, saved).unwrap();
         assert_eq!(part.progress(), saved.progress());
         let again = part.checkpoint().unwrap();
@@ -91,7 +91,7 @@ fn wide_windows_are_saved_and_gone_on_with() {
     let ends = [until(3.0), until(9.9)];
     let mut cpu = CpuSimulation::of_replica(&torus, SEED, options().replica).unwrap();
     let expected = ends.map(|end| (cpu.run(end).unwrap().events, cpu.fingerprint()));
-    let horizon = Options { sync: Sync::Horizon, ..options() };
+    let horizon = options().sync(Sync::Horizon);
     let saved = in_process(2, |rank| {
         let gpu = device(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &torus, horizon).unwrap();
@@ -116,7 +116,7 @@ fn parts_grow_after_they_went_on_or_fail_alike() {
     cpu.run(until(60.0)).unwrap();
     let tiny = Like(model, model.source(), Capacity { queue: 1, mailbox: 1 });
     assert!(parts_go_on(2, &tiny, Options::default(), &saved, until(60.0)) == cpu.checkpoint().unwrap());
-    let fixed = Options { fixed: true, ..Options::default() };
+    let fixed = Options::default().fixed(true);
     let failed = in_process(2, |rank| {
         let gpu = device(&rank);
         GpuPart::resume(Box::new(rank), &gpu, &tiny, fixed, &saved).unwrap_err()
@@ -162,7 +162,7 @@ fn parts_save_themselves_until_one_is_stopped() {
         };
         // Only one of them uses the interval.
         let every = if second { Duration::MAX } else { Duration::ZERO };
-        part.run_saving(end, Autosave::new(&file, every), watch).unwrap()
+        part.until(end).watch(watch).save(Autosave::new(&file, every)).run().unwrap()
     });
     assert_eq!((stopped[0].stop, stopped[0]), (Some(Stop::Watcher), stopped[1]));
     let saved = Checkpoint::load(&file).unwrap();
@@ -176,9 +176,8 @@ fn parts_save_themselves_until_one_is_stopped() {
     let failed = in_process(2, |rank| {
         let gpu = device(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
-        let failed =
-            part.run_saving(until(5.0), Autosave::new(&nowhere, Duration::MAX), |_: &_| {}).unwrap_err();
-        // The run itself is valid.
+        let failed = part.until(until(5.0)).save(Autosave::new(&nowhere, Duration::MAX)).run().unwrap_err();
+        // The run itself is well.
         assert_eq!(part.run(until(9.0)).unwrap().stop, Some(Stop::Time));
         failed
     });
@@ -247,13 +246,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
 /// The options of a rank of the host engine.
 fn on_host(threads: usize, spread: &EntityPlacement) -> hybrid::Options {
     let Options { seed, replica, .. } = options();
-    hybrid::Options {
-        seed,
-        replica,
-        threads: Some(threads),
-        spread: spread.clone(),
-        ..hybrid::Options::default()
-    }
+    hybrid::Options::default().seed(seed).replica(replica).threads(threads).spread(spread.clone())
 }
 
 /// Saves a model on the host engine with any ranks; any ranks and the sequential engine resume the
@@ -321,7 +314,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
             if second && asked == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let every = if second { Duration::MAX } else { Duration::ZERO };
-        simulation.run_saving(until(1e7).time, Autosave::new(&file, every), watch).unwrap()
+        simulation.until(until(1e7).time).watch(watch).save(Autosave::new(&file, every)).run().unwrap()
     });
     assert_eq!((stopped[0].stop, stopped[0]), (Some(Stop::Watcher), stopped[1]));
     let saved = Checkpoint::load(&file).unwrap();

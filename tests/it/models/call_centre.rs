@@ -66,7 +66,7 @@ fn tickets_go_round() {
         }
     }
 
-    let options = Options { seed: 5, ..Options::default() };
+    let options = Options::default().seed(5);
     let states = super::same(&Late(centre(40, 32)), options, &[until(30.0)]);
     assert!(states.iter().all(|state| state.tail < 1000), "they did go round");
     // Tickets are only names: other results do not change.

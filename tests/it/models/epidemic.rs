@@ -103,7 +103,7 @@ fn a_hub_with_1600_neighbours() {
     // that number take a tenth of the memory.
     let model = roomy.clone().with_capacity(Capacity { queue: 170, mailbox: 160 });
     for queue in QueueDesign::PRODUCTION {
-        let options = Options { seed: 12, queue: Some(queue), ..Options::default() };
+        let options = Options::default().seed(12).queue(queue);
         let states = same(&model, options, &[until(1.5), until(3.0), Until::EMPTY]);
         check(&model, 12, &states);
         assert_eq!((states[0].infections, states[0].contacts), (1517, 161));
@@ -114,7 +114,7 @@ fn a_hub_with_1600_neighbours() {
         (Capacity { queue: 40, mailbox: 160 }, FaultKind::QueueFull),
     ] {
         let model = roomy.clone().with_capacity(capacity);
-        let options = Options { seed: 12, fixed: true, ..Options::default() };
+        let options = Options::default().seed(12).fixed(true);
         let refused = Simulation::new(&gpu(), &model, options).unwrap().run(Until::EMPTY);
         let Err(SimulationError::Fault(fault)) = refused else { panic!("{refused:?}") };
         assert_eq!((fault.kind, fault.lp), (kind, 0));
@@ -125,7 +125,7 @@ fn a_hub_with_1600_neighbours() {
 #[test]
 fn a_hub_with_room_for_all_of_its_neighbours() {
     let model = epidemic(1700, 4, 1600, 3);
-    let options = Options { seed: 13, queue: Some(QueueDesign::Heap), ..Options::default() };
+    let options = Options::default().seed(13).queue(QueueDesign::Heap);
     let states = same(&model, options, &[Until::EMPTY]);
     check(&model, 13, &states);
     assert!(states[0].contacts > 200, "{:?}", states[0]);

@@ -1,7 +1,7 @@
 //! Experiments with models: coverage of intervals whose mean is known from theory.
 
 use eventhorizon::models::CallCentre;
-use eventhorizon::pdes::{CpuEngine, Results, SimulationError};
+use eventhorizon::pdes::{CpuEngine, EngineOptions, Results, SimulationError};
 use eventhorizon::statistics::theory::ErlangA;
 use eventhorizon::statistics::{Design, Experiment, Observations};
 use eventhorizon::time::Resolution;
@@ -14,10 +14,13 @@ use super::{ticks, until};
 fn intervals_of_experiments_hold_the_mean_at_their_level() {
     const EXPERIMENTS: u32 = 200;
     let theory = ErlangA::new(4.0, 1.0, 0.5, 4).unwrap().number_waiting();
-    let engine = CpuEngine::new(|_| {
-        let model = CallCentre::new(2, 4, 4.0, 1.0, 0.5, 64, Resolution::default())?;
-        Ok::<_, eventhorizon::models::ModelError>(model.with_warm_up(ticks(20.0)))
-    });
+    let engine = CpuEngine::new(
+        |_| {
+            let model = CallCentre::new(2, 4, 4.0, 1.0, 0.5, 64, Resolution::default())?;
+            Ok::<_, eventhorizon::models::ModelError>(model.with_warm_up(ticks(20.0)))
+        },
+        EngineOptions::default(),
+    );
     let (mut held, mut sum) = (0, 0.0);
     for seed in 0..EXPERIMENTS {
         let experiment = Experiment::new(Design::default(), 40, seed.into());
@@ -58,9 +61,10 @@ fn measures_are_those_of_theory() {
         }
     }
 
-    let centre = CpuEngine::new(move |_| {
-        CallCentre::new(8, 4, 4.0, 1.0, 0.5, 64, units).map(|model| model.with_warm_up(ticks(20.0)))
-    });
+    let centre = CpuEngine::new(
+        move |_| CallCentre::new(8, 4, 4.0, 1.0, 0.5, 64, units).map(|model| model.with_warm_up(ticks(20.0))),
+        EngineOptions::default(),
+    );
     let erlang = ErlangA::new(4.0, 1.0, 0.5, 4).unwrap();
     check(
         &first(centre.run(&runs, until(220.0))),
@@ -72,17 +76,19 @@ fn measures_are_those_of_theory() {
     );
 
     let classes = [(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)];
-    let stations = CpuEngine::new(move |_| {
-        Priorities::new(30, &classes, 64, units).map(|model| model.with_warm_up(ticks(200.0)))
-    });
+    let stations = CpuEngine::new(
+        move |_| Priorities::new(30, &classes, 64, units).map(|model| model.with_warm_up(ticks(200.0))),
+        EngineOptions::default(),
+    );
     let formula = theory::Priorities::new(&classes).unwrap();
     let [a, b, c] = [0, 1, 2].map(|class| formula.time_in_system(class).unwrap());
     let stations = first(stations.run(&runs, until(1200.0)));
     check(&stations, &[("system_0", a), ("system_1", b), ("system_2", c)]);
 
-    let torus = CpuEngine::new(move |_| {
-        Torus::new(3, 4, 18, 1.0, 0.5, units).map(|model| model.with_warm_up(ticks(50.0)))
-    });
+    let torus = CpuEngine::new(
+        move |_| Torus::new(3, 4, 18, 1.0, 0.5, units).map(|model| model.with_warm_up(ticks(50.0))),
+        EngineOptions::default(),
+    );
     let network = theory::ClosedNetwork::new(&[(12, 1.0)], 6.0, 18).unwrap();
     check(
         &first(torus.run(&runs, until(550.0))),
@@ -94,7 +100,7 @@ fn measures_are_those_of_theory() {
     );
 
     // This model has no warm-up: runs are long, so that the start has little weight.
-    let fifo = CpuEngine::new(move |_| FifoTorus::new(3, 4, 18, 1.0, units));
+    let fifo = CpuEngine::new(move |_| FifoTorus::new(3, 4, 18, 1.0, units), EngineOptions::default());
     let network = theory::ClosedNetwork::new(&[(12, 1.0)], 0.0, 18).unwrap();
     let (busy, number) = (network.utilisation(0).unwrap(), network.number(0).unwrap());
     check(

@@ -16,7 +16,7 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     neighbours_in_all_ways(&torus(6, 10, 200), 4.21, 12.0);
     // Neighbours that are the same station or the station itself; fewer customers than stations.
     for (rows, columns, customers) in [(1, 1, 5), (2, 2, 3), (1, 33, 20), (3, 1, 90)] {
-        let options = Options { seed: 3, sync: Sync::Neighbours, ..Options::default() };
+        let options = Options::default().seed(3).sync(Sync::Neighbours);
         let states = super::same(&torus(rows, columns, customers), options, &[until(30.0)]);
         assert!(states.iter().all(|state| state.served > 0 && state.busy > ticks(0.0)));
     }

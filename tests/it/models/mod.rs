@@ -65,16 +65,15 @@ fn same_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
-    let options = Options { seed: 17, ..Options::default() };
+    let options = Options::default().seed(17);
     let whole = same(model, options, &[until(end)]);
     let shapes = [(1, 1), (8, 2), (64, 1), (32, 1), (16, 1), (64, 2), (8, 1), (64, 2), (32, 2)];
     for (queue, (group_size, tiles)) in QueueDesign::PRODUCTION.into_iter().zip(shapes.into_iter().cycle()) {
-        let options =
-            Options { queue: Some(queue), group_size: Some(group_size), tiles: Some(tiles), ..options };
+        let options = options.queue(queue).group_size(group_size).tiles(tiles);
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        let options = Options { queue: Some(queue), sync: Sync::Horizon, ..options };
+        let options = options.queue(queue).sync(Sync::Horizon);
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
 }
@@ -91,7 +90,7 @@ where
         (QueueDesign::Heap4, 64, 1, Sync::Horizon),
     ] {
         let (group_size, tiles) = (Some(group_size), Some(tiles));
-        let options = Options { seed: 17, queue: Some(queue), group_size, tiles, sync, ..Options::default() };
+        let options = Options::default().seed(17).queue(queue).group_size(group_size).tiles(tiles).sync(sync);
         same(model, options, &[until(middle), until(end)]);
     }
 }
@@ -103,7 +102,7 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
         other => panic!("expected a fault, got {other}"),
     };
     let expected = only(CpuSimulation::new(model, 1).unwrap().run(end).unwrap_err());
-    let options = Options { seed: 1, fixed: true, ..Options::default() };
+    let options = Options::default().seed(1).fixed(true);
     let found = only(Simulation::new(&gpu(), model, options).unwrap().run(end).unwrap_err());
     assert_eq!(found, expected);
     found

@@ -15,7 +15,7 @@ fn stations(stations: u32, classes: &[(f64, f64)], room: u32) -> Priorities {
 fn the_gpu_has_the_bits_of_the_cpu() {
     same_in_all_ways(&stations(70, &CLASSES, 20).with_warm_up(ticks(40.0)), 60.3, 300.0);
     // Classes without customers.
-    let options = Options { seed: 2, ..Options::default() };
+    let options = Options::default().seed(2);
     let states = super::same(&stations(40, &CLASSES[..1], 20), options, &[until(100.0)]);
     assert!(states.iter().all(|state| state.system[0].count() > 0 && state.system[1].count() == 0));
 }

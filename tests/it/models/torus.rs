@@ -18,7 +18,7 @@ fn the_gpu_has_the_bits_of_the_cpu() {
     for (rows, columns, customers, travel) in
         [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (1, 33, 20, 0.5), (3, 1, 90, 1.0)]
     {
-        let options = Options { seed: 3, ..Options::default() };
+        let options = Options::default().seed(3);
         let states = super::same(&torus(rows, columns, customers, travel), options, &[until(50.0)]);
         let here: u32 = states.iter().map(|state| state.number.level()).sum();
         assert!(here <= customers);

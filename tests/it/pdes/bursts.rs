@@ -84,19 +84,21 @@ fn a_sudden_load_makes_no_submission_long() {
         (QueueDesign::Heap, Sync::Horizon),
     ];
     for (queue, sync) in ways {
-        let options = Options { seed: 3, queue: Some(queue), sync, fixed: true, ..Options::default() };
+        let options = Options::default().seed(3).queue(queue).sync(sync).fixed(true);
         let mut simulation = Simulation::new(&gpu(), &Dawn, options).unwrap();
         // Twice: a run ends, and the next one has not measured yet.
         for end in [Until::time(Ticks::new(STEP * 100)), end] {
             let (mut before, mut most) = (simulation.progress().unwrap().events, 0);
             let progress = simulation
-                .run_watched(end, |progress| {
+                .until(end)
+                .watch(|progress| {
                     let did = progress.events - before;
                     // A pair of windows checks once; horizons may span two epochs.
                     let pair = u64::from(LPS) * STEP * 4;
                     assert!(did <= 64 * most + pair, "{did} events after at most {most}: {options:?}");
                     (before, most) = (progress.events, most.max(did));
                 })
+                .run()
                 .unwrap();
             if end.time == Ticks::new(DUSK) {
                 assert_eq!((progress.events, progress.stop), (expected.events, expected.stop));
@@ -105,5 +107,5 @@ fn a_sudden_load_makes_no_submission_long() {
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
     }
     // Windows are those of the sequential engine.
-    same(&gpu(), &Dawn, Options { seed: 3, ..Options::default() }, &[end]);
+    same(&gpu(), &Dawn, Options::default().seed(3), &[end]);
 }

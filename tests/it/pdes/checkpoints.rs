@@ -25,7 +25,7 @@ use proptest::sample::Index;
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
 
 fn by(queue: QueueDesign) -> Options {
-    Options { seed: 9, queue: Some(queue), sync: Sync::Yawns, ..Options::default() }
+    Options::default().seed(9).queue(queue).sync(Sync::Yawns)
 }
 
 /// Runs a model to several ends on the CPU without interruption, and on the GPU, where it is saved
@@ -41,7 +41,7 @@ where
         // The seed is the checkpoint's.
         let mut simulation = match step {
             1 => Simulation::new(gpu, model, *options).unwrap(),
-            _ => Simulation::resume(gpu, model, Options { seed: 77, ..*options }, &saved).unwrap(),
+            _ => Simulation::resume(gpu, model, options.seed(77), &saved).unwrap(),
         };
         assert!(simulation.checkpoint().unwrap() == saved, "{options:?}: at the start of step {step}");
         let (end, exact) = (ends(step), options.sync == Sync::Yawns);
@@ -90,15 +90,15 @@ fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
 fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room() {
     let gpu = gpu();
     let heap = by(QueueDesign::Heap);
-    let horizon = Options { sync: Sync::Horizon, ..heap };
+    let horizon = heap.sync(Sync::Horizon);
     let at_once = Busy { lookahead: Ticks::ZERO, ..Busy::new(70) };
     let ways = [heap, horizon, heap, horizon];
     through(&gpu, &at_once, &ways, |step| Until::events(150 * step));
     through(&gpu, &phold(200, 5, 0.01), &ways, |step| until(31.0 * step as f64));
     let torus = FifoTorus::new(5, 6, 30, 1.0, Resolution::default()).unwrap();
-    let neighbours = Options { sync: Sync::Neighbours, ..heap };
+    let neighbours = heap.sync(Sync::Neighbours);
     through(&gpu, &torus, &[neighbours, heap, neighbours, horizon], |step| until(3.0 * step as f64));
-    let groups = Options { group_size: Some(8), tiles: Some(3), ..heap };
+    let groups = heap.group_size(8).tiles(3);
     through(
         &gpu,
         &phold(100, 9, 0.1).with_capacity(TINY),
@@ -112,7 +112,7 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
     let model = phold(100, 9, 0.1);
     let saved = CpuSimulation::new(&model, 9).unwrap().checkpoint().unwrap();
     let tiny = model.with_capacity(TINY);
-    match Simulation::resume(&gpu, &tiny, Options { fixed: true, ..heap }, &saved) {
+    match Simulation::resume(&gpu, &tiny, heap.fixed(true), &saved) {
         Err(SimulationError::Fault(fault)) => {
             assert!(fault.kind == FaultKind::QueueFull && fault.needed >= 9, "{fault}");
         }
@@ -126,7 +126,7 @@ fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
     let mut whole = CpuSimulation::new(&model, 9).unwrap();
     let expected = whole.run(end).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, by(QueueDesign::Heap)).unwrap();
-    let stopped = simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+    let stopped = simulation.until(end).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(stopped.stop, Some(Stop::Watcher));
     let saved = simulation.checkpoint().unwrap();
     assert_eq!(
@@ -208,12 +208,13 @@ fn runs_save_themselves_and_leave_one_whole_file() {
         seen += 1;
         if seen < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let stopped = simulation.run_saving(end, Autosave::new(&file, Duration::ZERO), watch).unwrap();
+    let stopped =
+        simulation.until(end).watch(watch).save(Autosave::new(&file, Duration::ZERO)).run().unwrap();
     assert_eq!(stopped.stop, Some(Stop::Watcher));
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped.events, end));
     let mut cpu = CpuSimulation::resume(&model, &saved).unwrap();
-    assert_eq!(cpu.run_saving(end, Autosave::new(&file, Duration::MAX), |_| {}).unwrap(), expected);
+    assert_eq!(cpu.until(end).save(Autosave::new(&file, Duration::MAX)).run().unwrap(), expected);
     assert_eq!(cpu.fingerprint(), whole.fingerprint());
     assert!(Checkpoint::load(&file).unwrap() == whole.checkpoint().unwrap());
     assert_eq!(folder.names(), ["run.checkpoint"]);
@@ -230,7 +231,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     let mine = folder.0.join("mine.toml");
     std::fs::write(&mine, "dear to me").unwrap();
     let mut again = CpuSimulation::new(&model, 9).unwrap();
-    let refused = again.run_saving(end, Autosave::new(&mine, Duration::MAX), |_| {}).unwrap_err();
+    let refused = again.until(end).save(Autosave::new(&mine, Duration::MAX)).run().unwrap_err();
     assert!(
         matches!(refused, SimulationError::Checkpoint(CheckpointError::Place { .. })),
         "it was found before the run"
@@ -276,7 +277,8 @@ fn a_run_goes_on_on_a_new_device_after_its_own_is_lost() {
             device.device().destroy();
         }
     };
-    let lost = simulation.run_saving(end, Autosave::new(&file, Duration::ZERO), watch).unwrap_err();
+    let lost =
+        simulation.until(end).watch(watch).save(Autosave::new(&file, Duration::ZERO)).run().unwrap_err();
     assert!(matches!(lost, SimulationError::Gpu(GpuError::Lost { .. })), "{lost}");
     assert!(matches!(simulation.checkpoint(), Err(SimulationError::Gpu(GpuError::Lost { .. }))));
     let saved = Checkpoint::load(&file).unwrap();
@@ -324,10 +326,9 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
     let fork = |saved: &Checkpoint, model: &Phold| saved.fork(model, 10, Replica::default());
     let apart = |fork: Result<Checkpoint, CheckpointError>| matches!(fork, Err(CheckpointError::Skew));
     for sync in [Sync::Yawns, Sync::Horizon] {
-        let mut simulation =
-            Simulation::new(&gpu, &model, Options { sync, ..by(QueueDesign::Heap) }).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, by(QueueDesign::Heap).sync(sync)).unwrap();
         assert!(!apart(fork(&simulation.checkpoint().unwrap(), &shorter)));
-        simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+        simulation.until(end).watch(|_| ControlFlow::Break(())).run().unwrap();
         let saved = simulation.checkpoint().unwrap();
         assert_eq!(apart(fork(&saved, &model)), sync == Sync::Horizon);
         assert!(apart(fork(&saved, &shorter)));

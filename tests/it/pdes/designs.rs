@@ -17,9 +17,9 @@ const BAG: Design = Design {
 /// PHOLD by YAWNS, and a model with own events and LP memory by the event horizon.
 fn conforms(queue: QueueDesign, seed: u64) {
     let gpu = gpu();
-    let options = Options { seed, queue: Some(queue), tiles: Some(2), ..Options::default() };
+    let options = Options::default().seed(seed).queue(queue).tiles(2);
     same(&gpu, &phold(90, 7, 0.1), options, &[until(17.0), Until::events(900), until(60.0)]);
-    let horizon = Options { sync: Sync::Horizon, ..options };
+    let horizon = options.sync(Sync::Horizon);
     same(&gpu, &Busy::new(70), horizon, &[Until::time(Ticks::new(150)), Until::EMPTY]);
 }
 
@@ -30,7 +30,7 @@ fn a_design_is_a_file_and_a_row() {
     conforms(bag, 3);
     // Queues that no file of the library links grow too.
     let tight = phold(40, 6, 0.1).with_capacity(Capacity { queue: 1, mailbox: 1 });
-    same(&gpu(), &tight, Options { queue: Some(bag), ..Options::default() }, &[until(30.0)]);
+    same(&gpu(), &tight, Options::default().queue(bag), &[until(30.0)]);
     let mut simulation = Simulation::new(&gpu(), &phold(9, 2, 0.1), Options::default()).unwrap();
     simulation.set_queue(bag).unwrap();
     assert_eq!(simulation.queue(), bag);
@@ -58,7 +58,7 @@ fn queues_around_whole_chunks_of_a_team() {
     for (lanes, population) in [(Lanes::Two, 3), (Lanes::Eight, 8), (Lanes::Eight, 17)] {
         let room = 5 * population;
         let model = phold(5, population, 0.1).with_capacity(Capacity { queue: room, mailbox: room });
-        let options = Options { queue: Some(QueueDesign::CbPar(lanes)), ..Options::default() };
+        let options = Options::default().queue(QueueDesign::CbPar(lanes));
         same(&gpu, &model, options, &[Until::events(20 * u64::from(room))]);
     }
 }

@@ -16,7 +16,7 @@ const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
 fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     let gpu = gpu();
     for queue in QueueDesign::PRODUCTION {
-        let options = Options { seed: 6, queue: Some(queue), ..Options::default() };
+        let options = Options::default().seed(6).queue(queue);
         // From the first event on; more in each window; stopped in between.
         same(&gpu, &phold(130, 9, 0.1).with_capacity(TINY), options, &[until(0.0), until(31.0), until(90.0)]);
         same(
@@ -28,8 +28,7 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
         same(&gpu, &Wide { capacity: TINY, ..Wide::new(33) }, options, &[Until::EMPTY]);
     }
     for (group_size, tiles) in [(1, 3), (8, 1), (64, 2)] {
-        let options =
-            Options { seed: 2, group_size: Some(group_size), tiles: Some(tiles), ..Options::default() };
+        let options = Options::default().seed(2).group_size(group_size).tiles(tiles);
         same(&gpu, &phold(100, 4, 0.1).with_capacity(TINY), options, &[Until::events(700), until(80.0)]);
     }
 }
@@ -41,8 +40,7 @@ fn a_queue_or_a_mailbox_alone_grows() {
     for capacity in [Capacity { queue: 3, ..enough }, Capacity { mailbox: 2, ..enough }] {
         let model = phold(60, 16, 0.1).with_capacity(capacity);
         let mut simulation =
-            Simulation::new(&gpu, &model, Options { queue: Some(QueueDesign::Heap), ..Options::default() })
-                .unwrap();
+            Simulation::new(&gpu, &model, Options::default().queue(QueueDesign::Heap)).unwrap();
         simulation.run(until(60.0)).unwrap();
         let found = simulation.capacity();
         assert!(found.queue > 16 && found.mailbox > 5, "{found:?}");
@@ -59,7 +57,7 @@ fn growth_goes_over_several_bindings() {
     let gpu = gpu();
     // 64 KiB: queues and memory of 300 LPs fit one binding at first, and several then.
     let small = gpu.binding_at_most(1 << 16);
-    let options = Options { seed: 3, group_size: Some(8), ..Options::default() };
+    let options = Options::default().seed(3).group_size(8);
     if gpu.limits().max_storage_buffers_per_shader_stage < 31 {
         // Mailboxes in several bindings need an adapter with as many; queues do not.
         let model = Busy { capacity: Capacity { queue: 4, mailbox: 13 }, ..Busy::new(300) };
@@ -69,7 +67,7 @@ fn growth_goes_over_several_bindings() {
     let model = Busy { capacity: Capacity { queue: 4, mailbox: 2 }, ..Busy::new(300) };
     same(&small, &model, options, &[Until::time(Ticks::new(200)), Until::EMPTY]);
     same(&small, &phold(500, 8, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
-    let options = Options { queue: Some(QueueDesign::Calendar), ..options };
+    let options = options.queue(QueueDesign::Calendar);
     same(&small, &phold(150, 1, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
 }
 
@@ -81,7 +79,7 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
     model.room = 4;
     model.capacity = Capacity { queue: 8, mailbox: 8 };
     let model = model.breaking(3, 7); // each event sends two: the queue fills
-    let options = Options { group_size: Some(8), ..Options::default() };
+    let options = Options::default().group_size(8);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
     let early = Until::time(Ticks::new(30));
@@ -126,7 +124,7 @@ fn other_faults_are_faults_and_growth_can_be_refused() {
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
     assert_eq!(kind(simulation.run(Until::EMPTY)), kind(cpu.run(Until::EMPTY)));
-    let fixed = Options { fixed: true, ..Options::default() };
+    let fixed = Options::default().fixed(true);
     let model = Busy { capacity: TINY, ..Busy::new(100) };
     let mut simulation = Simulation::new(&gpu, &model, fixed).unwrap();
     let (found, ..) = kind(simulation.run(Until::EMPTY));
@@ -138,7 +136,7 @@ fn windows_of_an_application_do_not_grow_and_say_so() {
     let gpu = gpu();
     let model = phold(50, 8, 0.1).with_capacity(Capacity { queue: 100, mailbox: 1 });
     // Mailboxes for an event horizon have more capacity.
-    let options = Options { sync: Sync::Yawns, ..Options::default() };
+    let options = Options::default().sync(Sync::Yawns);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     simulation.set_until(until(60.0)).unwrap();
     let mut encoder = gpu.encoder("the application's");
@@ -173,7 +171,7 @@ fn through<M: CpuModel<State: PartialEq>>(
     end: impl Fn(u64) -> Until,
 ) {
     let mut cpu = CpuSimulation::new(model, 5).unwrap();
-    let options = Options { seed: 5, queue: Some(QueueDesign::Heap), ..Options::default() };
+    let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for (step, &design) in (1..).zip(designs) {
         simulation.set_queue(design).unwrap();
@@ -190,7 +188,7 @@ fn windows_recorded_before_a_change_do_nothing_after_it() {
     let gpu = gpu();
     let model = Busy::new(40);
     let mut cpu = CpuSimulation::new(&model, 5).unwrap();
-    let options = Options { seed: 5, queue: Some(QueueDesign::Heap), ..Options::default() };
+    let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut recorded = Vec::new();
     for (step, &design) in (1..).zip(&[QueueDesign::Calendar, QueueDesign::Heap4, QueueDesign::Calendar]) {

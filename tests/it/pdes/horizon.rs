@@ -6,21 +6,15 @@ use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuSimulation, FaultKind, Model, Options, Replica, Simulation, SimulationError, Sync, Until,
+    Capacity, CpuSimulation, FaultKind, Model, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 
-const HORIZON: Options = Options {
-    seed: 4,
-    replica: Replica { point: 0, number: 0 },
-    queue: None,
-    group_size: None,
-    tiles: None,
-    fixed: false,
-    sync: Sync::Horizon,
-};
+fn by_horizon() -> Options {
+    Options::default().seed(4).sync(Sync::Horizon)
+}
 
 fn dense(lps: u32, lookahead: f64) -> Phold {
     Phold::new(lps, 5, 0.1, lookahead, Resolution::default()).unwrap()
@@ -38,14 +32,14 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
         if queue == QueueDesign::Calendar {
             continue;
         }
-        let options = Options { queue: Some(queue), group_size: Some(group_size), ..HORIZON };
+        let options = by_horizon().queue(queue).group_size(group_size);
         same(&gpu, &phold(200, 8, 0.001), options, &[until(700.0), Until::events(3000), until(5000.0)]);
         same(&gpu, &Busy::new(100), options, &[Until::time(Ticks::new(150)), Until::EMPTY]);
     }
     for (lps, group_size, tiles) in
         [(1, 8, 1), (7, 8, 1), (8, 8, 2), (9, 8, 3), (63, 32, 2), (64, 32, 2), (65, 32, 2), (3000, 1, 1)]
     {
-        let options = Options { group_size: Some(group_size), tiles: Some(tiles), ..HORIZON };
+        let options = by_horizon().group_size(group_size).tiles(tiles);
         same(&gpu, &phold(lps, 3, 0.01), options, &[until(90.0), until(400.0)]);
     }
 }
@@ -55,11 +49,11 @@ fn many_workgroups_and_bindings() {
     let gpu = gpu();
     // More than a thousand workgroups, whose partial reductions are merged by a separate dispatch;
     // and queues over several bindings.
-    let options = Options { group_size: Some(4), tiles: Some(1), ..HORIZON };
+    let options = by_horizon().group_size(4).tiles(1);
     same(&gpu, &phold(5000, 2, 0.01), options, &[until(50.0), until(200.0)]);
     let small = gpu.binding_at_most(1 << 16);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 31 {
-        let options = Options { group_size: Some(8), ..HORIZON };
+        let options = by_horizon().group_size(8);
         same(&small, &phold(400, 6, 0.01), options, &[until(60.0), until(300.0)]);
         same(&small, &Busy { room: 40, ..Busy::new(300) }, options, &[Until::EMPTY]);
     }
@@ -70,7 +64,7 @@ fn without_a_lookahead_windows_are_rounds() {
     let gpu = gpu();
     for sync in [Sync::Yawns, Sync::Horizon] {
         for queue in queues() {
-            let options = Options { queue: Some(queue), group_size: Some(8), sync, ..HORIZON };
+            let options = by_horizon().queue(queue).group_size(8).sync(sync);
             same(
                 &gpu,
                 &at_once(70),
@@ -82,7 +76,7 @@ fn without_a_lookahead_windows_are_rounds() {
     }
     // A token moves around the ring at one time.
     for sync in [Sync::Yawns, Sync::Horizon] {
-        let options = Options { sync, ..HORIZON };
+        let options = by_horizon().sync(sync);
         let ring = Ring { step: 0, stride: 11, ..Ring::new(40, 900) };
         same(&gpu, &ring, options, &[Until::events(200), Until::time(Ticks::new(3)), Until::EMPTY]);
     }
@@ -93,7 +87,7 @@ fn wide_events_memory_and_growth() {
     let gpu = gpu();
     let tiny = Capacity { queue: 1, mailbox: 1 };
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        let options = Options { queue: Some(queue), ..HORIZON };
+        let options = by_horizon().queue(queue);
         same(&gpu, &Wide::new(100), options, &[Until::events(100), Until::EMPTY]);
         same(
             &gpu,
@@ -107,22 +101,22 @@ fn wide_events_memory_and_growth() {
     // More rows of LP memory are written than speculative execution can undo.
     let mut many = Busy { room: 300, ..at_once(40) };
     many.params.rows = 300;
-    same(&gpu, &many, HORIZON, &[Until::EMPTY]);
+    same(&gpu, &many, by_horizon(), &[Until::EMPTY]);
 }
 
 #[test]
 fn a_run_goes_on_with_other_queues() {
     let gpu = gpu();
     let model = phold(150, 6, 0.001);
-    let mut cpu = CpuSimulation::new(&model, HORIZON.seed).unwrap();
-    let mut simulation = Simulation::new(&gpu, &model, Options { sync: Sync::Auto, ..HORIZON }).unwrap();
+    let mut cpu = CpuSimulation::new(&model, by_horizon().seed).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, by_horizon().sync(Sync::Auto)).unwrap();
     for (i, queue) in QueueDesign::PRODUCTION.into_iter().enumerate() {
         simulation.set_queue(queue).unwrap();
         let end = until(400.0 * (i + 1) as f64);
         assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{queue}");
     }
-    let mut simulation = Simulation::new(&gpu, &model, HORIZON).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, by_horizon()).unwrap();
     assert!(matches!(simulation.set_queue(QueueDesign::Calendar), Err(SimulationError::Calendar)));
     assert_eq!(simulation.sync(), Sync::Horizon);
     simulation.run(until(100.0)).unwrap();
@@ -137,7 +131,7 @@ fn a_calendar_takes_a_lookahead_and_yawns() {
         (0.0, Sync::Yawns, false),
         (10.0, Sync::Auto, true),
     ] {
-        let options = Options { queue: Some(QueueDesign::Calendar), sync, ..HORIZON };
+        let options = by_horizon().queue(QueueDesign::Calendar).sync(sync);
         match Simulation::new(&gpu, &dense(10, lookahead), options) {
             Ok(simulation) => assert!(fine && simulation.sync() == Sync::Yawns),
             Err(error) => assert!(!fine && matches!(error, SimulationError::Calendar), "{error}"),
@@ -158,7 +152,7 @@ fn a_cycle_at_one_time_names_its_lps() {
         cycle(CpuSimulation::new(&ring, 0).unwrap().run(Until::EMPTY).unwrap_err());
     assert_eq!((expected.kind, at, count), (FaultKind::Cycle, Ticks::ZERO, 1));
     for sync in [Sync::Yawns, Sync::Horizon] {
-        let options = Options { sync, seed: 0, ..HORIZON };
+        let options = by_horizon().sync(sync).seed(0);
         let mut simulation = Simulation::new(&gpu, &ring, options).unwrap();
         let found = cycle(simulation.run(Until::EMPTY).unwrap_err());
         assert_eq!(found, (expected, at, count, names.clone()), "{sync}");
@@ -184,13 +178,7 @@ fn random_models_agree() {
     runner
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
-            let options = Options {
-                seed,
-                queue: Some(queues[queue]),
-                group_size: Some(1 << group),
-                tiles: Some(tiles),
-                ..HORIZON
-            };
+            let options = by_horizon().seed(seed).queue(queues[queue]).group_size(1 << group).tiles(tiles);
             same(
                 &gpu,
                 &model,
@@ -222,14 +210,12 @@ fn random_models_with_events_of_their_own_agree() {
             let mut model = Busy { lookahead: Ticks::new(lookahead), ..Busy::new(lps) };
             model.params.children = children;
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
-            let options = Options {
-                seed,
-                queue: Some(queues[queue]),
-                group_size: Some(1 << group),
-                tiles: Some(tiles),
-                sync: if yawns { Sync::Yawns } else { Sync::Horizon },
-                ..HORIZON
-            };
+            let options = by_horizon()
+                .seed(seed)
+                .queue(queues[queue])
+                .group_size(1 << group)
+                .tiles(tiles)
+                .sync(if yawns { Sync::Yawns } else { Sync::Horizon });
             same(&gpu, &model, options, &[Until::time(Ticks::new(cut)), Until::events(cut), Until::EMPTY]);
             Ok(())
         })

@@ -67,8 +67,7 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let gpu = gpu();
     let model = phold(200, 8, 0.1);
     for (queue, group_size) in each_queue(&[1, 8, 64, 256]) {
-        let options =
-            Options { seed: 42, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
+        let options = Options::default().seed(42).queue(queue).group_size(group_size);
         same(&gpu, &model, options, &[until(100.0)]);
     }
 }
@@ -77,7 +76,7 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
 fn lp_counts_around_the_workgroup_size() {
     let gpu = gpu();
     for lps in [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129] {
-        let options = Options { seed: lps.into(), group_size: Some(32), ..Options::default() };
+        let options = Options::default().seed(lps.into()).group_size(32);
         same(&gpu, &phold(lps, 3, 0.1), options, &[until(60.0)]);
     }
 }
@@ -86,7 +85,7 @@ fn lp_counts_around_the_workgroup_size() {
 fn kernels_without_optional_features_and_with_all_checks_give_the_same_bits() {
     let gpu = gpu();
     let model = phold(300, 8, 0.1);
-    let options = Options { seed: 7, ..Options::default() };
+    let options = Options::default().seed(7);
     for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
         same(&gpu, &model, options, &[until(50.0)]);
     }
@@ -96,7 +95,7 @@ fn kernels_without_optional_features_and_with_all_checks_give_the_same_bits() {
 fn sparse_windows_and_wide_ones() {
     let gpu = gpu();
     for (queue, rate) in each_queue(&[0.001, 0.00001, 5.0]) {
-        let options = Options { seed: 1, queue: Some(queue), ..Options::default() };
+        let options = Options::default().seed(1).queue(queue);
         same(&gpu, &phold(256, 16, rate), options, &[Until::events(4000)]);
     }
 }
@@ -105,7 +104,7 @@ fn sparse_windows_and_wide_ones() {
 fn a_run_in_parts_is_the_run_in_one() {
     let gpu = gpu();
     let model = phold(100, 4, 0.1);
-    let options = Options { seed: 3, ..Options::default() };
+    let options = Options::default().seed(3);
     let whole = same(&gpu, &model, options, &[until(80.0)]);
     let ends =
         [until(0.0), until(0.5), until(13.0), until(13.0), Until::events(900), until(41.0), until(80.0)];
@@ -117,7 +116,7 @@ fn the_end_is_exclusive() {
     let gpu = gpu();
     let model = Ring::new(3, 100); // first events at ticks 0, 1 and 2
     for queue in QueueDesign::PRODUCTION {
-        let options = Options { queue: Some(queue), ..Options::default() };
+        let options = Options::default().queue(queue);
         let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
         for (end, events) in [(0, 0), (1, 1), (3, 3), (10, 3), (11, 4), (12, 5)] {
             let found = simulation.run(Until::time(Ticks::new(end))).unwrap();
@@ -157,7 +156,7 @@ fn many_workgroups_take_the_second_reduction() {
     for workgroup in [1, 64] {
         let mut model = Ring::new(70_000, 4);
         model.stride = 97;
-        let options = Options { group_size: Some(workgroup), ..Options::default() };
+        let options = Options::default().group_size(workgroup);
         same(&gpu, &model, options, &[Until::time(Ticks::new(23)), Until::EMPTY]);
     }
 }
@@ -169,7 +168,7 @@ fn a_window_of_more_than_one_dispatch() {
     model.stride = 1009;
     let queue = Some(QueueDesign::Heap4);
     for group_size in [None, Some(2)] {
-        let options = Options { queue, group_size, ..Options::default() };
+        let options = Options::default().queue(queue).group_size(group_size);
         same(&gpu, &model, options, &[Until::time(Ticks::new(15)), Until::EMPTY]);
     }
 }
@@ -179,15 +178,14 @@ fn invocations_that_serve_several_lps() {
     let gpu = gpu();
     for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
         for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70), (64, u32::MAX)] {
-            let options =
-                Options { seed: 9, group_size: Some(group_size), tiles: Some(tiles), ..Options::default() };
+            let options = Options::default().seed(9).group_size(group_size).tiles(tiles);
             same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
         }
     }
     // If a binding cannot hold a workgroup's rows, it serves fewer.
     let mut model = Ring::new(500, 9);
     model.capacity = Capacity { queue: 200, mailbox: 8 };
-    let options = Options { tiles: Some(100), group_size: Some(8), ..Options::default() };
+    let options = Options::default().tiles(100).group_size(8);
     same(&gpu.binding_at_most(1 << 16), &model, options, &[Until::time(Ticks::new(33)), Until::EMPTY]);
 }
 
@@ -210,18 +208,17 @@ fn memory_that_is_cut_over_several_bindings() {
         // A calendar takes more memory.
         let (lps, population, group_size) =
             if queue == QueueDesign::Calendar { (300, 1, 8) } else { (lps, 15, group_size) };
-        let options =
-            Options { seed: 3, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
+        let options = Options::default().seed(3).queue(queue).group_size(group_size);
         same(&small, &phold(lps, population, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     }
     // A calendar whose buckets are sorted by teams.
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
-    let options = Options { queue: Some(QueueDesign::Calendar), group_size: Some(8), ..Options::default() };
+    let options = Options::default().queue(QueueDesign::Calendar).group_size(8);
     same(&gpu.binding_at_most(1 << 18), &model, options, &[until(13.0), until(44.0)]);
     // Many mailboxes and few queues in a binding, and the reverse.
     for (queue, mailbox) in [(240, 20), (40, 100)] {
         let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
-        let options = Options { group_size: Some(8), ..Options::default() };
+        let options = Options::default().group_size(8);
         same(&small, &model, options, &[until(70.0)]);
     }
 }
@@ -236,7 +233,7 @@ fn parts_of_a_run_add_up_to_the_whole() {
     let end = Until::time(Ticks::new(123));
     cpu.run(end).unwrap();
     let parts = [0..40, 40..100].map(|lps| {
-        let options = Options { seed: 5, ..Options::default() };
+        let options = Options::default().seed(5);
         let mut part = Simulation::of_range(&gpu, &model, lps.clone(), options).unwrap();
         part.run(end).unwrap();
         let lps = lps.start as usize..lps.end as usize;
@@ -288,14 +285,12 @@ fn an_encoder_that_is_never_submitted_does_no_harm() {
 fn buckets_that_overflow() {
     let gpu = gpu();
     for (group_size, tiles, mailbox) in [(8, 1, 1), (32, 2, 3), (64, 1, 6)] {
-        let options = Options {
-            seed: 7,
-            queue: Some(QueueDesign::Calendar),
-            group_size: Some(group_size),
-            tiles: Some(tiles),
-            fixed: true,
-            ..Options::default()
-        };
+        let options = Options::default()
+            .seed(7)
+            .queue(QueueDesign::Calendar)
+            .group_size(group_size)
+            .tiles(tiles)
+            .fixed(true);
         let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox });
         same(&gpu, &model, options, &[until(7.0), Until::events(500), until(55.0), until(111.0)]);
     }
@@ -306,11 +301,11 @@ fn buckets_that_overflow() {
 #[test]
 fn calendars_as_on_hardware() {
     let gpu = gpu().taken_for_hardware();
-    let options = Options { seed: 7, queue: Some(QueueDesign::Calendar), ..Options::default() };
+    let options = Options::default().seed(7).queue(QueueDesign::Calendar);
     // Buckets that overflow, that a thread picks from, and that a team sorts; in one binding and in
     // several.
     let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
-    same(&gpu, &model, Options { fixed: true, ..options }, &[until(7.0), Until::events(500), until(55.0)]);
+    same(&gpu, &model, options.fixed(true), &[until(7.0), Until::events(500), until(55.0)]);
     same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     same(&gpu, &phold(65, 4, 0.001), options, &[until(500.0), Until::events(400)]);
     // Capacities of 24, and of 40, of which a thread picks from 32 and sorts more.
@@ -321,7 +316,7 @@ fn calendars_as_on_hardware() {
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
     same(&gpu, &model, options, &[until(13.0), until(44.0)]);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 30 {
-        let options = Options { group_size: Some(8), ..options };
+        let options = options.group_size(8);
         same(&gpu.binding_at_most(1 << 16), &phold(300, 1, 0.1), options, &[until(25.0), until(90.0)]);
     }
     // Own events in their window, in either batch; events of 32 bytes.
@@ -332,7 +327,7 @@ fn calendars_as_on_hardware() {
     let ends = [Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY];
     same(&gpu, &own_events::Wide::new(129), options, &ends);
     // Broken rules.
-    let options = Options { fixed: true, ..options };
+    let options = options.fixed(true);
     for (model, kind) in [
         (own_events::Busy::new(100).breaking(2, 64), FaultKind::Past),
         (own_events::Busy::new(10).breaking(3, 7), FaultKind::QueueFull),
@@ -359,7 +354,7 @@ fn buckets_that_a_team_sorts() {
 }
 
 fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
-    let options = Options { seed: 4, queue: Some(QueueDesign::Calendar), ..Options::default() };
+    let options = Options::default().seed(4).queue(QueueDesign::Calendar);
     for (lps, population, capacity) in [
         (70, 30, 60),
         (70, 32, 95),
@@ -394,7 +389,7 @@ fn seeds_are_told_apart_and_repeat() {
     let gpu = gpu();
     let run = |seed| {
         let mut simulation =
-            Simulation::new(&gpu, &phold(64, 4, 0.1), Options { seed, ..Options::default() }).unwrap();
+            Simulation::new(&gpu, &phold(64, 4, 0.1), Options::default().seed(seed)).unwrap();
         simulation.run(until(50.0)).unwrap();
         simulation.fingerprint().unwrap()
     };
@@ -432,13 +427,7 @@ fn random_models_agree() {
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::PRODUCTION[queue]);
-            let options = Options {
-                seed,
-                queue,
-                group_size: Some(1 << group),
-                tiles: Some(tiles),
-                ..Options::default()
-            };
+            let options = Options::default().seed(seed).queue(queue).group_size(1 << group).tiles(tiles);
             same(
                 &gpu,
                 &model,

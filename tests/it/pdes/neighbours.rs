@@ -5,22 +5,16 @@ use super::{phold, same, until};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
 use eventhorizon::models::{FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{
-    Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, Model, Options, Replica, Simulation,
+    Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, Model, Options, Simulation,
     SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 
-pub(super) const NEIGHBOURS: Options = Options {
-    seed: 6,
-    replica: Replica { point: 0, number: 0 },
-    queue: None,
-    group_size: None,
-    tiles: None,
-    fixed: false,
-    sync: Sync::Neighbours,
-};
+pub(super) fn by_neighbours() -> Options {
+    Options::default().seed(6).sync(Sync::Neighbours)
+}
 
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
 
@@ -165,7 +159,7 @@ fn every_queue_gives_the_bits_of_the_cpu() {
     let gpu = gpu();
     for (i, queue) in queues().enumerate() {
         let group_size = Some([64, 1, 8, 32][i % 4]);
-        let options = Options { queue: Some(queue), group_size, tiles: Some(1 + i as u32 % 3), ..NEIGHBOURS };
+        let options = by_neighbours().queue(queue).group_size(group_size).tiles(1 + i as u32 % 3);
         same(&gpu, &fifo(12, 20, 500), options, &[until(3.3), until(9.0)]);
         if i % 2 == 0 {
             same(&gpu, &ring(150, 4, 0.01, 10.0, 4), options, &[until(120.0), until(400.0)]);
@@ -191,10 +185,10 @@ fn tori_of_all_shapes() {
         (32, 64, 300),
         (33, 31, 3000),
     ] {
-        same(&gpu, &fifo(rows, columns, customers), NEIGHBOURS, &[until(1.7), until(6.0)]);
+        same(&gpu, &fifo(rows, columns, customers), by_neighbours(), &[until(1.7), until(6.0)]);
     }
     for (rows, columns, customers, travel) in [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (20, 15, 40, 0.01)] {
-        same(&gpu, &torus(rows, columns, customers, travel), NEIGHBOURS, &[until(1.7), until(9.0)]);
+        same(&gpu, &torus(rows, columns, customers, travel), by_neighbours(), &[until(1.7), until(9.0)]);
     }
 }
 
@@ -213,7 +207,7 @@ fn sizes_around_workgroups_and_many_senders() {
         (2500, 2, 1, 12),
         (3000, 1, 2, 2),
     ] {
-        let options = Options { group_size: Some(group_size), tiles: Some(tiles), ..NEIGHBOURS };
+        let options = by_neighbours().group_size(group_size).tiles(tiles);
         same(&gpu, &ring(lps, 2, 0.01, 3.0, neighbours), options, &[until(60.0), until(150.0)]);
     }
 }
@@ -222,7 +216,7 @@ fn sizes_around_workgroups_and_many_senders() {
 fn growth_from_room_for_one_event() {
     let gpu = gpu();
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        let options = Options { queue: Some(queue), ..NEIGHBOURS };
+        let options = by_neighbours().queue(queue);
         let ends = [until(0.0), until(2.0), Until::events(3000), until(9.0)];
         same(&gpu, &fifo(9, 8, 700).with_capacity(TINY), options, &ends);
         same(&gpu, &ring(130, 5, 0.02, 5.0, 2).with_capacity(TINY), options, &[until(40.0), until(200.0)]);
@@ -240,7 +234,7 @@ fn several_bindings() {
     let small = gpu.binding_at_most(1 << 16);
     // Four rows too: mailboxes are interleaved in groups of eight, which no binding splits.
     for group_size in [4, 8, 64] {
-        let options = Options { group_size: Some(group_size), ..NEIGHBOURS };
+        let options = by_neighbours().group_size(group_size);
         let stations = fifo(13, 29, 2300).with_capacity(Capacity { queue: 38, mailbox: 40 });
         same(&small, &stations, options, &[until(2.0), until(6.0)]);
         same(&small, &ring(380, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
@@ -259,10 +253,10 @@ fn runs_end_at_times_and_by_events_in_turn() {
         Until::events(2501),
         until(300.0),
     ];
-    same(&gpu, &ring(140, 5, 0.01, 3.0, 4), NEIGHBOURS, &ends);
+    same(&gpu, &ring(140, 5, 0.01, 3.0, 4), by_neighbours(), &ends);
     let ends = [Until::events(200), until(2.0), Until::events(1000), until(9.0)];
-    same(&gpu, &torus(8, 9, 100, 0.02), NEIGHBOURS, &ends);
-    same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
+    same(&gpu, &torus(8, 9, 100, 0.02), by_neighbours(), &ends);
+    same(&gpu, &Relay::new(60, 4, 40), by_neighbours(), &[Until::events(100), Until::EMPTY]);
 }
 
 /// Stations that may be their own neighbours, in runs in which speculative execution (which
@@ -274,7 +268,7 @@ fn who_sends_to_itself_next_says_nothing_of_others() {
     for (columns, customers, seed) in [(7, 5, 1), (7, 5, 2), (2, 1, 3), (7, 9, 4), (70, 40, 5)] {
         let model = fifo(1, columns, customers);
         let mut cpu = CpuSimulation::new(&model, seed).unwrap();
-        let mut simulation = Simulation::new(&gpu, &model, Options { seed, ..NEIGHBOURS }).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, by_neighbours().seed(seed)).unwrap();
         let mut done = cpu.run(Until::events(3)).unwrap();
         for turn in 0..24 {
             let end = match turn % 2 {
@@ -294,7 +288,7 @@ fn budgets_in_runs_that_end_by_events() {
     let gpu = gpu();
     for sync in [Sync::Horizon, Sync::Neighbours] {
         for events in [700, 769, 770, 1025, 1100] {
-            let options = Options { sync, ..NEIGHBOURS };
+            let options = by_neighbours().sync(sync);
             same(&gpu, &fifo(1, 2, 600), options, &[Until::events(events)]);
         }
     }
@@ -306,20 +300,20 @@ fn bounds_that_travel_far() {
     let gpu = gpu();
     for (lps, stride) in [(3000, 3000), (3000, 1000), (700, 699), (2000, 40)] {
         let model = Relay { earliest: stride == 40, ..Relay::new(lps, stride, 60) };
-        same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
+        same(&gpu, &model, by_neighbours(), &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     }
     // An LP with an own event, before which a token arrives from so far away that the relaxations
     // of the first windows do not reach it: from an LP of its workgroup, and of another one.
     for (culprit, awaited) in [(400, 300_000), (700, 500_000)] {
         let relay = Relay::new(1200, 1200, culprit + 50);
         let model = Relay { params: RelayParams { culprit, awaited, ..relay.params }, ..relay };
-        same(&gpu, &model, NEIGHBOURS, &[Until::EMPTY]);
+        same(&gpu, &model, by_neighbours(), &[Until::EMPTY]);
     }
     // LP memory determines the bounds of an LP; speculative execution works on a copy of it.
     let model = Relay { memory: true, ..Relay::new(90, 1, 200) };
-    same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
+    same(&gpu, &model, by_neighbours(), &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     // One customer on a long ring.
-    same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
+    same(&gpu, &fifo(1, 2500, 1), by_neighbours(), &[until(30.0)]);
 }
 
 /// If relaxations do not finish in a window, it executes all events that the missing ones could not
@@ -330,14 +324,14 @@ fn relaxations_need_not_come_to_their_end() {
     // Few customers: bounds cross the rows of many workgroups.
     let model = fifo(64, 96, 200);
     let windows = [Sync::Horizon, Sync::Neighbours].map(|sync| {
-        let mut simulation = Simulation::new(&gpu, &model, Options { sync, ..NEIGHBOURS }).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, by_neighbours().sync(sync)).unwrap();
         simulation.run(until(4.0)).unwrap().windows
     });
     assert!(windows[1] * 3 < windows[0], "{windows:?} windows to the horizon of all, and of each");
     let ends = [until(0.2), until(0.21), Until::events(60), Until::events(61), until(1.0), until(2.0)];
-    same(&gpu, &model, NEIGHBOURS, &ends);
+    same(&gpu, &model, by_neighbours(), &ends);
     // With this many customers, windows have one more relaxation (FEW in src/pdes/device/plans.rs).
-    same(&gpu, &fifo(192, 192, 12_000), NEIGHBOURS, &[until(0.6)]);
+    same(&gpu, &fifo(192, 192, 12_000), by_neighbours(), &[until(0.6)]);
 }
 
 /// `sender` may read LP memory of the LP that it is called for, which is wrong here.
@@ -348,7 +342,7 @@ fn what_names_senders_reads_the_memory_of_its_lp() {
             return (lp + lp_count() - 1u + memory_get(select(0u, 9u, lp == 7u)).x * 0u) % lp_count();
         }\n";
     let model = Relay { memory: true, more: Some(SENDERS), ..Relay::new(10, 1, 5) };
-    let mut simulation = Simulation::new(&gpu(), &model, NEIGHBOURS).unwrap();
+    let mut simulation = Simulation::new(&gpu(), &model, by_neighbours()).unwrap();
     match simulation.run(Until::EMPTY) {
         Err(SimulationError::Fault(fault)) => assert_eq!((fault.kind, fault.lp), (FaultKind::MemoryFull, 7)),
         other => panic!("{other:?}"),
@@ -359,8 +353,8 @@ fn what_names_senders_reads_the_memory_of_its_lp() {
 fn a_run_goes_on_with_other_queues() {
     let gpu = gpu();
     let model = fifo(10, 12, 200);
-    let mut cpu = CpuSimulation::new(&model, NEIGHBOURS.seed).unwrap();
-    let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
+    let mut cpu = CpuSimulation::new(&model, by_neighbours().seed).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
     assert_eq!(simulation.sync(), Sync::Neighbours);
     for (i, queue) in queues().enumerate() {
         simulation.set_queue(queue).unwrap();
@@ -371,7 +365,7 @@ fn a_run_goes_on_with_other_queues() {
     }
     assert!(matches!(simulation.set_queue(QueueDesign::Calendar), Err(SimulationError::Calendar)));
     assert_eq!(simulation.sync(), Sync::Neighbours);
-    let calendar = Options { queue: Some(QueueDesign::Calendar), ..NEIGHBOURS };
+    let calendar = by_neighbours().queue(QueueDesign::Calendar);
     assert!(matches!(Simulation::new(&gpu, &model, calendar), Err(SimulationError::Calendar)));
 }
 
@@ -385,7 +379,7 @@ fn windows_go_as_far_whatever_a_tick_is() {
         let end = Until::time(resolution.ticks(8.0 / service_rate).unwrap());
         let mut cpu = CpuSimulation::new(&model, 6).unwrap();
         let events = cpu.run(end).unwrap().events;
-        let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
         let done = simulation.run(end).unwrap();
         assert_eq!((done.events, simulation.fingerprint().unwrap()), (events, cpu.fingerprint()));
         // Some 290 events at these stations, and 40 before the horizon of all LPs.
@@ -403,7 +397,7 @@ fn runs_as_long_as_many_bounds_reach() {
     for customers in [3, 30] {
         let model = FifoTorus::new(3, 4, customers, service_rate, resolution).unwrap();
         let ends = [30.0, 600.0].map(|end| Until::time(resolution.ticks(end / service_rate).unwrap()));
-        same(&gpu, &model, NEIGHBOURS, &ends);
+        same(&gpu, &model, by_neighbours(), &ends);
     }
 }
 
@@ -411,7 +405,7 @@ fn runs_as_long_as_many_bounds_reach() {
 fn an_lp_far_ahead_does_not_hold_up_the_others() {
     let gpu = gpu();
     let windows = |model: Relay, ends: &[Until]| {
-        let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
         let mut cpu = CpuSimulation::new(&model, 6).unwrap();
         let mut windows = 0;
         for &end in ends {
@@ -436,7 +430,7 @@ fn an_lp_far_ahead_does_not_hold_up_the_others() {
 fn broken_promises_are_found() {
     let gpu = gpu();
     let found = |model: Relay, sync, group_size| {
-        let options = Options { sync, group_size: Some(group_size), ..NEIGHBOURS };
+        let options = by_neighbours().sync(sync).group_size(group_size);
         let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
         match simulation.run(Until::EMPTY) {
             Err(SimulationError::Fault(fault)) => (fault.kind, fault.lp),
@@ -467,14 +461,14 @@ fn broken_promises_are_found() {
     // No fault is found if no rule is broken.
     for (earliest, next) in [(true, false), (false, true), (true, true)] {
         let model = Relay { earliest, next, ..Relay::new(40, 1, 300) };
-        same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(700)), Until::EMPTY]);
+        same(&gpu, &model, by_neighbours(), &[Until::time(Ticks::new(700)), Until::EMPTY]);
     }
 }
 
 #[test]
 fn models_that_do_not_say_enough_are_refused() {
     let gpu = gpu();
-    let refused = |model: Phold| match Simulation::new(&gpu, &model, NEIGHBOURS) {
+    let refused = |model: Phold| match Simulation::new(&gpu, &model, by_neighbours()) {
         Err(error @ SimulationError::Neighbours { .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
@@ -482,7 +476,7 @@ fn models_that_do_not_say_enough_are_refused() {
     assert!(refused(ring(10, 2, 0.1, 0.0, 2)).contains("a lookahead of at least 1 tick"));
     // Auto does not use per-LP bounds.
     for model in [phold(10, 2, 0.1), ring(10, 2, 0.1, 0.0, 2)] {
-        Simulation::new(&gpu, &model, Options { sync: Sync::Auto, ..NEIGHBOURS }).unwrap();
+        Simulation::new(&gpu, &model, by_neighbours().sync(Sync::Auto)).unwrap();
     }
 }
 
@@ -521,7 +515,7 @@ fn what_tells_of_events_sends_none() {
     for (name, text) in cases {
         let line = first + text.lines().position(|line| line.contains(send)).unwrap() + 1;
         let model = Relay { more: Some(text.leak()), ..Relay::new(10, 1, 5) };
-        match Simulation::new(&gpu, &model, NEIGHBOURS) {
+        match Simulation::new(&gpu, &model, by_neighbours()) {
             Err(SimulationError::Gpu(GpuError::Link(LinkError::Forbidden {
                 file,
                 line: found,
@@ -553,13 +547,7 @@ fn random_models_agree() {
     let mut runner = super::common::random_cases(6);
     runner
         .run(&strategy, |((lps, near), population, times, seed, queue, (group, tiles), events, fifos)| {
-            let options = Options {
-                seed,
-                queue: Some(queues[queue]),
-                group_size: Some(1 << group),
-                tiles: Some(tiles),
-                ..NEIGHBOURS
-            };
+            let options = by_neighbours().seed(seed).queue(queues[queue]).group_size(1 << group).tiles(tiles);
             if fifos {
                 let model = fifo(near, lps.div_ceil(near), population * lps / 2);
                 same(&gpu, &model, options, &[until(0.7), until(3.0), until(4.0)]);

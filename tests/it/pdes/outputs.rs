@@ -47,7 +47,7 @@ fn same<M: CpuModel<Output: PartialEq>>(
 }
 
 pub(super) fn seeded(seed: u64) -> Options {
-    Options { seed, ..Options::default() }
+    Options::default().seed(seed)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn workgroups_tiles_and_kernels_without_features() {
     let model = Counted::new(300);
     let gpu = gpu();
     for (group_size, tiles) in [(8, 1), (8, 7), (64, 3), (256, 1)] {
-        let options = Options { group_size: Some(group_size), tiles: Some(tiles), ..seeded(5) };
+        let options = seeded(5).group_size(group_size).tiles(tiles);
         same(&gpu, &model, options, "kind");
     }
     for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
@@ -80,7 +80,7 @@ fn outputs_that_are_cut_over_bindings() {
         let small = gpu.binding_at_most(1 << 16);
         let mut model = Counted::new(160);
         model.first_kinds = (0..50).collect();
-        same(&small, &model, Options { group_size: Some(32), ..seeded(3) }, "kind");
+        same(&small, &model, seeded(3).group_size(32), "kind");
         return;
     }
     for (bytes, group_size, counts) in
@@ -91,7 +91,7 @@ fn outputs_that_are_cut_over_bindings() {
             let mut model = Counted::new(lps);
             // A class for nearly every LP: chunks of one row.
             model.first_kinds = (0..50).collect();
-            same(&small, &model, Options { group_size: Some(group_size), ..seeded(3) }, "kind");
+            same(&small, &model, seeded(3).group_size(group_size), "kind");
         }
     }
     // Chunks that cannot be smaller.
@@ -99,7 +99,7 @@ fn outputs_that_are_cut_over_bindings() {
     model.capacity = Capacity { queue: 4, mailbox: 8 };
     let small = gpu.binding_at_most(1 << 13);
     let queue = Some(QueueDesign::Heap4);
-    let options = Options { queue, group_size: Some(64), ..Options::default() };
+    let options = Options::default().queue(queue).group_size(64);
     let refused = Simulation::new(&small, &model, options).unwrap().outputs(END).unwrap_err();
     assert!(matches!(refused, SimulationError::Gpu(GpuError::TooLarge { needed: 11264, limit: 8192, .. })));
     assert!(refused.to_string().contains("the outputs of the 64 LPs of a workgroup"), "{refused}");

@@ -176,7 +176,7 @@ fn fault<T: std::fmt::Debug>(result: Result<T, SimulationError>) -> Fault {
 }
 
 fn faults(gpu: &Gpu, model: &Busy, queue: QueueDesign) -> [Fault; 2] {
-    let options = Options { queue: Some(queue), fixed: true, ..Options::default() };
+    let options = Options::default().queue(queue).fixed(true);
     let run = |simulation: Result<Simulation<Busy>, _>| simulation?.run(Until::EMPTY);
     let on_cpu = |simulation: Result<CpuSimulation<'_, Busy>, _>| simulation?.run(Until::EMPTY);
     [fault(run(Simulation::new(gpu, model, options))), fault(on_cpu(CpuSimulation::new(model, 0)))]
@@ -188,7 +188,8 @@ fn events_for_the_lp_itself_run_in_order_in_their_window() {
     for (queue, lps) in each_queue(&[300, 65, 64, 63, 1]) {
         for (group_size, tiles) in [(64, 1), (8, 3)] {
             let (queue, group_size, tiles) = (Some(queue), Some(group_size), Some(tiles));
-            let options = Options { seed: lps.into(), queue, group_size, tiles, ..Options::default() };
+            let options =
+                Options::default().seed(lps.into()).queue(queue).group_size(group_size).tiles(tiles);
             let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
             same(&gpu, &Busy::new(lps), options, &ends);
         }
@@ -256,7 +257,7 @@ fn what_a_budget_leaves_over_runs_in_the_next_windows() {
     model.capacity.queue = 3000;
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         for end in [Until::events(300), Until::EMPTY] {
-            let options = Options { seed: 5, queue: Some(queue), ..Options::default() };
+            let options = Options::default().seed(5).queue(queue);
             same(&gpu, &model, options, &[Until::time(Ticks::new(40)), end]);
         }
     }
@@ -305,7 +306,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
     for queue in queues() {
         let mut model = Busy::new(10).breaking(3, 7); // each event sends two: the queue fills
         model.capacity.queue = 90;
-        let options = Options { queue: Some(queue), fixed: true, ..Options::default() };
+        let options = Options::default().queue(queue).fixed(true);
         let found = fault(Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY));
         assert_eq!((found.kind, found.lp, found.needed), (FaultKind::QueueFull, 7, 91), "{queue}");
     }
@@ -315,7 +316,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
 fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
     let gpu = gpu();
     let mut model = Busy::new(300);
-    let options = Options { seed: 3, group_size: Some(8), ..Options::default() };
+    let options = Options::default().seed(3).group_size(8);
     let narrow = same(&gpu, &model, options, &[Until::EMPTY]);
     model.room = 60;
     assert_eq!(same(&gpu, &model, options, &[Until::EMPTY]), narrow);
@@ -419,11 +420,11 @@ impl CpuModel for Wide {
 fn events_of_32_bytes_are_ordered_by_all_their_words() {
     let gpu = gpu();
     for (queue, lps) in each_queue(&[6, 64, 129, 1]) {
-        let options = Options { seed: 8, queue: Some(queue), ..Options::default() };
+        let options = Options::default().seed(8).queue(queue);
         let ends = [Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY];
         same(&gpu, &Wide::new(lps), options, &ends);
     }
-    let options = Options { group_size: Some(8), ..Options::default() };
+    let options = Options::default().group_size(8);
     let small = gpu.binding_at_most(1 << 16);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 31 {
         same(&small, &Wide::new(100), options, &[Until::EMPTY]);
@@ -450,13 +451,7 @@ fn random_models_with_events_of_their_own_agree() {
             model.params.children = children;
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
             let queue = Some(QueueDesign::PRODUCTION[queue]);
-            let options = Options {
-                seed,
-                queue,
-                group_size: Some(1 << group),
-                tiles: Some(tiles),
-                ..Options::default()
-            };
+            let options = Options::default().seed(seed).queue(queue).group_size(1 << group).tiles(tiles);
             same(&gpu, &model, options, &[Until::time(Ticks::new(cut)), Until::events(cut), Until::EMPTY]);
             Ok(())
         })

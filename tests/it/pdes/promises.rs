@@ -1,7 +1,7 @@
 //! Broken lower bounds for neighbours that show late, or not at all.
 
 use super::common::{gpu, queues};
-use super::neighbours::NEIGHBOURS;
+use super::neighbours::by_neighbours;
 use super::same;
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{
@@ -91,7 +91,7 @@ fn lying(own: u32, arrival: u32) -> Messenger {
 fn designs() -> impl Iterator<Item = Options> {
     queues().map(|queue| {
         let group_size = Some(if queue == QueueDesign::Heap { 1 } else { 64 });
-        Options { queue: Some(queue), group_size, ..NEIGHBOURS }
+        by_neighbours().queue(queue).group_size(group_size)
     })
 }
 

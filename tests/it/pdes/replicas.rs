@@ -32,7 +32,7 @@ const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
 const END: Until = Until::time(Ticks::new(20_000));
 
 fn mapped(mapping: Mapping) -> EngineOptions {
-    EngineOptions { mapping, ..EngineOptions::default() }
+    EngineOptions::default().mapping(mapping)
 }
 
 /// One point with this number of runs.
@@ -107,19 +107,19 @@ where
     M: CpuModel<Output: Send> + Sync,
 {
     let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
-    let expected = CpuEngine::new(build).run(experiment, until).unwrap();
+    let expected = CpuEngine::new(build, EngineOptions::default()).run(experiment, until).unwrap();
     let check = |options: EngineOptions, found: &Results<M::Output>| {
         assert_same(found, &expected, &format!("{options:?}"));
         assert!(options.mapping == Mapping::Auto || found.mapping == options.mapping);
     };
     for &options in ways {
         if options.mapping != Mapping::Team || options.sync != Synchronise::Auto {
-            check(options, &Engine::new(gpu, build, options).run(experiment, until).unwrap());
+            check(options, &Engine::new(gpu, build, options).unwrap().run(experiment, until).unwrap());
             continue;
         }
         for sync in [Synchronise::Yawns, Synchronise::Horizon] {
-            let options = EngineOptions { sync, ..options };
-            match Engine::new(gpu, build, options).run(experiment, until) {
+            let options = options.sync(sync);
+            match Engine::new(gpu, build, options).unwrap().run(experiment, until) {
                 Ok(found) => check(options, &found),
                 Err(SimulationError::TeamSync { sync: Synchronise::Horizon }) => {
                     let models = (0..experiment.design.len())
@@ -277,10 +277,10 @@ fn workgroups_queues_and_kernels_without_optional_features() {
     let mut ways = Vec::new();
     let served_by_one = queues().filter(|queue| queue.lanes() == 1);
     for (queue, group_size) in served_by_one.zip([1, 8, 128, 64, 256, 32, 16].into_iter().cycle()) {
-        ways.push(EngineOptions { group_size: Some(group_size), queue: Some(queue), ..team });
+        ways.push(team.group_size(group_size).queue(queue));
     }
     for group_size in [1, 8, 64] {
-        ways.push(EngineOptions { group_size: Some(group_size), ..mapped(Mapping::Thread) });
+        ways.push(mapped(Mapping::Thread).group_size(group_size));
     }
     agree_on(&gpu, &runs(11), Until::EMPTY, &ways, |_| Busy::new(33));
     let ways = [Mapping::Team, Mapping::Thread].map(mapped);
@@ -300,8 +300,8 @@ fn threads_that_are_spread_over_more_and_fewer_workgroups() {
     }
     // A second experiment of about this size starts with the result of the first.
     let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 10.0));
-    let expected = CpuEngine::new(build).run(&runs(97), until(2000.0)).unwrap();
-    let mut engine = Engine::new(&gpu, build, mapped(Mapping::Thread));
+    let expected = CpuEngine::new(build, EngineOptions::default()).run(&runs(97), until(2000.0)).unwrap();
+    let mut engine = Engine::new(&gpu, build, mapped(Mapping::Thread)).unwrap();
     for round in 0..2 {
         let found = engine.run(&runs(97), until(2000.0)).unwrap();
         assert_same(&found, &expected, &format!("round {round}"));
@@ -312,8 +312,7 @@ fn threads_that_are_spread_over_more_and_fewer_workgroups() {
 fn threads_whose_first_keys_are_near() {
     // Workgroup memory holds 21 keys of each run, or none if it is too small.
     let gpu = gpu().taken_for_hardware();
-    let ways =
-        [1, 32, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
+    let ways = [1, 32, 64, 256].map(|size| mapped(Mapping::Thread).group_size(size));
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
         agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
     }
@@ -333,7 +332,7 @@ fn threads_whose_first_keys_are_near() {
 
 #[test]
 fn near_teams_that_share_a_workgroup() {
-    let ways = [8, 32, 64].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Team) });
+    let ways = [8, 32, 64].map(|size| mapped(Mapping::Team).group_size(size));
     for lps in [1, 3, 5, 16] {
         // Windows full and nearly empty; and times beyond 32 bits, at which the teams of a
         // workgroup arrive interleaved.
@@ -353,8 +352,8 @@ fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
     // Runs of one point end long before the others; and a second experiment starts with the results
     // of the first.
     for end in [until(1e6), until(2e5)] {
-        let expected = CpuEngine::new(build).run(&experiment, end).unwrap();
-        let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team));
+        let expected = CpuEngine::new(build, EngineOptions::default()).run(&experiment, end).unwrap();
+        let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team)).unwrap();
         for round in 0..2 {
             assert_same(&engine.run(&experiment, end).unwrap(), &expected, &format!("round {round}"));
         }
@@ -363,13 +362,9 @@ fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
 
 #[test]
 fn windows_to_the_event_horizon_among_equal_and_far_times() {
-    let ways = [4, 32].map(|size| EngineOptions {
-        group_size: Some(size),
-        sync: Synchronise::Horizon,
-        ..mapped(Mapping::Team)
-    });
-    // One tick per unit of time: most events are simultaneous. And lookaheads of a tick with delays
-    // of 2^40 and more, which no word holds exactly.
+    let ways = [4, 32].map(|size| mapped(Mapping::Team).group_size(size).sync(Synchronise::Horizon));
+    // A tick to a unit of time: most events come together with others. And lookaheads of a tick
+    // beside delays of 2^40 and more, which no word tells exactly.
     let ticks = |mean: f64, lookahead: f64, lps, population| {
         Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
     };
@@ -396,12 +391,13 @@ fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
     let found = |options| {
         let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 0.0));
         Engine::new(&gpu().taken_for_hardware(), build, options)
+            .unwrap()
             .run(&runs(1030), until(20.0))
             .unwrap()
             .mapping
     };
     assert_eq!(found(mapped(Mapping::Auto)), Mapping::Thread);
-    assert_eq!(found(EngineOptions { fixed: true, ..mapped(Mapping::Auto) }), Mapping::Team);
+    assert_eq!(found(mapped(Mapping::Auto).fixed(true)), Mapping::Team);
 }
 
 #[test]
@@ -428,9 +424,9 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     agree_on(&gpu, &runs(9), until(8.0), &ways, |_| epidemic(60, 20, 0.6).with_capacity(TINY));
     // The results of trials are cached: a larger experiment starts with them.
     let build = |_: &Point<'_>| Ok::<_, SimulationError>(phold(50, 9, 0.1, 10.0).with_capacity(TINY));
-    let expected = CpuEngine::new(build).run(&runs(20), until(60.0)).unwrap();
+    let expected = CpuEngine::new(build, EngineOptions::default()).run(&runs(20), until(60.0)).unwrap();
     for options in ways {
-        let mut engine = Engine::new(&gpu, build, options);
+        let mut engine = Engine::new(&gpu, build, options).unwrap();
         engine.run(&runs(3), until(60.0)).unwrap();
         assert_same(&engine.run(&runs(20), until(60.0)).unwrap(), &expected, "again");
     }
@@ -443,9 +439,9 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
     let tight = |_: &Point<'_>| {
         Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0).with_capacity(Capacity { queue: 11, mailbox: 8 }))
     };
-    let options = |mapping| EngineOptions { fixed: true, queue: Some(QueueDesign::Heap), ..mapped(mapping) };
-    let team = Engine::new(&gpu, tight, options(Mapping::Team)).run(&runs(60), until(60.0)).unwrap();
-    let grid = Engine::new(&gpu, tight, options(Mapping::Grid)).run(&runs(60), until(60.0)).unwrap();
+    let options = |mapping| mapped(mapping).fixed(true).queue(QueueDesign::Heap);
+    let team = Engine::new(&gpu, tight, options(Mapping::Team)).unwrap().run(&runs(60), until(60.0)).unwrap();
+    let grid = Engine::new(&gpu, tight, options(Mapping::Grid)).unwrap().run(&runs(60), until(60.0)).unwrap();
     assert_same(&team, &grid, "team and grid");
     assert!((5..55).contains(&failed(&team)), "{}", failed(&team));
     for run in &team.runs[0] {
@@ -462,7 +458,7 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
     }
     // And those runs equal the runs with full capacity.
     let roomy = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0));
-    let expected = CpuEngine::new(roomy).run(&runs(60), until(60.0)).unwrap();
+    let expected = CpuEngine::new(roomy, EngineOptions::default()).run(&runs(60), until(60.0)).unwrap();
     for (found, expected) in team.runs[0].iter().zip(&expected.runs[0]) {
         if let Ok(found) = found {
             assert_eq!(found.fingerprint, expected.as_ref().unwrap().fingerprint);
@@ -470,7 +466,8 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
     }
     // Threads have one queue for all events of a run, and no mailbox.
     let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 9, 0.1, 10.0).with_capacity(TINY));
-    let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), until(60.0)).unwrap();
+    let results =
+        Engine::new(&gpu, tiny, options(Mapping::Thread)).unwrap().run(&runs(20), until(60.0)).unwrap();
     assert!(
         results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::QueueFull))
     );
@@ -495,8 +492,8 @@ fn random_experiments_agree() {
                 let design = Design::default().cross("rate", [slow, fast]).unwrap();
                 let design = design.cross("lookahead", [first, second]).unwrap();
                 let experiment = Experiment { common, ..Experiment::new(design, replications, seed) };
-                let ways = [Mapping::Team, Mapping::Thread]
-                    .map(|mapping| EngineOptions { group_size: Some(1 << group), ..mapped(mapping) });
+                let ways =
+                    [Mapping::Team, Mapping::Thread].map(|mapping| mapped(mapping).group_size(1 << group));
                 let build = move |point: &Point<'_>| {
                     let model = phold(lps, population, point.real("rate", 1.0), point.real("lookahead", 1.0));
                     if tiny { model.with_capacity(TINY) } else { model }

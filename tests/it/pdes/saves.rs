@@ -56,11 +56,15 @@ fn a_run_goes_on_from_memory_where_it_cannot_be_saved() {
         assert_eq!(other.fingerprint(), whole.fingerprint());
     };
     let mut cpu = CpuSimulation::new(&model, 9).unwrap();
-    unsaved("unsaved-cpu", &mut |end, autosave, watch| cpu.run_saving(end, autosave, watch).unwrap_err());
+    unsaved("unsaved-cpu", &mut |end, autosave, watch| {
+        cpu.until(end).watch(watch).save(autosave).run().unwrap_err()
+    });
     check(cpu.checkpoint().unwrap());
-    let options = Options { seed: 9, ..Options::default() };
+    let options = Options::default().seed(9);
     let mut device = Simulation::new(&gpu(), &model, options).unwrap();
-    unsaved("unsaved-gpu", &mut |end, autosave, watch| device.run_saving(end, autosave, watch).unwrap_err());
+    unsaved("unsaved-gpu", &mut |end, autosave, watch| {
+        device.until(end).watch(watch).save(autosave).run().unwrap_err()
+    });
     check(device.checkpoint().unwrap());
 }
 
@@ -74,7 +78,7 @@ fn a_place_where_nothing_can_be_saved_is_found_before_the_run() {
         assert!(matches!(error, CheckpointError::Place { .. }), "{error}");
         let mut simulation = CpuSimulation::new(&model, 9).unwrap();
         let error =
-            simulation.run_saving(until(1e12), Autosave::new(&path, Duration::MAX), |_| {}).unwrap_err();
+            simulation.until(until(1e12)).save(Autosave::new(&path, Duration::MAX)).run().unwrap_err();
         assert!(matches!(error, SimulationError::Checkpoint(CheckpointError::Place { .. })), "{error}");
         assert!(matches!(saved.save(&path), Err(CheckpointError::Write { .. })));
     };
@@ -102,19 +106,19 @@ fn the_checkpoint_of_another_run_is_not_overwritten() {
     let (model, other, end) = (phold(20, 4, 0.1), phold(20, 4, 0.2), until(40.0));
     let save = |model: &Phold, seed: u64, force: bool| {
         let autosave = Autosave::new(&file, Duration::MAX).force(force);
-        CpuSimulation::new(model, seed).unwrap().run_saving(end, autosave, |_| {})
+        CpuSimulation::new(model, seed).unwrap().until(end).save(autosave).run()
     };
     save(&model, 9, false).unwrap();
     save(&model, 9, true).unwrap();
     let saved = fs::read(&file).unwrap();
-    let options = Options { seed: 10, ..Options::default() };
+    let options = Options::default().seed(10);
     let mut device = Simulation::new(&gpu(), &model, options).unwrap();
     let autosave = Autosave::new(&file, Duration::MAX);
     for (error, says) in [
         (save(&model, 10, false).unwrap_err(), "seed 9"),
         (save(&other, 9, false).unwrap_err(), "other parameters"),
         (save(&phold(21, 4, 0.1), 9, false).unwrap_err(), "20 LPs, and this one has 21"),
-        (device.run_saving(end, autosave, |_| {}).unwrap_err(), "seed 9"),
+        (device.until(end).save(autosave).run().unwrap_err(), "seed 9"),
     ] {
         let text = error.to_string();
         assert!(matches!(error, SimulationError::Checkpoint(CheckpointError::Taken { .. })), "{text}");
@@ -130,7 +134,7 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
     let folder = Folder::new("ahead");
     let file = folder.0.join("run");
     let (model, gpu) = (phold(20, 4, 0.1), gpu());
-    let options = Options { seed: 9, ..Options::default() };
+    let options = Options::default().seed(9);
     let at = |events: u64| {
         let mut cpu = CpuSimulation::new(&model, 9).unwrap();
         cpu.run(Until::events(events)).unwrap();
@@ -149,21 +153,21 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
         assert!(Checkpoint::load(&file).unwrap() == there);
     };
     let (autosave, end) = (Autosave::new(&file, Duration::MAX), Until::events(400));
-    refused(CpuSimulation::new(&model, 9).unwrap().run_saving(end, autosave, |_| {}));
-    refused(Simulation::new(&gpu, &model, options).unwrap().run_saving(end, autosave, |_| {}));
+    refused(CpuSimulation::new(&model, 9).unwrap().until(end).save(autosave).run());
+    refused(Simulation::new(&gpu, &model, options).unwrap().until(end).save(autosave).run());
     // The same if a run continues from an earlier checkpoint.
     let early = at(100);
     assert!(early.progress().events < events);
-    refused(CpuSimulation::resume(&model, &early).unwrap().run_saving(end, autosave, |_| {}));
-    refused(Simulation::resume(&gpu, &model, options, &early).unwrap().run_saving(end, autosave, |_| {}));
+    refused(CpuSimulation::resume(&model, &early).unwrap().until(end).save(autosave).run());
+    refused(Simulation::resume(&gpu, &model, options, &early).unwrap().until(end).save(autosave).run());
     // A run that continues from the file is saved there each time; and `force` overwrites with a
     // new run.
     let mut device = Simulation::resume(&gpu, &model, options, &there).unwrap();
-    device.run_saving(end, autosave, |_| {}).unwrap();
-    let later = device.run_saving(Until::events(600), autosave, |_| {}).unwrap();
+    device.until(end).save(autosave).run().unwrap();
+    let later = device.until(Until::events(600)).save(autosave).run().unwrap();
     assert_eq!(Checkpoint::load(&file).unwrap().progress().events, later.events);
     let mut again = CpuSimulation::new(&model, 9).unwrap();
-    let first = again.run_saving(Until::events(50), autosave.force(true), |_| {}).unwrap();
+    let first = again.until(Until::events(50)).save(autosave.force(true)).run().unwrap();
     assert_eq!(Checkpoint::load(&file).unwrap().progress().events, first.events);
 }
 

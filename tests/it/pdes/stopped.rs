@@ -20,18 +20,20 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
     let (model, end) = (phold(500, 4, 0.1), until(2000.0));
     let mut cpu = CpuSimulation::new(&model, 7).unwrap();
     let expected = cpu.run(end).unwrap();
-    let options = Options { seed: 7, sync: Sync::Yawns, ..Options::default() };
+    let options = Options::default().seed(7).sync(Sync::Yawns);
     let mut simulation = Simulation::new(&gpu(), &model, options).unwrap();
     let mut last = 0;
     for stops in 1..4 {
         let mut calls = 0;
         let stopped = simulation
-            .run_watched(end, |progress| {
+            .until(end)
+            .watch(|progress| {
                 calls += 1;
                 assert!(progress.events >= last);
                 last = progress.events;
                 if calls == stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
+            .run()
             .unwrap();
         assert_eq!(stopped.stop, Some(Stop::Watcher), "{stopped:?}");
         assert!(stopped.events >= last && stopped.events < expected.events, "{stopped:?}");
@@ -53,9 +55,9 @@ fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
     let tight = tight.with_capacity(eventhorizon::pdes::Capacity { queue: 12, mailbox: 8 });
     let mut cpu = CpuSimulation::new(&tight, 1).unwrap();
     cpu.run(end).unwrap();
-    let mut simulation = Simulation::new(&gpu(), &tight, Options { seed: 1, ..Options::default() }).unwrap();
+    let mut simulation = Simulation::new(&gpu(), &tight, Options::default().seed(1)).unwrap();
     for _ in 0..5 {
-        simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+        simulation.until(end).watch(|_| ControlFlow::Break(())).run().unwrap();
     }
     simulation.run(end).unwrap();
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
@@ -66,7 +68,7 @@ fn the_sequential_engine_stops_too() {
     // It would never end otherwise.
     let model = phold(100, 4, 0.1);
     let mut simulation = CpuSimulation::new(&model, 7).unwrap();
-    let stopped = simulation.run_watched(Until::EMPTY, |_| ControlFlow::Break(())).unwrap();
+    let stopped = simulation.until(Until::EMPTY).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(stopped.stop, Some(Stop::Watcher));
     let mut same = CpuSimulation::new(&model, 7).unwrap();
     same.run(Until::events(stopped.events)).unwrap();
@@ -74,7 +76,7 @@ fn the_sequential_engine_stops_too() {
     // A run that ends before the watcher is called ends normally.
     let ring = Ring::new(10, 3);
     let mut simulation = CpuSimulation::new(&ring, 7).unwrap();
-    let ended = simulation.run_watched(Until::EMPTY, |_| ControlFlow::Break(())).unwrap();
+    let ended = simulation.until(Until::EMPTY).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(ended.stop, Some(Stop::Empty));
 }
 
@@ -92,32 +94,43 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
     let experiment = Experiment::new(design, 40, 3);
     let end = until(30.0);
     for mapping in [Mapping::Grid, Mapping::Team, Mapping::Thread] {
-        let options = EngineOptions { mapping, ..EngineOptions::default() };
-        let mut engine = Engine::new(&gpu(), centre, options);
-        let none = engine.run_watched(&experiment, end, |_, _| ControlFlow::Break(()));
+        let options = EngineOptions::default().mapping(mapping);
+        let mut engine = Engine::new(&gpu(), centre, options).unwrap();
+        let none = engine.experiment(&experiment, end).watch(|_, _| ControlFlow::Break(())).run();
         assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)), "{mapping}");
     }
     // One run after the other: it is stopped after the seventh of 80, so three of each point have
     // ended.
-    let options = EngineOptions { mapping: Mapping::Grid, ..EngineOptions::default() };
-    let mut engine = Engine::new(&gpu(), centre, options);
+    let options = EngineOptions::default().mapping(Mapping::Grid);
+    let mut engine = Engine::new(&gpu(), centre, options).unwrap();
     let stop =
         |ended: usize, _: u64| if ended >= 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let found = engine.run_watched(&experiment, end, stop).unwrap();
-    let expected = CpuEngine::new(centre).run_range(&experiment, 0..3, end).unwrap();
+    let found = engine.experiment(&experiment, end).watch(stop).run().unwrap();
+    let expected = CpuEngine::new(centre, EngineOptions::default())
+        .experiment(&experiment, end)
+        .range(0..3)
+        .run()
+        .unwrap();
     assert_eq!(reported(&found.observations), reported(&expected.observations));
     assert_eq!(found.fingerprint, expected.fingerprint);
 
     let mut asked = 0;
-    let cpu = CpuEngine::new(centre);
-    let none = cpu.run_watched(&experiment, end, |_, _| {
-        asked += 1;
-        ControlFlow::Break(())
-    });
+    let cpu = CpuEngine::new(centre, EngineOptions::default());
+    let none = cpu
+        .experiment(&experiment, end)
+        .watch(|_, _| {
+            asked += 1;
+            ControlFlow::Break(())
+        })
+        .run();
     assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)));
     assert!(asked > 0);
     let (mut ended, mut events) = (0, 0);
-    let whole = cpu.run_watched(&experiment, end, |all, executed| (ended, events) = (all, executed)).unwrap();
+    let whole = cpu
+        .experiment(&experiment, end)
+        .watch(|all, executed| (ended, events) = (all, executed))
+        .run()
+        .unwrap();
     let executed: u64 = whole.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();
     assert_eq!((ended, events), (80, executed));
 }
@@ -131,15 +144,25 @@ fn runs_to_a_precision_that_are_stopped_tell_so() {
     let end = until(30.0);
     let stop =
         |ended: usize, _: u64| if ended > 70 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
-    let mut engine = Engine::new(&gpu(), centre, options);
-    let found = engine.run_until_watched(&experiment, end, &stopping, &["wait"], stop).unwrap();
-    let cpu = CpuEngine::new(centre).run_until_watched(&experiment, end, &stopping, &["wait"], stop).unwrap();
+    let options = EngineOptions::default().mapping(Mapping::Thread);
+    let mut engine = Engine::new(&gpu(), centre, options).unwrap();
+    let found =
+        engine.experiment(&experiment, end).precision(&stopping, &["wait"]).watch(stop).run().unwrap();
+    let cpu = CpuEngine::new(centre, EngineOptions::default())
+        .experiment(&experiment, end)
+        .precision(&stopping, &["wait"])
+        .watch(stop)
+        .run()
+        .unwrap();
     for run in [&found, &cpu] {
         assert_eq!(run.decisions, [Decision::Stopped; 2]);
         let made = u32::try_from(run.observations[0].replications()).unwrap();
         assert!(made >= 30, "{made}");
-        let expected = CpuEngine::new(centre).run_range(&experiment, 0..made, end).unwrap();
+        let expected = CpuEngine::new(centre, EngineOptions::default())
+            .experiment(&experiment, end)
+            .range(0..made)
+            .run()
+            .unwrap();
         assert_eq!(reported(&run.observations), reported(&expected.observations));
     }
 }
@@ -148,8 +171,11 @@ fn runs_to_a_precision_that_are_stopped_tell_so() {
 #[test]
 fn what_the_host_has_no_memory_for_is_refused() {
     let experiment = Experiment::new(Design::default(), u32::MAX, 1);
-    let refused = CpuEngine::new(centre).run(&experiment, until(1.0)).unwrap_err().to_string();
+    let refused = CpuEngine::new(centre, EngineOptions::default())
+        .run(&experiment, until(1.0))
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("4294967295 replications") && refused.contains("bytes"), "{refused}");
-    let refused = Engine::new(&gpu(), centre, EngineOptions::default()).run(&experiment, until(1.0));
+    let refused = Engine::new(&gpu(), centre, EngineOptions::default()).unwrap().run(&experiment, until(1.0));
     assert!(refused.unwrap_err().to_string().contains("bytes"));
 }

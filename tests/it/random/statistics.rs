@@ -219,7 +219,7 @@ fn logical_processes_keep_what_the_sequential_engine_keeps() {
     let mut reference = CpuSimulation::new(&Watched, 42).unwrap();
     let progress = reference.run(end).unwrap();
     let gpu = gpu();
-    let mut simulation = Simulation::new(&gpu, &Watched, Options { seed: 42, ..Options::default() }).unwrap();
+    let mut simulation = Simulation::new(&gpu, &Watched, Options::default().seed(42)).unwrap();
     assert_eq!(simulation.run(end).unwrap(), progress);
     let states = simulation.states().unwrap();
     assert_eq!(states, reference.states());

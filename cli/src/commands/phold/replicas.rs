@@ -33,7 +33,10 @@ pub(crate) fn run(
     };
     let on_cpu = || -> Outcome<_> {
         let begin = Instant::now();
-        let results = CpuEngine::new(build).run_watched(&experiment, until, watch)?;
+        let results = CpuEngine::new(build, EngineOptions::default())
+            .experiment(&experiment, until)
+            .watch(watch)
+            .run()?;
         Ok((results, begin.elapsed().as_secs_f64()))
     };
     let (results, seconds) = match gpu {
@@ -41,16 +44,16 @@ pub(crate) fn run(
         Some(gpu) => {
             let Options { queue, group_size, sync, .. } = options;
             let options =
-                EngineOptions { mapping: args.mapping, queue, sync, group_size, ..EngineOptions::default() };
-            let mut engine = Engine::new(gpu, build, options);
+                EngineOptions::default().mapping(args.mapping).queue(queue).sync(sync).group_size(group_size);
+            let mut engine = Engine::new(gpu, build, options)?;
             // This compiles the kernels and is not timed.
             let few = match args.mapping {
                 Mapping::Grid => 1,
                 _ => replicas,
             };
-            engine.run_range(&experiment, 0..few, Until::time(Ticks::ZERO))?;
+            engine.experiment(&experiment, Until::time(Ticks::ZERO)).range(0..few).run()?;
             let begin = Instant::now();
-            let results = engine.run_watched(&experiment, until, watch)?;
+            let results = engine.experiment(&experiment, until).watch(watch).run()?;
             let seconds = begin.elapsed().as_secs_f64();
             (results, seconds)
         }

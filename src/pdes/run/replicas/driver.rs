@@ -87,13 +87,9 @@ impl<M: Model> Driver<'_, M> {
             return Ok(());
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
-        // The options may be for another mapping, and capacities do not matter here. An event limit
-        // that is never reached makes windows end with epochs.
-        let options = EngineOptions {
-            outputs: self.options.outputs,
-            memory: self.options.memory,
-            ..EngineOptions::default()
-        };
+        // What was chosen may be for another mapping, and room is no matter here. An end by events,
+        // which is never reached, makes cells of windows.
+        let options = EngineOptions::default().outputs(self.options.outputs).memory(self.options.memory);
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
@@ -141,19 +137,19 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<Runs<M::Output>, SimulationError> {
         let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
         for job in jobs {
-            let options = Options {
-                seed: self.seed,
-                replica: job.replica,
-                queue: self.options.queue,
-                group_size: self.options.group_size,
-                fixed: self.options.fixed,
-                sync,
-                ..Options::default()
-            };
+            let options = Options::default()
+                .seed(self.seed)
+                .replica(job.replica)
+                .queue(self.options.queue)
+                .group_size(self.options.group_size)
+                .fixed(self.options.fixed)
+                .sync(sync);
             let model = &self.prepared.models[job.point as usize];
             let made = match Simulation::new_async(self.gpu, model, options).await {
                 Ok(mut simulation) => match simulation
-                    .run_async(self.until, |progress| watch(runs.len(), events + progress.events))
+                    .until(self.until)
+                    .watch(|progress| watch(runs.len(), events + progress.events))
+                    .run_async()
                     .await
                 {
                     Ok(Progress { stop: Some(Stop::Watcher), .. }) => return Ok(runs),

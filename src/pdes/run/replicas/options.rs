@@ -5,11 +5,19 @@ use crate::queue::QueueDesign;
 
 use super::mapping::Mapping;
 #[cfg(doc)]
-use super::{Engine, RunResult};
+use super::{ExperimentRun, RunResult};
 
 /// Options that change the speed of an experiment, and which of its results are returned. No result
 /// depends on them.
+///
+/// ```
+/// use eventhorizon::pdes::{EngineOptions, Mapping};
+///
+/// let options = EngineOptions::default().mapping(Mapping::Team).group_size(64);
+/// assert_eq!(options.group_size, Some(64));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct EngineOptions {
     /// The mapping of runs to invocations.
     pub mapping: Mapping,
@@ -28,11 +36,56 @@ pub struct EngineOptions {
     /// larger ones. (A thread has one queue for its run, so with fixed capacities [`Mapping::Auto`]
     /// uses teams or the grid. Teams use the largest capacities of all points.)
     pub fixed: bool,
-    /// If true, returns the results of each LP of each run ([`RunResult::outputs`]) instead of
-    /// their totals, and without sums and measures in the observations. This needs host memory for
-    /// all LPs: an experiment may be split into ranges ([`Engine::run_range`]).
+    /// Whether the results of each LP of each run are told ([`RunResult::outputs`]), in the place of
+    /// their totals, and of the sums and measures among the observations. That is for whoever looks
+    /// at LPs one by one, and takes the host's memory for all of them: an experiment may be made in
+    /// parts ([`ExperimentRun::range`]).
     pub outputs: bool,
     /// Rows of each LP's memory to read at the end of each run ([`RunResult::memory`]): the first
     /// row, and their number. They need host memory, too.
     pub memory: [u32; 2],
+}
+
+impl EngineOptions {
+    /// Sets [`EngineOptions::mapping`].
+    #[must_use]
+    pub fn mapping(self, mapping: Mapping) -> Self {
+        Self { mapping, ..self }
+    }
+
+    /// Sets [`EngineOptions::queue`].
+    #[must_use]
+    pub fn queue(self, queue: impl Into<Option<QueueDesign>>) -> Self {
+        Self { queue: queue.into(), ..self }
+    }
+
+    /// Sets [`EngineOptions::sync`].
+    #[must_use]
+    pub fn sync(self, sync: Sync) -> Self {
+        Self { sync, ..self }
+    }
+
+    /// Sets [`EngineOptions::group_size`].
+    #[must_use]
+    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
+        Self { group_size: group_size.into(), ..self }
+    }
+
+    /// Sets [`EngineOptions::fixed`].
+    #[must_use]
+    pub fn fixed(self, fixed: bool) -> Self {
+        Self { fixed, ..self }
+    }
+
+    /// Sets [`EngineOptions::outputs`].
+    #[must_use]
+    pub fn outputs(self, outputs: bool) -> Self {
+        Self { outputs, ..self }
+    }
+
+    /// Sets [`EngineOptions::memory`].
+    #[must_use]
+    pub fn memory(self, memory: [u32; 2]) -> Self {
+        Self { memory, ..self }
+    }
 }

@@ -275,14 +275,15 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         let model = &models[job.point as usize];
         let mut before = 0;
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
-            let progress = simulation.run_watched(until, |progress| {
+            let watch = |progress: &Progress| {
                 report(0, progress.events - before);
                 before = progress.events;
                 match stopped.load(Ordering::Relaxed) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
-            })?;
+            };
+            let progress = simulation.until(until).watch(watch).run()?;
             if progress.stop == Some(Stop::Watcher) {
                 return Err(SimulationError::Stopped);
             }

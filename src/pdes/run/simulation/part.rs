@@ -86,7 +86,7 @@ impl<M: Model> PartOf<M> {
             return refused("needs at least one LP for each device: use fewer devices");
         }
         let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
-        let options = Options { queue, sync: windows.sync, ..options };
+        let options = options.queue(queue).sync(windows.sync);
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);

@@ -2,20 +2,14 @@
 
 // Browsers have no files, so nothing saves automatically there.
 #[cfg(not(target_arch = "wasm32"))]
-use std::{ops::ControlFlow, path::Path};
+use std::path::Path;
 
 use crate::gpu::Gpu;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::Verdict;
 
 use super::Simulation;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::pdes::Progress;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::pdes::Until;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::pdes::checkpoint::{Autosave, Checkpointed, reason};
 use crate::pdes::checkpoint::{CheckpointError, Contents, Identity, RunHeader};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::pdes::checkpoint::{Checkpointed, reason};
 #[cfg(doc)]
 use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::error::SimulationError;
@@ -50,7 +44,7 @@ impl<M: Model> Simulation<M> {
         checkpoint: &Checkpoint,
     ) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
-        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        let options = options.seed(checkpoint.seed()).replica(checkpoint.replica());
         Self::begin(gpu, model, (0..model.lps(), None), options, Some(checkpoint)).await
     }
 
@@ -119,42 +113,10 @@ impl<M: Model> Simulation<M> {
         };
         Ok(Checkpoint::new(&reported, parts, order)?)
     }
-
-    /// [`Simulation::run_watched`], which saves the run at the intervals of `autosave` and at its
-    /// end: at `until`, or when `watch` stops it. [`Checkpoint::save`] writes the file, so there is
-    /// always a complete one. After a [`Fault`], a lost device, or the end of the process, the file
-    /// is the last one written.
-    ///
-    /// Each save halts the run between two windows and reads it: choose an interval far longer than
-    /// that takes.
-    ///
-    /// # Errors
-    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] before the run if nothing can be
-    /// written there, and after it if the last file could not be written. In the second case the
-    /// simulation has reached its end, and can be read, saved elsewhere and continued.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_saving<V: Verdict>(
-        &mut self,
-        until: Until,
-        autosave: Autosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, SimulationError> {
-        self.run_and_save(until, autosave, watch)
-    }
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 impl<M: Model> Checkpointed for Simulation<M> {
-    type Error = SimulationError;
-
-    fn run_until_watched(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Progress, SimulationError> {
-        self.run_watched(until, watch)
-    }
-
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         self.is_saved_in(saved)
     }

@@ -8,8 +8,10 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         Ok::<_, std::convert::Infallible>(CallCentre::new(5, 3, 4.0, 1.0, 0.5, 64, units()).unwrap())
     };
     let (experiment, end) = (runs(70), until(20.0));
-    let totals = CpuEngine::new(build).run(&experiment, end).unwrap();
-    let expected = CpuEngine::new(build).with_outputs().with_memory(2, 3).run(&experiment, end).unwrap();
+    let totals = CpuEngine::new(build, EngineOptions::default()).run(&experiment, end).unwrap();
+    let expected = CpuEngine::new(build, EngineOptions::default().outputs(true).memory([2, 3]))
+        .run(&experiment, end)
+        .unwrap();
     let rows = |results: &Results<_>| -> Vec<Vec<_>> {
         let rows = |ran: &RunResult<_>| ran.outputs.as_ref().unwrap().rows().to_vec();
         results.runs[0].iter().map(|run| rows(run.as_ref().unwrap())).collect()
@@ -34,8 +36,8 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["events"], "what else there is to observe, the caller knows");
     for mapping in MAPPINGS {
-        let options = EngineOptions { outputs: true, memory: [2, 3], ..mapped(mapping) };
-        let found = Engine::new(&gpu(), build, options).run(&experiment, end).unwrap();
+        let options = mapped(mapping).outputs(true).memory([2, 3]);
+        let found = Engine::new(&gpu(), build, options).unwrap().run(&experiment, end).unwrap();
         assert!(rows(&found) == rows(&expected), "{mapping}");
         assert!(memory(&found) == memory(&expected), "{mapping}");
         assert_eq!(found.fingerprint, totals.fingerprint, "{mapping}");
@@ -96,7 +98,7 @@ fn a_run_alone_has_the_bits_that_it_has_among_others() {
             assert_eq!((alone.events, alone.now), (ran.progress.events, ran.progress.now));
             assert_eq!(cpu.fingerprint(), ran.fingerprint);
             assert_eq!(cpu.totals(END.time, None).unwrap(), *ran.totals.as_ref().unwrap());
-            let options = Options { seed: 11, replica, ..Options::default() };
+            let options = Options::default().seed(11).replica(replica);
             let mut simulation = Simulation::new(&gpu(), &model, options).unwrap();
             assert_eq!(simulation.run(END).unwrap().events, ran.progress.events);
             assert_eq!(simulation.fingerprint().unwrap(), ran.fingerprint);
@@ -122,11 +124,11 @@ fn pieces_of_an_experiment_are_the_whole() {
     let build = |point: &Point<'_>| {
         CallCentre::new(5, point.whole("servers", 1).unwrap(), 3.0, 1.0, 0.5, 32, units())
     };
-    let whole = CpuEngine::new(build).run(&experiment, until(20.0)).unwrap();
+    let whole = CpuEngine::new(build, EngineOptions::default()).run(&experiment, until(20.0)).unwrap();
     for mapping in MAPPINGS {
-        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping)).unwrap();
         let mut pieces = [0..1, 1..13, 13..20]
-            .map(|range| engine.run_range(&experiment, range, until(20.0)).unwrap())
+            .map(|range| engine.experiment(&experiment, until(20.0)).range(range).run().unwrap())
             .into_iter();
         let mut all = pieces.next().unwrap();
         for piece in pieces {
@@ -153,7 +155,11 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
     let budget = Budget { replications: Some(400), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(0.08), budget);
     let end = until(30.0);
-    let expected = CpuEngine::new(build).run_until(&experiment, end, &stopping, &["wait"]).unwrap();
+    let expected = CpuEngine::new(build, EngineOptions::default())
+        .experiment(&experiment, end)
+        .precision(&stopping, &["wait"])
+        .run()
+        .unwrap();
     assert!(
         expected.decisions.iter().all(|decision| *decision == Decision::Reached),
         "{:?}",
@@ -161,14 +167,17 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
     );
     let count = expected.observations[0].replications();
     assert!((31..400).contains(&count), "{count}: it would be no test");
-    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread));
+    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread)).unwrap();
     let (mut last, mut calls) = ((0, 0), 0);
     let found = engine
-        .run_until_watched(&experiment, end, &stopping, &["wait"], |ended, events| {
+        .experiment(&experiment, end)
+        .precision(&stopping, &["wait"])
+        .watch(|ended, events| {
             assert!(ended >= last.0 && events >= last.1);
             last = (ended, events);
             calls += 1;
         })
+        .run()
         .unwrap();
     assert_eq!(known(&found.observations), known(&expected.observations));
     assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
@@ -182,8 +191,9 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
     let mut reported = (0, 0);
     let whole = Experiment { replications: 8, ..experiment };
     for mapping in MAPPINGS {
-        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
-        let results = engine.run_watched(&whole, end, |ended, events| reported = (ended, events)).unwrap();
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping)).unwrap();
+        let results =
+            engine.experiment(&whole, end).watch(|ended, events| reported = (ended, events)).run().unwrap();
         let ran: u64 = results.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();
         // Runs that were repeated with more capacity count twice.
         assert!(reported.0 == 16 && reported.1 >= ran, "{mapping}: {reported:?}, {ran}");

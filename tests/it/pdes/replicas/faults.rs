@@ -18,9 +18,9 @@ fn one_run_of_thousands_fails_alone() {
         let listed: Vec<_> = results.observations[0].failures().map(|failure| failure.replication).collect();
         assert_eq!(listed, [u64::from(culprit)]);
         // With YAWNS windows it is found in the same one.
-        let ways = EngineOptions { queue: Some(QueueDesign::Heap), ..mapped(Mapping::Team) };
+        let ways = mapped(Mapping::Team).queue(QueueDesign::Heap);
         let build = move |point: &Point<'_>| Ok::<_, SimulationError>(build(point));
-        let found = Engine::new(&gpu(), build, ways).run(&runs(count), END).unwrap();
+        let found = Engine::new(&gpu(), build, ways).unwrap().run(&runs(count), END).unwrap();
         assert_eq!(found.runs[0][number].as_ref().unwrap_err(), fault);
         // The other runs equal those without a broken rule.
         let sound = agree_on(&gpu(), &runs(count), END, &[], |_| OddOneOut::new(7));
@@ -46,12 +46,12 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let stopping =
         Stopping::new(Precision::relative(0.5), Budget { replications: Some(60), ..Budget::default() });
     let names = |point: &Observations| point.shown().map(|column| column.name.clone()).collect::<Vec<_>>();
-    let cpu = CpuEngine::new(build);
-    let expected = cpu.run_until(&experiment, END, &stopping, &["number"]).unwrap();
+    let cpu = CpuEngine::new(build, EngineOptions::default());
+    let expected = cpu.experiment(&experiment, END).precision(&stopping, &["number"]).run().unwrap();
     assert_eq!(expected.decisions, [Decision::Reached, Decision::AllFailed]);
     assert_eq!(names(&expected.observations[0]), names(&expected.observations[1]));
-    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread));
-    let found = engine.run_until(&experiment, END, &stopping, &["number"]).unwrap();
+    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread)).unwrap();
+    let found = engine.experiment(&experiment, END).precision(&stopping, &["number"]).run().unwrap();
     assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
     assert_eq!(known(&found.observations), known(&expected.observations));
     // Alone, such a point has no columns; with other points before or after it, it has theirs.
@@ -83,9 +83,9 @@ fn an_output_that_fails_ends_the_experiment() {
         Ok::<_, SimulationError>(model)
     };
     let end = Until::time(Ticks::new(100));
-    let mut failures = vec![CpuEngine::new(build).run(&runs(3), end).map(drop)];
+    let mut failures = vec![CpuEngine::new(build, EngineOptions::default()).run(&runs(3), end).map(drop)];
     for mapping in MAPPINGS {
-        failures.push(Engine::new(&gpu(), build, mapped(mapping)).run(&runs(3), end).map(drop));
+        failures.push(Engine::new(&gpu(), build, mapped(mapping)).unwrap().run(&runs(3), end).map(drop));
     }
     for failure in failures {
         let error = failure.unwrap_err();
@@ -142,15 +142,15 @@ fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
 /// Also if LPs send each other nothing, so that the whole run is one epoch.
 #[test]
 fn a_fault_ends_a_run_that_would_go_on_for_ever() {
-    let horizon = EngineOptions { sync: Synchronise::Horizon, ..mapped(Mapping::Team) };
+    let horizon = mapped(Mapping::Team).sync(Synchronise::Horizon);
     for options in MAPPINGS.map(mapped).into_iter().chain([horizon]) {
         let build =
             |_: &Point<'_>| Ok::<_, SimulationError>(Late { lookahead: Ticks::NEVER, events: u32::MAX });
-        let mut engine = Engine::new(&gpu(), build, options);
+        let mut engine = Engine::new(&gpu(), build, options).unwrap();
         let results = engine
-            .run_watched(&runs(2), Until::EMPTY, |_, events| {
-                assert!(events < 1 << 22, "{options:?}: it never ends")
-            })
+            .experiment(&runs(2), Until::EMPTY)
+            .watch(|_, events| assert!(events < 1 << 22, "{options:?}: it never ends"))
+            .run()
             .unwrap();
         assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
     }
@@ -164,7 +164,7 @@ fn refused<M: CpuModel + Sync>(
     options: EngineOptions,
     build: impl Fn(&Point<'_>) -> Result<M, String> + Copy + 'static,
 ) -> SimulationError {
-    Engine::new(&gpu(), build, options).run(experiment, until).unwrap_err()
+    Engine::new(&gpu(), build, options).and_then(|mut engine| engine.run(experiment, until)).unwrap_err()
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
         let error = refused(&runs(0), end, options, fine);
         assert!(matches!(error, SimulationError::Analysis(AnalysisError::Setting { .. })), "{error}");
         for group_size in [0, 48, 1 << 20] {
-            let options = EngineOptions { group_size: Some(group_size), ..options };
+            let options = options.group_size(group_size);
             let error = refused(&two, end, options, fine);
             assert!(
                 matches!(error, SimulationError::GroupSize { group_size: found, .. } if found == group_size),
@@ -219,19 +219,19 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
             let error = refused(&runs(1), end, options, centre);
             let thread = mapping == Mapping::Thread && end.events != Until::EMPTY.events;
             assert!(thread || matches!(error, SimulationError::NoEnd), "{error}");
-            let error = CpuEngine::new(centre).run(&runs(1), end).unwrap_err();
+            let error = CpuEngine::new(centre, EngineOptions::default()).run(&runs(1), end).unwrap_err();
             assert!(matches!(error, SimulationError::NoEnd), "{error}");
         }
     }
     let error = refused(&two, Until::events(10), mapped(Mapping::Thread), fine);
     assert!(matches!(error, SimulationError::ThreadEvents), "{error}");
     for queue in [QueueDesign::Calendar, QueueDesign::CB_PAR] {
-        let error = refused(&two, end, EngineOptions { queue: Some(queue), ..mapped(Mapping::Team) }, fine);
+        let error = refused(&two, end, mapped(Mapping::Team).queue(queue), fine);
         assert!(matches!(error, SimulationError::TeamQueue), "{error}");
     }
     // Windows that teams do not support: per-LP bounds, and event-horizon windows without a
     // lookahead, with another queue, or in an event-limited run.
-    let windows = |sync, queue| EngineOptions { sync, queue, ..mapped(Mapping::Team) };
+    let windows = |sync, queue| mapped(Mapping::Team).sync(sync).queue(queue);
     let none = |_: &Point<'_>| Ok(phold(10, 2, 0.1, 0.0));
     for (error, chosen) in [
         (refused(&two, end, windows(Synchronise::Neighbours, None), fine), Synchronise::Neighbours),
@@ -248,7 +248,7 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
     let small = gpu().binding_at_most(1 << 12);
     for mapping in [Mapping::Team, Mapping::Thread] {
         let large = |_: &Point<'_>| Ok::<_, String>(phold(500, 8, 0.1, 10.0));
-        let error = Engine::new(&small, large, mapped(mapping)).run(&runs(2), end).unwrap_err();
+        let error = Engine::new(&small, large, mapped(mapping)).unwrap().run(&runs(2), end).unwrap_err();
         assert!(matches!(error, SimulationError::ReplicaTooLarge { lps: 500, .. }), "{error}");
     }
     // A numbering that ends.

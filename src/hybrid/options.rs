@@ -1,0 +1,104 @@
+//! The choices for a simulation of the host engine.
+
+use std::sync::Arc;
+
+use super::HybridError;
+use super::handler::Handlers;
+use crate::pdes::Replica;
+use crate::random::mix;
+
+/// Which entities lie on which rank. It changes the speed only.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum EntityPlacement {
+    /// The first entities on the first rank, and so on, as many on each: where neighbours by name
+    /// talk to each other.
+    #[default]
+    Block,
+    /// As if by chance: where some ranges of names have more to do than others.
+    Hash,
+    /// As a function of names says: what a partition of the model's graph comes to.
+    Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
+}
+
+impl std::fmt::Debug for EntityPlacement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Block => "Block",
+            Self::Hash => "Hash",
+            Self::Map(_) => "Map",
+        })
+    }
+}
+
+impl EntityPlacement {
+    pub(super) fn rank(&self, name: u32, entities: u32, ranks: u32) -> Result<u32, HybridError> {
+        let (name64, ranks64) = (u64::from(name), u64::from(ranks));
+        let rank = match self {
+            Self::Block => name64 * ranks64 / u64::from(entities),
+            Self::Hash => mix(0, [name]) % ranks64,
+            Self::Map(map) => map(name).into(),
+        };
+        match u32::try_from(rank).ok().filter(|&rank| rank < ranks) {
+            Some(rank) => Ok(rank),
+            None => {
+                Err(HybridError::Map { entity: name, rank: u32::try_from(rank).unwrap_or(u32::MAX), ranks })
+            }
+        }
+    }
+}
+
+/// How a simulation runs.
+///
+/// ```
+/// use eventhorizon::hybrid::Options;
+///
+/// let options = Options::default().seed(42).threads(4);
+/// assert_eq!(options.threads, Some(4));
+/// ```
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Names the random streams.
+    pub seed: u64,
+    /// Which of an experiment's runs it is.
+    pub replica: Replica,
+    /// Threads of this rank; by default as many as rayon has. It changes the speed only.
+    pub threads: Option<usize>,
+    /// Which entities lie on which rank.
+    pub spread: EntityPlacement,
+    /// What events may call.
+    pub handlers: Handlers,
+}
+
+impl Options {
+    /// Sets [`Options::seed`].
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets [`Options::replica`].
+    #[must_use]
+    pub fn replica(self, replica: Replica) -> Self {
+        Self { replica, ..self }
+    }
+
+    /// Sets [`Options::threads`].
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
+        Self { threads: threads.into(), ..self }
+    }
+
+    /// Sets [`Options::spread`].
+    #[must_use]
+    pub fn spread(self, spread: EntityPlacement) -> Self {
+        Self { spread, ..self }
+    }
+
+    /// Sets [`Options::handlers`].
+    #[must_use]
+    pub fn handlers(self, handlers: Handlers) -> Self {
+        Self { handlers, ..self }
+    }
+}
