@@ -12,7 +12,7 @@
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Mm1;
-use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment};
+use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Options};
 use eventhorizon::statistics::theory;
 
 const ARRIVAL_RATE: f64 = 0.8;
@@ -25,10 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One parameter point, 1,000 replications of it, and the seed of their random streams.
     let experiment = Experiment::new(Design::default(), 1000, 1);
     let results = match Gpu::new() {
-        Ok(gpu) => Engine::new(&gpu, model)?.run(&params, &experiment)?,
+        Ok(gpu) => Engine::new(&gpu, model, Options::default())?.run(&params, &experiment)?,
         Err(error) => {
             println!("{error}. Running on the CPU.");
-            CpuEngine::new(model)?.run(&params, &experiment)?
+            CpuEngine::new(model, Options::default())?.run(&params, &experiment)?
         }
     };
     let observations = &results.observations[0];

@@ -11,7 +11,7 @@
 //! `eventhorizon network FILE` runs the same text from a file; `docs/guide-networks.md` documents
 //! the format.
 
-use eventhorizon::facility::{Backend, Measure, Network, Study};
+use eventhorizon::facility::{Measure, Network, Study};
 
 const CLINIC: &str = r#"
 name = "a small clinic"
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clinic = Network::from_toml(CLINIC)?.compile()?;
     // 64 replications of 10,000 minutes; the first 1,000 are the warm-up.
     let study = Study::new(64, 10_000.0, 1_000.0);
-    let report = clinic.study(&study, Backend::Cpu, |_, _| {})?;
+    let report = clinic.study(&study).run()?;
     println!("{report}");
 
     let busy = report.row("doctor", Some("customer"), Measure::Utilisation).ok_or("no such row")?;

@@ -8,7 +8,7 @@
 //! ```
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::search::{Engine, Grid};
+use eventhorizon::search::{Engine, Grid, Options};
 use glam::UVec2;
 
 const SIDE: u32 = 32;
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A random map, and pairs of cells to search between.
     let grid = Grid::random(SIDE, 0.2, 1)?;
     let searches = grid.random_searches(1000, 2);
-    let engine = Engine::grid(&Gpu::new()?, grid)?.with_paths();
+    let engine = Engine::new(&Gpu::new()?, grid, Options::default().paths(true))?;
     let results = engine.run(&searches)?;
 
     let costs: Vec<Option<u32>> = results.outcomes().iter().map(|outcome| outcome.cost).collect();

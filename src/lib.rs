@@ -71,6 +71,7 @@
 #[macro_use]
 mod shared;
 
+mod backend;
 mod columns;
 pub mod description;
 mod error;
@@ -97,6 +98,9 @@ mod text;
 #[doc(hidden)]
 pub use text::suggested;
 pub mod time;
+
+pub use backend::Backend;
+pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.
 pub use {glam, wgpu};

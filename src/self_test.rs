@@ -28,7 +28,7 @@ use crate::pdes::{CpuSimulation, Fault, FaultKind, Options, Simulation, Simulati
 use crate::primitives::{Count, RadixSort, Reduce, Scan, ScanKind};
 use crate::queue::QueueDesign;
 use crate::random::{Stream, exponential_unit};
-use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
+use crate::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
 use crate::shaders;
 use crate::time::Resolution;
 
@@ -391,9 +391,9 @@ async fn replications(gpu: &Gpu, mapping: Mapping) -> Outcome {
     let model = Mm1::default();
     let params = model.params(0.8, 1.0, 200)?;
     let experiment = Experiment::new(Design::default(), 100, 1);
-    let found =
-        Engine::new(gpu, model)?.with_mapping(mapping).run_async(&params, &experiment, |_| {}).await?;
-    let expected = CpuEngine::new(model)?.run(&params, &experiment)?;
+    let options = replication::Options::default().mapping(mapping);
+    let found = Engine::new(gpu, model, options)?.experiment(&params, &experiment).run_async().await?;
+    let expected = CpuEngine::new(model, options)?.run(&params, &experiment)?;
     same(&found.outputs, &expected.outputs, format!("fingerprint {:016x}", found.fingerprint))
 }
 
@@ -411,7 +411,7 @@ async fn matching(gpu: &Gpu, algorithm: Algorithm) -> Outcome {
     let matcher = Matcher::new(gpu);
     let s = matcher.upload_async("subscriptions", &subscriptions).await?;
     let u = matcher.upload_async("updates", &updates).await?;
-    let mut found = matcher.find_async(&s, &u, algorithm).await?.read_async(|_| {}).await?;
+    let mut found = matcher.find_async(&s, &u, algorithm).await?.read_async().await?;
     found.sort_unstable();
     same(&found, &expected, format!("{} pairs", expected.len()))
 }

@@ -10,7 +10,7 @@ use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Mapping, Model, ReferenceModel, ReplicationError,
+    CpuEngine, Design, Engine, Experiment, Mapping, Model, Options, ReferenceModel, ReplicationError,
 };
 
 use crate::shared::Outcome;
@@ -54,11 +54,7 @@ fn engine<M: Model>(
     mapping: Mapping,
     group_size: Option<u32>,
 ) -> Result<Engine<M>, ReplicationError> {
-    let engine = Engine::new(gpu, model)?.with_mapping(mapping);
-    let engine = match group_size {
-        Some(size) => engine.with_group_size(size),
-        None => engine,
-    };
+    let engine = Engine::new(gpu, model, Options::default().mapping(mapping).group_size(group_size))?;
     // SAFETY: the library's models index arrays by constants or below a constant, their loops have
     // bounds, and `draw_below` divides by n only if n is above 0.
     Ok(unsafe { engine.trusted() })
@@ -71,7 +67,7 @@ fn verify<M: ReferenceModel + Copy + Sync>(
     params: M::Params,
     mappings: &[Mapping],
 ) -> Outcome<()> {
-    let cpu = CpuEngine::new(model)?.run(&params, &experiment(300))?;
+    let cpu = CpuEngine::new(model, Options::default())?.run(&params, &experiment(300))?;
     let mut seen = Vec::new();
     for features in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64, wgpu::Features::SUBGROUP] {
         for &mapping in mappings {
@@ -181,7 +177,7 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
         write!(stdout(), "  {:34}", format!("{mapping} {size}{note}"))?;
         row(gpu, &mut engine, &params, &sizes)?;
     }
-    let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_group_size(64);
+    let mut checked = Engine::new(gpu, model, Options::default().mapping(Mapping::Thread).group_size(64))?;
     write!(stdout(), "  {:34}", "thread 64, checked")?;
     row(gpu, &mut checked, &params, &sizes)?;
     // All of `Engine::run` except its first call: submission, readback and statistics, the median
@@ -210,7 +206,7 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
         write!(stdout(), "{:>10.3}", clients / samples[samples.len() / 2] / 1e9)?;
     }
     writeln!(stdout())?;
-    let cpu = CpuEngine::new(model)?;
+    let cpu = CpuEngine::new(model, Options::default())?;
     let begun = Instant::now();
     cpu.run(&params, &experiment(64))?;
     writeln!(stdout(), "  {:34}{:>10.3}", "CPU, all cores", 64e4 / begun.elapsed().as_secs_f64() / 1e9)?;

@@ -11,7 +11,8 @@ use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
 use eventhorizon::search::reference::{self, AStar};
 use eventhorizon::search::{
-    AllPairs, Engine, Graph, Grid, Guided, Mapping, Outcome, Results, SearchError, Space, Wavefronts,
+    AllPairs, Engine, Graph, Grid, Guided, Mapping, Options, Outcome, Results, SearchError, Space,
+    WavefrontOptions, Wavefronts,
 };
 use serde::Serialize;
 
@@ -164,7 +165,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         for density in or(&args.density, &[0.2]) {
             let grid = Grid::random(side, density, args.seed)?;
             let all = grid.random_searches(1 << 20, args.seed);
-            let engine = || Engine::grid(&gpu, grid.clone());
+            let engine = |options| Engine::new(&gpu, grid.clone(), options);
             let band = f64::from(grid.moves().straight());
             measure(&gpu, args, &grid, ("grid", side, density, band), &all, &engine, &mut lines)?;
         }
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut stream = Stream::new(args.seed, 1, side.into());
         let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
         let all: Vec<_> = (0..1 << 18).map(|_| (vertex(), vertex())).collect();
-        let engine = || Engine::graph(&gpu, guided.clone());
+        let engine = |options| Engine::new(&gpu, guided.clone(), options);
         measure(&gpu, args, &guided, ("roads", side, 0.0, 1.0), &all, &engine, &mut lines)?;
     }
     if let Some(path) = &args.figure {
@@ -226,7 +227,7 @@ fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
             let grid = Grid::random(side, density, args.seed)?;
             let cells = grid.random_cells(sources, args.seed);
             let unit = f64::from(grid.moves().straight());
-            let wave = || Wavefronts::grid(gpu, grid.clone());
+            let wave = |options| Wavefronts::new(gpu, grid.clone(), options);
             front(gpu, args, ("grid", side, unit), &wave, &cells, &mut lines)?;
         }
     }
@@ -235,7 +236,7 @@ fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
         let mut stream = Stream::new(args.seed, 1, side.into());
         let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
         let vertices: Vec<_> = (0..sources).map(|_| vertex()).collect();
-        let wave = || Wavefronts::graph(gpu, graph.clone());
+        let wave = |options| Wavefronts::new(gpu, Guided::from(graph.clone()), options);
         front(gpu, args, ("roads", side, 1000.0), &wave, &vertices, &mut lines)?;
     }
     args.json.write(&lines.into())
@@ -245,13 +246,13 @@ fn front<S: Space>(
     gpu: &Gpu,
     args: &Args,
     (map, side, unit): (&'static str, u32, f64),
-    make: &dyn Fn() -> Result<Wavefronts<S>, SearchError>,
+    make: &dyn Fn(WavefrontOptions) -> Result<Wavefronts<S>, SearchError>,
     sources: &[S::Cell],
     lines: &mut Vec<serde_json::Value>,
 ) -> Result<(), Failure> {
     let mut expected = Vec::new();
     let begun = Instant::now();
-    let space = make()?;
+    let space = make(WavefrontOptions::default())?;
     for source in sources {
         if !expected.is_empty() && begun.elapsed().as_secs_f64() > args.cpu_seconds {
             break;
@@ -260,10 +261,8 @@ fn front<S: Space>(
     }
     let core = expected.iter().map(Vec::len).sum::<usize>() as f64 / begun.elapsed().as_secs_f64();
     for band in or_auto(&args.band) {
-        let mut wave = make()?;
-        if let Some(band) = band {
-            wave = wave.with_band((band * unit) as u32);
-        }
+        let band = band.map(|band| (band * unit) as u32);
+        let wave = make(WavefrontOptions::default().band(band))?;
         // The first run builds the kernels.
         wave.nearest(&sources[..sources.len().min(1)])?;
         let found = wave.from_each(sources)?;
@@ -324,7 +323,7 @@ fn measure<S: Space>(
     space: &S,
     (map, side, density, band_unit): (&'static str, u32, f64, f64),
     all: &[(S::Cell, S::Cell)],
-    make: &dyn Fn() -> Result<Engine<S>, SearchError>,
+    make: &dyn Fn(Options) -> Result<Engine<S>, SearchError>,
     lines: &mut Vec<Line>,
 ) -> Result<(), Failure> {
     let line = |mapping: Mapping, searches: usize| Line {
@@ -401,22 +400,9 @@ fn measure<S: Space>(
                     if band.is_some() && !matches!(mapping, Mapping::Team | Mapping::Bands) {
                         continue;
                     }
-                    let mut engine = make()?.with_mapping(mapping);
-                    if let Some(slots) = slots {
-                        engine = engine.with_slots(slots);
-                    }
-                    if let Some(size) = group_size {
-                        engine = engine.with_group_size(size);
-                    }
-                    if let Some(band) = band {
-                        engine = engine.with_band((band * band_unit) as u32);
-                    }
-                    if args.paths {
-                        engine = engine.with_paths();
-                    }
-                    if args.uncounted {
-                        engine = engine.without_count();
-                    }
+                    let options = Options::default().mapping(mapping).slots(slots).group_size(group_size);
+                    let options = options.band(band.map(|band| (band * band_unit) as u32));
+                    let engine = make(options.paths(args.paths).count(!args.uncounted))?;
                     let first = engine.run(&all[..known])?;
                     let costs = |outcomes: &[Outcome]| {
                         outcomes.iter().map(|outcome| outcome.cost).collect::<Vec<_>>()

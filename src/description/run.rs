@@ -331,20 +331,19 @@ where
         };
         let experiment = self.experiment(&points.design, REPLICATIONS)?;
         let model = written.replication_model(points.constants.clone());
-        let mut engine = replication::Engine::new(self.gpu, model)?.with_mapping(mapping);
-        if let Some(group_size) = self.group_size {
-            engine = engine.with_group_size(group_size);
-        }
+        let options = replication::Options::default().mapping(mapping).group_size(self.group_size);
+        let mut engine = replication::Engine::new(self.gpu, model, options)?;
         let (params, watch, all) = (Word::default(), &mut self.watch, points.design.len());
         let report = |runs: u64| watch(&RunProgress { runs, events: 0, points: all }).flow();
         let (observations, decisions, selected, fingerprint) = match &self.goal {
             Goal::All => {
-                let results = engine.run_watched(&params, &experiment, report)?;
+                let results = engine.experiment(&params, &experiment).watch(report).run()?;
                 (results.observations, Vec::new(), None, results.fingerprint)
             }
             Goal::Precise(stopping) => {
                 let names = written.measures.names();
-                let run = engine.run_until_watched(&params, &experiment, stopping, &names, report)?;
+                let run = engine.experiment(&params, &experiment).precision(stopping, &names);
+                let run = run.watch(report).run()?;
                 (run.observations, run.decisions, None, run.fingerprint)
             }
             Goal::Best(selection, measure) => {
@@ -355,7 +354,7 @@ where
                         return Err(DescriptionError::Stopped);
                     }
                     runs += u64::from(range.end - range.start) * points as u64;
-                    let results = engine.run_range(&params, some, range)?;
+                    let results = engine.experiment(&params, some).range(range).run()?;
                     sum = sum.wrapping_add(results.fingerprint);
                     Ok(results.observations)
                 })?;

@@ -1,5 +1,6 @@
 //! Errors of networks and of their runs.
 
+use crate::ErrorKind;
 use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
 use crate::text::{number, suggested};
@@ -313,6 +314,25 @@ pub enum FacilityError {
 }
 
 crate::text::debug_is_display!(FacilityError);
+
+impl FacilityError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Simulation(error) => error.kind(),
+            Self::Checkpoint(error) => error.kind(),
+            Self::Analysis(error) => error.kind(),
+            Self::Time { .. } | Self::WarmUp { .. } | Self::NotSettled { .. } => ErrorKind::Usage,
+            Self::LineFull { .. }
+            | Self::Fault { .. }
+            | Self::Deadlock { .. }
+            | Self::Little { .. }
+            | Self::Flow { .. } => ErrorKind::Fault,
+            Self::Plot { .. } | Self::Write(_) => ErrorKind::Io,
+            _ => ErrorKind::Model,
+        }
+    }
+}
 
 /// Why a number is not a valid time, for the author of a description: the text of [`TimeError`]
 /// addresses programmers.

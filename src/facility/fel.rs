@@ -5,8 +5,9 @@ mod reference;
 mod simulation;
 
 pub use reference::FelReference;
-pub use simulation::{FelSimulation, kernels};
+pub use simulation::{FelRun, FelSimulation, kernels};
 
+use crate::ErrorKind;
 use crate::gpu::GpuError;
 use crate::random::{Stream, mix};
 use crate::text::debug_is_display;
@@ -44,6 +45,17 @@ pub enum FelError {
 }
 
 debug_is_display!(FelError);
+
+impl FelError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::Setting { .. } => ErrorKind::Usage,
+            Self::Stuck { .. } => ErrorKind::Fault,
+        }
+    }
+}
 
 fn refuse<T>(what: String, remedy: &'static str) -> Result<T, FelError> {
     Err(FelError::Setting { what, remedy })

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use bytemuck::Zeroable as _;
 use web_time::Instant;
 
+use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{
     Checkpoint, CheckpointError, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress,
@@ -20,14 +21,14 @@ use super::saved::{Numbers, SavePlan, source};
 use super::study::{MORE, served};
 use super::sums::{Observed, real};
 use super::{
-    Backend, Facility, FacilityError, FacilityOutput, Report, SavedStudy, Study, StudyAutosave, theory,
+    Facility, FacilityError, FacilityOutput, LongRun, Report, SavedStudy, Study, StudyAutosave, theory,
 };
 
 /// Parts of a run whose averages MSER-5 examines.
 const PARTS: usize = 500;
 
 /// The output of a long run.
-struct LongRun {
+struct LongResults {
     /// By the ends of batches and nodes.
     reported: Vec<Vec<FacilityOutput>>,
     events: u64,
@@ -50,13 +51,11 @@ impl<'m> Run<'m> {
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let options = Options::default().seed(seed);
-        Ok(match (place, saved) {
-            (Backend::Cpu, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
-            (Backend::Cpu, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
-            (Backend::Gpu(gpu, _), None) => {
-                Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?))
-            }
-            (Backend::Gpu(gpu, _), Some(saved)) => {
+        Ok(match (place.gpu(), saved) {
+            (None, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
+            (None, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
+            (Some(gpu), None) => Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?)),
+            (Some(gpu), Some(saved)) => {
                 Self::Gpu(Box::new(Simulation::resume_async(gpu, facility, options, saved).await?))
             }
         })
@@ -137,67 +136,24 @@ impl Facility {
         Ok(self.resolution.units(part_end(Ticks::ZERO, end, latest as u64, PARTS as u64)))
     }
 
-    /// Makes one long run, and tells every measure with an interval from the means of `batches`
-    /// parts of equal length after the warm-up: 10 to 30 serve well. Of the study, `replications`
-    /// and `stopping` have no part, nor have distributions. Batches that are correlated are named
-    /// among the warnings: their intervals are wider for that, and may be too narrow still; and so
-    /// is what was not observed in every batch, which has no mean.
+    /// Describes one long run, whose report has every measure with an interval from the means of
+    /// `batches` parts of equal length after the warm-up: at least 8, and 10 to 30 serve well.
+    ///
+    /// Of the study, `replications` and `stopping` have no part, nor have distributions. Warnings
+    /// name batches that are correlated: their intervals are wider for that, and may be too narrow
+    /// still. They also name what was not observed in every batch, which has no mean.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
-    ///
-    /// # Errors
-    /// As [`Facility::study`]; [`AnalysisError::Setting`] for fewer than 8 batches.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn long_run(
-        &self,
-        study: &Study,
-        batches: usize,
-        place: Backend<'_>,
-    ) -> Result<Report, FacilityError> {
-        pollster::block_on(self.long_run_async(study, batches, place))
+    pub fn long_run<'r>(&'r self, study: &'r Study, batches: usize) -> LongRun<'r> {
+        LongRun::new(self, study, batches)
     }
 
-    /// [`Facility::long_run`] without blocking, but for [`Backend::Cpu`].
-    ///
-    /// # Errors
-    /// As [`Facility::long_run`].
-    pub async fn long_run_async(
+    /// Makes the run.
+    pub(super) async fn run_long<V: Verdict, W: FnMut(&Progress) -> V>(
         &self,
-        study: &Study,
-        batches: usize,
-        place: Backend<'_>,
+        run: LongRun<'_, W>,
     ) -> Result<Report, FacilityError> {
-        self.run_long(study, batches, place, StudyAutosave::default(), |_| {}).await
-    }
-
-    /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which
-    /// `watch` is told. Of the report, `seconds` are those since then.
-    ///
-    /// # Errors
-    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is
-    /// no report of a part of the batches (but a file, to go on from);
-    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, where nothing can be
-    /// written there, and where a run that was stopped could not be saved.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn long_run_saving<V: Verdict>(
-        &self,
-        study: &Study,
-        batches: usize,
-        place: Backend<'_>,
-        keep: StudyAutosave<'_>,
-        watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Report, FacilityError> {
-        pollster::block_on(self.run_long(study, batches, place, keep, watch))
-    }
-
-    async fn run_long<V: Verdict>(
-        &self,
-        study: &Study,
-        batches: usize,
-        place: Backend<'_>,
-        keep: StudyAutosave<'_>,
-        mut watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Report, FacilityError> {
+        let LongRun { study, batches, backend: place, autosave: keep, mut watch, .. } = run;
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let parts = u64::try_from(batches).unwrap_or(u64::MAX);
@@ -215,7 +171,7 @@ impl Facility {
             facility =
                 facility.with_room(u32::try_from(saved.numbers().room).expect("checked when it was read"));
         }
-        let LongRun { reported, events, fingerprint, written } = loop {
+        let LongResults { reported, events, fingerprint, written } = loop {
             let kept = StudyAutosave { from, ..keep };
             match facility.reported_at(&ends, &study, place, kept, &mut watch).await {
                 Ok(reported) => break reported,
@@ -259,9 +215,9 @@ impl Facility {
             summary.observations = observed as u64;
             results.push(facility.row(&column, &summary, facility.theory(&column, &known)));
         }
-        let (engine, adapter) = match place {
-            Backend::Cpu => ("cpu", "processor, one core".to_owned()),
-            Backend::Gpu(gpu, _) => ("gpu", gpu.info().name.clone()),
+        let (engine, adapter) = match place.gpu() {
+            None => ("cpu", "processor, one core".to_owned()),
+            Some(gpu) => ("gpu", gpu.info().name.clone()),
         };
         Ok(Report {
             network: self.network.name.clone(),
@@ -294,7 +250,7 @@ impl Facility {
         place: Backend<'_>,
         keep: StudyAutosave<'_>,
         watch: &mut impl FnMut(&Progress) -> V,
-    ) -> Result<LongRun, FacilityError> {
+    ) -> Result<LongResults, FacilityError> {
         let mut run = Run::begin(self, study.seed, place, keep.from.and_then(SavedStudy::run)).await?;
         let mut reported = match keep.from {
             Some(saved) => saved.reported(self.nodes.len(), ends.len())?,
@@ -351,7 +307,7 @@ impl Facility {
             let saved = run.checkpoint().await?;
             written = saving.last(|| SavedStudy::of_run(self, numbers, &reported, &saved))?;
         }
-        Ok(LongRun { reported, events, fingerprint: run.fingerprint().await?, written })
+        Ok(LongResults { reported, events, fingerprint: run.fingerprint().await?, written })
     }
 
     /// The same with more room for waiting customers, if the room was too small and can grow.

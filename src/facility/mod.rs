@@ -7,14 +7,14 @@
 //! interval, next to the theoretical value if one is exact.
 //!
 //! ```
-//! use eventhorizon::facility::{Distribution, Measure, Network, Backend, Source, Station, Study};
+//! use eventhorizon::facility::{Distribution, Measure, Network, Source, Station, Study};
 //!
 //! let network = Network::new("M/M/1")
 //!     .source("arrivals", Source::new(Distribution::Exponential(1.25), "server"))
 //!     .station("server", Station::new(Distribution::Exponential(1.0), "out"))
 //!     .sink("out");
 //! // 16 replications until the time 2,000; the first 200 do not count.
-//! let report = network.compile()?.study(&Study::new(16, 2000.0, 200.0), Backend::Cpu, |_, _| {})?;
+//! let report = network.compile()?.study(&Study::new(16, 2000.0, 200.0)).run()?;
 //! println!("{report}");
 //! let busy = report.row("server", Some("customer"), Measure::Utilisation).ok_or("it is measured")?;
 //! assert_eq!(busy.theory, Some(0.8));
@@ -151,6 +151,7 @@ mod quantiles;
 mod report;
 mod resolution;
 mod route;
+mod run;
 mod saved;
 mod scale;
 mod study;
@@ -164,7 +165,7 @@ pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
-pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelSimulation};
+pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
 pub use measures::{Measure, QUANTILES};
 pub use model::{
     ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, TimeSums,
@@ -175,10 +176,12 @@ pub use network::{
 pub use plan::Study;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
+pub use run::{LongRun, StudyRun};
 pub use saved::{SavedStudy, StudyAutosave};
-pub use study::Backend;
 pub use timeline::{Timeline, Times};
 pub use trace::{Follow, Outcome, Visit, write_visits};
+
+pub use crate::Backend;
 
 /// Most tasks that a fork divides a customer into.
 pub const MAX_FORK_TASKS: usize = 64;

@@ -6,7 +6,16 @@ use super::model::MOST_ROOM;
 use crate::statistics::Stopping;
 
 /// The plan of a study: what is run. Times are in the network's unit.
+///
+/// ```
+/// use eventhorizon::facility::Study;
+///
+/// // 16 replications until the time 2,000; the first 200 do not count.
+/// let study = Study::new(16, 2000.0, 200.0).seed(7).details(true);
+/// assert_eq!((study.seed, study.level), (7, 0.95));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Study {
     /// Names the random streams.
     pub seed: u64,
@@ -42,5 +51,52 @@ impl Study {
             room: MOST_ROOM,
             details: false,
         }
+    }
+    /// Sets [`Study::seed`].
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets [`Study::replications`].
+    #[must_use]
+    pub fn replications(self, replications: u32) -> Self {
+        Self { replications, ..self }
+    }
+
+    /// Sets [`Study::until`].
+    #[must_use]
+    pub fn until(self, until: f64) -> Self {
+        Self { until, ..self }
+    }
+
+    /// Sets [`Study::warm_up`].
+    #[must_use]
+    pub fn warm_up(self, warm_up: f64) -> Self {
+        Self { warm_up, ..self }
+    }
+
+    /// Sets [`Study::level`].
+    #[must_use]
+    pub fn level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Sets [`Study::stopping`].
+    #[must_use]
+    pub fn stopping(self, stopping: impl Into<Option<Stopping>>) -> Self {
+        Self { stopping: stopping.into(), ..self }
+    }
+
+    /// Sets [`Study::room`].
+    #[must_use]
+    pub fn room(self, room: u32) -> Self {
+        Self { room, ..self }
+    }
+
+    /// Sets [`Study::details`].
+    #[must_use]
+    pub fn details(self, details: bool) -> Self {
+        Self { details, ..self }
     }
 }

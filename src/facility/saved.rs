@@ -63,6 +63,7 @@ pub struct SavedStudy {
 
 /// Whether and where a study is saved, and the saved study that it resumes.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct StudyAutosave<'a> {
     /// The saved study to resume, instead of a new start.
     pub from: Option<&'a SavedStudy>,
@@ -70,6 +71,20 @@ pub struct StudyAutosave<'a> {
     /// two windows, as [`Checkpoint::save`] does. Replications then run in parts that take about as
     /// long as an interval.
     pub to: Option<Autosave<'a>>,
+}
+
+impl<'a> StudyAutosave<'a> {
+    /// Sets [`StudyAutosave::from`].
+    #[must_use]
+    pub fn from(self, from: impl Into<Option<&'a SavedStudy>>) -> Self {
+        Self { from: from.into(), ..self }
+    }
+
+    /// Sets [`StudyAutosave::to`].
+    #[must_use]
+    pub fn to(self, to: impl Into<Option<Autosave<'a>>>) -> Self {
+        Self { to: to.into(), ..self }
+    }
 }
 
 impl SavedStudy {

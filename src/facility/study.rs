@@ -6,6 +6,7 @@ use bytemuck::Zeroable as _;
 use rayon::prelude::*;
 use web_time::Instant;
 
+use crate::Backend;
 use crate::gpu::{Gpu, Verdict};
 use crate::pdes::{
     CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Replica, Results, RunResult, SimulationError,
@@ -28,17 +29,8 @@ use super::sums::Observed;
 use super::theory;
 use super::{
     ClassOutput, Facility, FacilityError, FacilityOutput, LENGTHS, Length, Report, Row, SavedStudy, Study,
-    StudyAutosave,
+    StudyRun,
 };
-
-/// Where a network runs. The results are the same bits.
-#[derive(Debug, Clone, Copy)]
-pub enum Backend<'g> {
-    /// On the host, one replication on each core.
-    Cpu,
-    /// On a device. Of the options, the study itself sets [`EngineOptions::outputs`].
-    Gpu(&'g Gpu, EngineOptions),
-}
 
 /// Bytes of results stored at once; they bound the number of replications on a device.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
@@ -58,13 +50,17 @@ enum Runner<'g> {
 }
 
 impl<'g> Runner<'g> {
-    fn new(place: Backend<'g>, facility: &Facility) -> Result<Self, SimulationError> {
+    fn new(
+        backend: Backend<'g>,
+        options: EngineOptions,
+        facility: &Facility,
+    ) -> Result<Self, SimulationError> {
         let (model, memory) = (facility.clone(), facility.histogram_rows());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
-        let all = |options: EngineOptions| options.outputs(true).memory(memory);
-        Ok(match place {
-            Backend::Cpu => Self::Cpu(Box::new(CpuEngine::new(build, all(EngineOptions::default())))),
-            Backend::Gpu(gpu, options) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, all(options))?)),
+        let options = options.outputs(true).memory(memory);
+        Ok(match backend.gpu() {
+            None => Self::Cpu(Box::new(CpuEngine::new(build, options))),
+            Some(gpu) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)?)),
         })
     }
 
@@ -85,25 +81,14 @@ impl<'g> Runner<'g> {
 }
 
 impl Facility {
-    /// Makes replications of the network, and tells every measure with its interval. `watch` is
-    /// told how many have ended, and how many events were executed; where it answers
-    /// [`ControlFlow::Break`], the report is of those that have ended.
+    /// Describes replications of the network, whose report has every measure with its interval.
     ///
     /// The engine is exact: times are whole ticks, of which the network says how many there are in
     /// a unit. On every run it is checked, in integers, that nobody was lost on the way from node
     /// to node, and that Little's law holds: the times that customers were at a node add up to the
     /// area under their number.
-    ///
-    /// # Errors
-    /// [`FacilityError`], with the node.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn study<V: Verdict>(
-        &self,
-        study: &Study,
-        place: Backend<'_>,
-        watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Report, FacilityError> {
-        pollster::block_on(self.study_async(study, place, watch))
+    pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
+        StudyRun::new(self, study)
     }
 
     /// End and warm-up of a valid study.
@@ -114,44 +99,12 @@ impl Facility {
         Ok((end, begin))
     }
 
-    /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report,
-    /// `seconds` are those since then.
-    ///
-    /// # Errors
-    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study,
-    /// and where nothing can be written there. A save that fails later ends nothing: see
-    /// [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn study_saving<V: Verdict>(
+    /// Makes the replications of a run.
+    pub(super) async fn replicate<V: Verdict, W: FnMut(usize, u64) -> V>(
         &self,
-        study: &Study,
-        place: Backend<'_>,
-        keep: StudyAutosave<'_>,
-        watch: impl FnMut(usize, u64) -> V,
+        run: StudyRun<'_, W>,
     ) -> Result<Report, FacilityError> {
-        pollster::block_on(self.replicate(study, place, keep, watch))
-    }
-
-    /// [`Facility::study`] without blocking, but for [`Backend::Cpu`].
-    ///
-    /// # Errors
-    /// As [`Facility::study`].
-    pub async fn study_async<V: Verdict>(
-        &self,
-        study: &Study,
-        place: Backend<'_>,
-        watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Report, FacilityError> {
-        self.replicate(study, place, StudyAutosave::default(), watch).await
-    }
-
-    async fn replicate<V: Verdict>(
-        &self,
-        study: &Study,
-        place: Backend<'_>,
-        keep: StudyAutosave<'_>,
-        mut watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Report, FacilityError> {
+        let StudyRun { study, backend: place, options, autosave: keep, mut watch, .. } = run;
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let experiment = Experiment::new(Design::default(), study.replications, study.seed);
@@ -179,11 +132,11 @@ impl Facility {
             let room = u32::try_from(now.room).expect("checked when it was read");
             facility = facility.with_room(room.min(study.room));
         }
-        let mut maker = Runner::new(place, &facility)?;
+        let mut maker = Runner::new(place, options, &facility)?;
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = SavePlan::new(keep, most, matches!(place, Backend::Cpu), own)?;
+        let mut saving = SavePlan::new(keep, most, place.gpu().is_none(), own)?;
         let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
         let mut done = whole(now.done);
         let mut mapping = None;
@@ -238,7 +191,7 @@ impl Facility {
                     }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
-                    maker = Runner::new(place, &facility)?;
+                    maker = Runner::new(place, options, &facility)?;
                     continue;
                 }
                 let runs: Vec<_> = results.runs.iter().flatten().flatten().collect();

@@ -1,5 +1,7 @@
 //! Errors between the host and a device, and errors in WGSL.
 
+use crate::ErrorKind;
+
 /// Advice if there is no adapter.
 #[cfg(not(target_arch = "wasm32"))]
 const ADVICE: &str = "Install a Vulkan, Metal or DX12 driver; on Debian and Ubuntu \
@@ -87,6 +89,20 @@ pub enum LinkError {
 }
 
 crate::text::debug_is_display!(LinkError);
+
+impl LinkError {
+    /// [`ErrorKind::Model`]; of [`LinkError::Stack`], [`ErrorKind::Device`].
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Stack { .. } => ErrorKind::Device,
+            Self::UnknownImport { .. }
+            | Self::UnknownFeature { .. }
+            | Self::Head { .. }
+            | Self::Wgsl { .. }
+            | Self::Forbidden { .. } => ErrorKind::Model,
+        }
+    }
+}
 
 /// An error of the `gpu` module.
 ///
@@ -208,6 +224,25 @@ pub enum GpuError {
 }
 
 crate::text::debug_is_display!(GpuError);
+
+impl GpuError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Link(error) => error.kind(),
+            Self::OutOfRange { .. } | Self::Unbound { .. } => ErrorKind::Usage,
+            Self::NoAdapter { .. }
+            | Self::NoDevice { .. }
+            | Self::TooLarge { .. }
+            | Self::Limit { .. }
+            | Self::MissingFeature { .. }
+            | Self::OutOfMemory { .. }
+            | Self::Refused { .. }
+            | Self::Lost { .. }
+            | Self::Timeout { .. } => ErrorKind::Device,
+        }
+    }
+}
 
 impl GpuError {
     pub(crate) fn from_wgpu(context: &str, error: wgpu::Error) -> Self {

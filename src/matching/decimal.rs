@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::ErrorKind;
 use std::fmt;
 use std::str::FromStr;
 
@@ -76,6 +77,13 @@ pub enum DecimalError {
 }
 
 crate::text::debug_is_display!(DecimalError);
+
+impl DecimalError {
+    /// [`ErrorKind::Usage`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}
 
 impl FromStr for Decimal {
     type Err = DecimalError;

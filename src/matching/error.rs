@@ -1,5 +1,6 @@
 //! Errors of region matching.
 
+use crate::ErrorKind;
 use crate::gpu::{GpuError, LinkError};
 use crate::primitives::PrimitiveError;
 
@@ -139,6 +140,18 @@ pub enum MatchingError {
 }
 
 crate::text::debug_is_display!(MatchingError);
+
+impl MatchingError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::Primitive(error) => error.kind(),
+            Self::Unfinished => ErrorKind::Fault,
+            _ => ErrorKind::Usage,
+        }
+    }
+}
 
 impl From<PrimitiveError> for MatchingError {
     fn from(error: PrimitiveError) -> Self {

@@ -1,12 +1,13 @@
 //! The found pairs: counted first, then written page by page.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::MatchingError;
 use super::kernels::Kernels;
 use super::source::Source;
 use super::work::Window;
-use crate::gpu::{Buffer, Verdict};
+use super::{MatchingError, PairsRun};
+use crate::gpu::Buffer;
 
 /// The overlapping pairs of two sets: their number, and the pairs themselves, in pages on the
 /// device.
@@ -109,42 +110,37 @@ impl Matches {
         Ok(pairs)
     }
 
-    /// Reads all pairs back, from the first one.
+    /// Reads all pairs back, from the first one: `pairs().run()`.
     ///
     /// # Errors
     /// As [`Matches::next_page`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
-        self.read_watched(|_| {})
+        self.pairs().run()
     }
 
-    /// [`Matches::read`] that calls `watch` after each page with the number of pairs read. If
-    /// `watch` returns [`ControlFlow::Break`](std::ops::ControlFlow), the pairs so far are
-    /// returned; [`Matches::next_page`] continues with the others.
+    /// [`Matches::read`] without blocking.
     ///
     /// # Errors
     /// As [`Matches::next_page`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn read_watched<V: Verdict>(
-        &mut self,
-        watch: impl FnMut(u64) -> V,
-    ) -> Result<Vec<[u32; 2]>, MatchingError> {
-        pollster::block_on(self.read_async(watch))
+    pub async fn read_async(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        self.pairs().run_async().await
     }
 
-    /// [`Matches::read_watched`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Matches::next_page`].
-    pub async fn read_async<V: Verdict>(
+    /// Describes a read of all pairs, from the first on.
+    pub fn pairs(&mut self) -> PairsRun<'_> {
+        PairsRun::new(self)
+    }
+
+    pub(super) async fn read_all(
         &mut self,
-        mut watch: impl FnMut(u64) -> V,
+        mut watch: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Vec<[u32; 2]>, MatchingError> {
         self.next = 0;
         let mut all = Vec::new();
         while let Some(page) = self.next_page_async().await? {
             all.append(&mut page.read_async().await?);
-            if watch(all.len() as u64).flow().is_break() {
+            if watch(all.len() as u64).is_break() {
                 break;
             }
         }

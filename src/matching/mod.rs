@@ -107,6 +107,7 @@ mod programs;
 mod ranges;
 pub mod reference;
 mod region;
+mod run;
 mod sample;
 mod sample_decision;
 mod scratch;
@@ -128,4 +129,5 @@ pub use narrow::{Narrowed, narrow};
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Bound, Coordinate, Region};
+pub use run::PairsRun;
 pub use set::Regions;

@@ -1,6 +1,7 @@
 //! Errors of the `primitives` module.
 
 use super::Tuning;
+use crate::ErrorKind;
 use crate::gpu::GpuError;
 
 /// An error of the `primitives` module. No work was recorded and no data changed, unless a variant
@@ -91,3 +92,13 @@ pub enum PrimitiveError {
 }
 
 crate::text::debug_is_display!(PrimitiveError);
+
+impl PrimitiveError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            _ => ErrorKind::Usage,
+        }
+    }
+}

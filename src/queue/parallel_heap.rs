@@ -1,6 +1,7 @@
 //! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl`
 //! documents the algorithm.
 
+use crate::ErrorKind;
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::shaders;
 
@@ -76,6 +77,17 @@ pub enum ParallelHeapError {
 }
 
 crate::text::debug_is_display!(ParallelHeapError);
+
+impl ParallelHeapError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::Full { .. } => ErrorKind::Fault,
+            Self::Node { .. } | Self::Inserts { .. } | Self::Deletes { .. } => ErrorKind::Usage,
+        }
+    }
+}
 
 /// One priority queue for the whole device, which inserts and deletes many items at a time (Baudis
 /// et al., section III.C; He et al.): a heap with hundreds of sorted items in each node.

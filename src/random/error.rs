@@ -1,3 +1,5 @@
+use crate::ErrorKind;
+
 /// Why the parameters of a distribution are invalid. The host checks them before the first draw.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -66,3 +68,10 @@ pub enum RandomError {
 }
 
 crate::text::debug_is_display!(RandomError);
+
+impl RandomError {
+    /// [`ErrorKind::Usage`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}

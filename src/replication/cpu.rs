@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::batch::check_steps;
 use super::engine::MOST_STEPS;
-use super::results::{CollectedResults, ReplicationEnd, in_rounds, points, some};
+use super::results::{CollectedResults, ReplicationEnd, in_rounds, points};
 use super::schema::Schema;
-use super::{Experiment, Fail, MAX_STEPS, ReferenceModel, ReplicationError, Results, Sequential, Stopping};
-use crate::gpu::{Verdict, is_words};
+use super::{Experiment, ExperimentRun, Fail, Options, ReferenceModel, ReplicationError, Results};
+use crate::gpu::is_words;
 use crate::random::Stream;
 
 /// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all
@@ -19,7 +19,7 @@ use crate::random::Stream;
 pub struct CpuEngine<M> {
     model: M,
     schema: Schema,
-    max_steps: u32,
+    options: Options,
 }
 
 impl<M: ReferenceModel + Sync> CpuEngine<M> {
@@ -27,21 +27,17 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
     ///
     /// # Errors
     /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
-    pub fn new(model: M) -> Result<Self, ReplicationError> {
+    pub fn new(model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         if is_words::<M::Params>() || is_words::<M::Output>() {
             return Err(ReplicationError::NoTwin { file: model.source().name().to_owned() });
         }
-        Ok(Self { model, schema, max_steps: MAX_STEPS })
+        Ok(Self { model, schema, options })
     }
 
-    /// Sets the bound on the steps of a replication (default: [`MAX_STEPS`]). Steps, and the
-    /// replications that fail, are the same as with
-    /// [`Engine::with_max_steps`](super::Engine::with_max_steps) for every mapping except the
-    /// cooperative one.
-    #[must_use]
-    pub fn with_max_steps(self, max_steps: u32) -> Self {
-        Self { max_steps, ..self }
+    /// The options that the engine was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Names and types of factors and columns.
@@ -49,60 +45,40 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         &self.schema
     }
 
-    /// Runs an experiment. Parameters that are no factor of its design are those of `params`.
+    /// Runs all of an experiment: `experiment(params, experiment).run()`.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
+    /// As [`ExperimentRun::run`].
     pub fn run(
         &self,
         params: &M::Params,
         experiment: &Experiment,
     ) -> Result<Results<M::Output>, ReplicationError> {
-        self.run_range(params, experiment, 0..experiment.replications)
+        self.experiment(params, experiment).run()
     }
 
-    /// Runs some replications of each point: the same as these are in any other range.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_range(
+    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
+    /// `params`.
+    pub fn experiment<'r>(
+        &'r self,
+        params: &'r M::Params,
+        experiment: &'r Experiment,
+    ) -> ExperimentRun<'r, &'r Self, M::Params> {
+        ExperimentRun::new(self, params, experiment)
+    }
+
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
+    /// all points had ended. A run without `watch` is one round.
+    pub(super) fn replicate(
         &self,
         params: &M::Params,
         experiment: &Experiment,
         replications: Range<u32>,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        let results = self.watched(params, experiment, replications, None)?;
-        results.ok_or(ReplicationError::Stopped)
-    }
-
-    /// [`run`](Self::run), telling `watch` how many replications have ended: see
-    /// [`Engine::run_watched`](super::Engine::run_watched).
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`](super::Engine::run_watched).
-    pub fn run_watched<V: Verdict>(
-        &self,
-        params: &M::Params,
-        experiment: &Experiment,
-        mut watch: impl FnMut(u64) -> V,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        let watch = &mut |ended| watch(ended).flow();
-        let results = self.watched(params, experiment, 0..experiment.replications, Some(watch))?;
-        results.ok_or(ReplicationError::Stopped)
-    }
-
-    /// `None` if `watch` stopped it before any replication of all points had ended. A run without
-    /// `watch` is one round.
-    fn watched(
-        &self,
-        params: &M::Params,
-        experiment: &Experiment,
-        replications: Range<u32>,
-        watch: Option<&mut dyn FnMut(u64) -> ControlFlow<()>>,
+        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
-        check_steps(MOST_STEPS, self.max_steps)?;
+        check_steps(MOST_STEPS, self.options.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
-        let Some(watch) = watch else {
+        let Some(mut watch) = watch else {
             return self.make(&points, experiment, replications).map(Some);
         };
         let (start, mut stopped) = (replications.start, false);
@@ -136,55 +112,15 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
             let key = experiment.stream(number, replication);
             let stream = Stream::of_replication(experiment.seed, key.point, key.replication);
             let mut stream = if key.complement { stream.complement() } else { stream };
-            let (made, ended) = self.replicate(point, &mut stream);
+            let (made, ended) = self.simulate(point, &mut stream);
             (*output, *outcome) = (made, ended.to_words());
         });
         gathered.take(jobs.len());
         Results::new(&self.model, &self.schema, points, experiment, gathered)
     }
 
-    /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_until(
-        &self,
-        params: &M::Params,
-        experiment: &Experiment,
-        stopping: &Stopping,
-        columns: &[&str],
-    ) -> Result<Sequential, ReplicationError> {
-        self.run_until_watched(params, experiment, stopping, columns, |_| {})
-    }
-
-    /// The same, and tells of them: see
-    /// [`Engine::run_until_watched`](super::Engine::run_until_watched).
-    ///
-    /// # Errors
-    /// As [`Engine::run_watched`](super::Engine::run_watched).
-    pub fn run_until_watched<V: Verdict>(
-        &self,
-        params: &M::Params,
-        experiment: &Experiment,
-        stopping: &Stopping,
-        columns: &[&str],
-        mut watch: impl FnMut(u64) -> V,
-    ) -> Result<Sequential, ReplicationError> {
-        let points = experiment.design.len() as u64;
-        pollster::block_on(Sequential::run(
-            stopping,
-            experiment.pairing,
-            columns,
-            async |range: Range<u32>| {
-                let (first, before) = (range.start, u64::from(range.start) * points);
-                let watch: &mut dyn FnMut(u64) -> _ = &mut |ended| watch(before + ended).flow();
-                some(self.watched(params, experiment, range, Some(watch))?, first)
-            },
-        ))
-    }
-
     /// Runs one replication.
-    fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
+    fn simulate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
         let failed = |Fail(code)| (M::Output::zeroed(), ReplicationEnd::Failed(code));
         let started = self.model.start(params, stream);
         stream.main();
@@ -195,7 +131,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
             Ok(state) => state,
             Err(fail) => return failed(fail),
         };
-        for _ in 0..self.max_steps {
+        for _ in 0..self.options.max_steps {
             let before = stream.position();
             let more = self.model.step(params, &mut state, stream);
             stream.main();

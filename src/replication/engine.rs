@@ -16,16 +16,15 @@ use std::time::Duration;
 
 use self::cached_batch::{CachedBatch, KEPT_BYTES};
 use super::batch::{BatchInputs, ResultCollector, SliceProgress, check_steps};
-use super::results::{CollectedResults, in_rounds, points, some};
+use super::results::{CollectedResults, in_rounds, points};
 use super::work::Work;
 use super::{
-    Batch, ChoiceReason, Experiment, Mapping, MappingChoice, Model, ReplicationError, Results, Schema,
-    Sequential, Shape, Stopping,
+    Batch, ChoiceReason, Experiment, ExperimentRun, Mapping, MappingChoice, Model, Options, ReplicationError,
+    Results, Schema, Shape,
 };
-use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace};
 
-/// Default bound on the steps of a replication ([`Engine::with_max_steps`]), so that every run
-/// ends.
+/// The default of [`Options::max_steps`]: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
 
 /// The name of the bound in errors.
@@ -37,9 +36,7 @@ pub struct Engine<M: Model> {
     gpu: Gpu,
     model: M,
     schema: Schema,
-    mapping: Mapping,
-    group_size: Option<u32>,
-    max_steps: u32,
+    options: Options,
     trusted: bool,
     known: HashMap<Shape, ShapeCost>,
     /// The choice of [`Mapping::Auto`], by the binary logarithm of the number of replications.
@@ -86,15 +83,13 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
-    pub fn new(gpu: &Gpu, model: M) -> Result<Self, ReplicationError> {
+    pub fn new(gpu: &Gpu, model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         Ok(Self {
             gpu: gpu.clone(),
             model,
             schema,
-            mapping: Mapping::default(),
-            group_size: None,
-            max_steps: MAX_STEPS,
+            options,
             trusted: false,
             known: HashMap::new(),
             fastest: HashMap::new(),
@@ -114,33 +109,17 @@ impl<M: Model> Engine<M> {
         Self { trusted: true, ..self }
     }
 
-    /// Sets the mapping (default: [`Mapping::Auto`]).
-    #[must_use]
-    pub fn with_mapping(self, mapping: Mapping) -> Self {
-        Self { mapping, ..self }
+    /// The options that the engine was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
-    /// Sets the invocations per workgroup (default: the engine chooses).
+    /// The same model with other options: kernels and memory stay, and [`Mapping::Auto`] chooses
+    /// again.
     #[must_use]
-    pub fn with_group_size(self, group_size: u32) -> Self {
-        Self { group_size: Some(group_size), ..self }
-    }
-
-    /// Sets the bound on the steps of a replication (default: [`MAX_STEPS`]). A replication that
-    /// reaches it unfinished fails with [`FailureCause::Endless`](super::FailureCause::Endless). A
-    /// run refuses 0.
-    ///
-    /// A step is a call of the model's `step`. It is the same for [`Mapping::Thread`],
-    /// [`Mapping::Warp`] and [`CpuEngine`](super::CpuEngine), so the same replications fail. With
-    /// [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of
-    /// these (M/M/1: 8 clients in a `step`, up to 32 for each invocation of the workgroup in a
-    /// `team_step`). There the bound only guarantees an end, and which replications fail depends on
-    /// the workgroup size. Therefore [`Mapping::Auto`] skips the cooperative mapping unless the
-    /// bound is the default.
-    #[must_use]
-    pub fn with_max_steps(self, max_steps: u32) -> Self {
-        // Earlier choices may be the cooperative mapping, which has other steps.
-        Self { max_steps, fastest: HashMap::new(), ..self }
+    pub fn with_options(self, options: Options) -> Self {
+        // What was chosen may be a team, whose steps are others.
+        Self { options, fastest: HashMap::new(), ..self }
     }
 
     /// The model.
@@ -153,73 +132,42 @@ impl<M: Model> Engine<M> {
         &self.schema
     }
 
-    /// Runs an experiment. Parameters that are no factor of its design are those of `params`.
+    /// Runs all of an experiment: `experiment(params, experiment).run()`.
     ///
     /// # Errors
-    /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
+    /// As [`ExperimentRun::run`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,
         params: &M::Params,
         experiment: &Experiment,
     ) -> Result<Results<M::Output>, ReplicationError> {
-        self.run_range(params, experiment, 0..experiment.replications)
+        self.experiment(params, experiment).run()
     }
 
-    /// Runs some replications of each point: the same as these are in any other range.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_range(
+    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
+    /// `params`.
+    pub fn experiment<'r>(
+        &'r mut self,
+        params: &'r M::Params,
+        experiment: &'r Experiment,
+    ) -> ExperimentRun<'r, &'r mut Self, M::Params> {
+        ExperimentRun::new(self, params, experiment)
+    }
+
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
+    /// all points had ended. A run without `watch` is one round.
+    pub(super) async fn replicate(
         &mut self,
         params: &M::Params,
         experiment: &Experiment,
         replications: Range<u32>,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        pollster::block_on(self.run_range_async(params, experiment, replications))
-    }
-
-    /// [`run`](Self::run), telling `watch` some 30 times a second how many replications have ended,
-    /// of all points. Where that answers [`ControlFlow::Break`], the results are those of the first
-    /// replications, the same of all points. (Those that were on the device then are left out: of
-    /// these, the short ones would end first, and say something else than all.)
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), and [`ReplicationError::Stopped`] where none had ended.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_watched<V: Verdict>(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        watch: impl FnMut(u64) -> V,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        pollster::block_on(self.run_async(params, experiment, watch))
-    }
-
-    /// [`run_watched`](Self::run_watched) without blocking.
-    ///
-    /// # Errors
-    /// As [`run_watched`](Self::run_watched).
-    pub async fn run_async<V: Verdict>(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        mut watch: impl FnMut(u64) -> V,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        let watch = &mut |ended| watch(ended).flow();
-        let results = self.watched(params, experiment, 0..experiment.replications, watch).await?;
-        results.ok_or(ReplicationError::Stopped)
-    }
-
-    /// `None` if `watch` stopped it before any replication of all points had ended.
-    async fn watched(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        replications: Range<u32>,
-        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
+        let Some(mut watch) = watch else {
+            let goes_on = &mut |_| ControlFlow::Continue(());
+            return self.make_range(params, experiment, replications, goes_on).await;
+        };
         let points = experiment.design.len() as u64;
         // Checks the whole range before the first round.
         crate::replication::results::points(&self.model, &self.schema, params, experiment, &replications)?;
@@ -239,77 +187,6 @@ impl<M: Model> Engine<M> {
         .await
     }
 
-    /// Runs more and more replications of each point until the `columns` are as precise as
-    /// `stopping` asks for, or its budget ends. Of `experiment`, the number of replications does
-    /// not count.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_until(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        stopping: &Stopping,
-        columns: &[&str],
-    ) -> Result<Sequential, ReplicationError> {
-        self.run_until_watched(params, experiment, stopping, columns, |_| {})
-    }
-
-    /// [`run_until`](Self::run_until), telling `watch` what [`run_watched`](Self::run_watched)
-    /// does. Where that stops it, the decisions are
-    /// [`Decision::Stopped`](super::Decision::Stopped).
-    ///
-    /// # Errors
-    /// As [`run_watched`](Self::run_watched).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_until_watched<V: Verdict>(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        stopping: &Stopping,
-        columns: &[&str],
-        watch: impl FnMut(u64) -> V,
-    ) -> Result<Sequential, ReplicationError> {
-        pollster::block_on(self.run_until_async(params, experiment, stopping, columns, watch))
-    }
-
-    /// [`run_until_watched`](Self::run_until_watched) without blocking.
-    ///
-    /// # Errors
-    /// As [`run_watched`](Self::run_watched).
-    pub async fn run_until_async<V: Verdict>(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        stopping: &Stopping,
-        columns: &[&str],
-        mut watch: impl FnMut(u64) -> V,
-    ) -> Result<Sequential, ReplicationError> {
-        let points = experiment.design.len() as u64;
-        Sequential::run(stopping, experiment.pairing, columns, async |range: Range<u32>| {
-            let (first, before) = (range.start, u64::from(range.start) * points);
-            let watch = &mut |ended| watch(before + ended).flow();
-            some(self.watched(params, experiment, range, watch).await?, first)
-        })
-        .await
-    }
-
-    /// [`run_range`](Self::run_range) for browsers, where nothing may block.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub async fn run_range_async(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-        replications: Range<u32>,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        let goes_on = &mut |_| ControlFlow::Continue(());
-        let results = self.make_range(params, experiment, replications, goes_on).await?;
-        results.ok_or(ReplicationError::Stopped)
-    }
-
     /// `None` if `watch` stopped it.
     async fn make_range(
         &mut self,
@@ -318,10 +195,10 @@ impl<M: Model> Engine<M> {
         replications: Range<u32>,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
-        check_steps(MOST_STEPS, self.max_steps)?;
+        check_steps(MOST_STEPS, self.options.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
         let number = experiment.design.len();
-        let work = Work::new(experiment, &replications, number, self.max_steps);
+        let work = Work::new(experiment, &replications, number, self.options.max_steps);
         let given = self.given(&points)?;
         let mut chosen = self.choose(&given, work).await?;
         let mut looks = LOOKS;
@@ -394,9 +271,9 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let replications = 0..experiment.replications;
-        check_steps(MOST_STEPS, self.max_steps)?;
+        check_steps(MOST_STEPS, self.options.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
-        let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
+        let work = Work::new(experiment, &replications, experiment.design.len(), self.options.max_steps);
         let given = self.give(&points)?;
         let shape = self.shape(work.jobs());
         self.make(shape, &given, work)
@@ -411,7 +288,7 @@ impl<M: Model> Engine<M> {
     /// The mapping and the workgroup size for this many replications. [`Mapping::Auto`] is one
     /// invocation each, until a run of a similar number, below 32,768, has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
-        let mapping = match self.mapping {
+        let mapping = match self.options.mapping {
             Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
             chosen => chosen,
         };
@@ -420,7 +297,7 @@ impl<M: Model> Engine<M> {
 
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
         let usual = Shape::usual(&self.gpu, mapping, jobs, self.schema.tabled);
-        Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
+        Shape { group_size: self.options.group_size.unwrap_or(usual.group_size), ..usual }
     }
 
     fn make(
@@ -454,7 +331,7 @@ impl<M: Model> Engine<M> {
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
         match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
-            None => Pace::new(self.max_steps),
+            None => Pace::new(self.options.max_steps),
         }
     }
 }
@@ -466,7 +343,7 @@ mod tests {
     use super::PART;
     use crate::gpu::{Gpu, STAGING_BYTES};
     use crate::models::{Mm1, Mm1Output};
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Options};
 
     /// Parts end within a point and contain ends of points, and replications fail in several of
     /// them. One piece would exceed a piece of staging memory.
@@ -477,12 +354,12 @@ mod tests {
         let each = 350_123;
         let params = Mm1::default().params(0.8, 1.0, 1).unwrap();
         let experiment = Experiment::new(design, each, 5);
-        let cpu = CpuEngine::new(Mm1::default()).unwrap().with_max_steps(4);
+        let options = Options::default().mapping(Mapping::Thread).max_steps(4);
+        let cpu = CpuEngine::new(Mm1::default(), options).unwrap();
         let expected = cpu.run(&params, &experiment).unwrap();
         assert!(3 * u64::from(each) * (8 + size_of::<Mm1Output>() as u64) > STAGING_BYTES);
         let gpu = Gpu::for_test();
-        let mut engine =
-            Engine::new(&gpu, Mm1::default()).unwrap().with_mapping(Mapping::Thread).with_max_steps(4);
+        let mut engine = Engine::new(&gpu, Mm1::default(), options).unwrap();
         let shape = engine.shape(3 * each);
         engine.known(shape).unwrap();
         for (took, part) in [(Some(Duration::MAX), u32::MAX), (Some(Duration::ZERO), PART)] {

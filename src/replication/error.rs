@@ -1,6 +1,7 @@
 //! Errors of running replications.
 
 use super::AnalysisError;
+use crate::ErrorKind;
 use crate::gpu::GpuError;
 
 /// An error of the engines of this module.
@@ -110,3 +111,20 @@ pub enum ReplicationError {
 }
 
 crate::text::debug_is_display!(ReplicationError);
+
+impl ReplicationError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::Analysis(error) => error.kind(),
+            Self::Contract { .. } | Self::Padding { .. } | Self::Size { .. } => ErrorKind::Model,
+            Self::Cut | Self::TooLarge { .. } => ErrorKind::Device,
+            Self::Point { .. }
+            | Self::NoTeam { .. }
+            | Self::NoTwin { .. }
+            | Self::GroupSize { .. }
+            | Self::Stopped => ErrorKind::Usage,
+        }
+    }
+}

@@ -55,10 +55,10 @@
 //! ```no_run
 //! use eventhorizon::gpu::Gpu;
 //! use eventhorizon::models::Mm1;
-//! use eventhorizon::replication::{Design, Engine, Experiment};
+//! use eventhorizon::replication::{Design, Engine, Experiment, Options};
 //!
 //! let model = Mm1::default();
-//! let mut engine = Engine::new(&Gpu::new()?, model)?;
+//! let mut engine = Engine::new(&Gpu::new()?, model, Options::default())?;
 //! let params = model.params(0.8, 1.0, 10_000)?;
 //! let results = engine.run(&params, &Experiment::new(Design::default(), 1024, 1))?;
 //! let wait = results.observations[0].summary("time_in_queue", 0.95)?;
@@ -72,7 +72,9 @@ mod error;
 mod mapping;
 mod mapping_choice;
 mod model;
+mod options;
 mod results;
+mod run;
 mod schema;
 mod speed_check;
 mod structs;
@@ -88,7 +90,9 @@ pub use mapping::Shape;
 pub use mapping::kernels;
 pub use mapping_choice::{ChoiceReason, Mapping, MappingChoice};
 pub use model::{Fail, Model, ReferenceModel};
+pub use options::Options;
 pub use results::Results;
+pub use run::{ExperimentRun, SequentialRun};
 pub use schema::Schema;
 pub use structs::{columns, pack};
 

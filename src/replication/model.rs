@@ -38,7 +38,7 @@ use crate::random::Stream;
 /// * `fail(code)`, which ends the replication without a result.
 ///
 /// The model chooses the work of a `step`; time slices and
-/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count steps, so the [`ReferenceModel`]
+/// [`Options::max_steps`](super::Options::max_steps) count steps, so the [`ReferenceModel`]
 /// has to make the same choice. `State` must hold everything that a replication stores: module
 /// variables do not last from one time slice to the next.
 ///

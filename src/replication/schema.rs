@@ -127,7 +127,7 @@ mod tests {
     use crate::models::Mm1;
     use crate::models::Mm1Params;
     use crate::random::Stream;
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, ReferenceModel};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, Options, ReferenceModel};
 
     /// M/M/1, known only by its file and the bytes of its parameters.
     #[derive(Debug)]
@@ -169,8 +169,9 @@ mod tests {
         let design = Design::default().cross("clients", [50, 100, 200]).unwrap();
         let experiment = Experiment::new(design, 33, 5);
         for mapping in [Mapping::Thread, Mapping::Warp] {
-            let mut typed = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
-            let mut untyped = Engine::new(&gpu, Untyped(params)).unwrap().with_mapping(mapping);
+            let options = Options::default().mapping(mapping);
+            let mut typed = Engine::new(&gpu, model, options).unwrap();
+            let mut untyped = Engine::new(&gpu, Untyped(params), options).unwrap();
             let expected = typed.run(&params, &experiment).unwrap();
             let found = untyped.run(&Word(0), &experiment).unwrap();
             assert_eq!(expected.fingerprint, found.fingerprint, "{mapping}");
@@ -186,7 +187,7 @@ mod tests {
                 assert!(known && !found.columns().is_empty(), "{mapping}");
             }
         }
-        let refused = CpuEngine::new(Untyped(params)).unwrap_err();
+        let refused = CpuEngine::new(Untyped(params), Options::default()).unwrap_err();
         assert!(matches!(refused, ReplicationError::NoTwin { .. }), "{refused}");
     }
 }

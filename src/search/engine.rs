@@ -2,13 +2,17 @@
 
 mod run;
 
-use std::sync::{Mutex, TryLockError};
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+#[cfg(doc)]
+use super::Guided;
+#[cfg(not(target_arch = "wasm32"))]
+use super::Results;
 use super::mapping::{OpenList, Shape, THREAD_QUEUE};
 use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
-use super::{Grid, Guided, Mapping, Results, SearchError, Space};
+use super::{Grid, Mapping, Options, SearchError, SearchRun, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
 
 /// Lanes of a CPU vector, as llvmpipe uses them with AVX.
@@ -23,26 +27,18 @@ fn cores() -> u64 {
 ///
 /// Memory and kernels are cached between runs. Runs of one engine execute one after the other, from
 /// any threads.
-/// threads ask for them.
 #[derive(Debug)]
 pub struct Engine<S = Grid> {
     gpu: Gpu,
     space: S,
     map: Map,
-    mapping: Mapping,
-    paths: bool,
-    count: bool,
-    slots: Option<u32>,
-    capacity: Option<u32>,
-    group_size: Option<u32>,
-    band: Option<u32>,
-    path_room: u32,
-    kept: Mutex<WarmMemory>,
+    options: Options,
+    pub(super) kept: Mutex<WarmMemory>,
 }
 
 /// State that a run leaves to the next.
 #[derive(Debug, Default)]
-struct WarmMemory {
+pub(super) struct WarmMemory {
     memory: Option<Memory>,
     pace: Option<Pace>,
     /// Steps of a dispatch: fewer than at first if the driver cut loops.
@@ -54,102 +50,28 @@ struct WarmMemory {
 /// Maximum searches of a list on the device: starts, goals and records then fit a binding of 128
 /// MiB.
 const LIST: usize = 1 << 22;
-/// Cells of paths in one readback, unless the map has more.
-const PATH_ROOM: u32 = 1 << 24;
-
-impl Engine {
-    /// Brings a map to the device.
-    ///
-    /// # Errors
-    /// [`SearchError::Gpu`].
-    pub fn grid(gpu: &Gpu, grid: Grid) -> Result<Self, SearchError> {
-        Self::new(gpu, grid)
-    }
-}
-
-impl Engine<Guided> {
-    /// Brings a graph to the device, with a heuristic ([`Guided::new`], [`Guided::straight`]) or
-    /// without. Searches are by [`Mapping::Thread`].
-    ///
-    /// # Errors
-    /// [`SearchError::Contract`] and [`SearchError::Gpu`] with file and line where the WGSL of the
-    /// heuristic is wrong, and [`SearchError::Gpu`].
-    pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
-        Self::new(gpu, graph.into())
-    }
-}
 
 impl<S: Space> Engine<S> {
-    fn new(gpu: &Gpu, space: S) -> Result<Self, SearchError> {
-        let map = space.map(gpu)?;
-        Ok(Self {
-            gpu: gpu.clone(),
-            space,
-            map,
-            mapping: Mapping::Auto,
-            paths: false,
-            count: true,
-            slots: None,
-            capacity: None,
-            group_size: None,
-            band: None,
-            path_room: PATH_ROOM,
-            kept: Mutex::default(),
-        })
+    /// Brings a map ([`Grid`]) or a graph with its heuristic ([`Guided`]) to the device. A graph is
+    /// searched by [`Mapping::Thread`] only.
+    ///
+    /// # Errors
+    /// [`SearchError::Gpu`]; [`SearchError::Contract`], and [`SearchError::Gpu`] with file and line,
+    /// where the WGSL of a heuristic is wrong.
+    pub fn new(gpu: &Gpu, map: S, options: Options) -> Result<Self, SearchError> {
+        let memory_map = map.map(gpu)?;
+        Ok(Self { gpu: gpu.clone(), space: map, map: memory_map, options, kept: Mutex::default() })
     }
 
-    /// The same with another mapping (default: [`Mapping::Auto`]).
-    #[must_use]
-    pub fn with_mapping(self, mapping: Mapping) -> Self {
-        Self { mapping, kept: Mutex::default(), ..self }
+    /// The options that the engine was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
-    /// The same, and the paths are told as well.
+    /// The same map with other options; it stays on the device.
     #[must_use]
-    pub fn with_paths(self) -> Self {
-        Self { paths: true, kept: Mutex::default(), ..self }
-    }
-
-    /// The same without counting the cells expanded, which costs teams and bands some time:
-    /// [`Outcome::expanded`](super::Outcome::expanded) is 0.
-    #[must_use]
-    pub fn without_count(self) -> Self {
-        Self { count: false, kept: Mutex::default(), ..self }
-    }
-
-    /// The same with so many searches at once at the most, where the library would choose.
-    #[must_use]
-    pub fn with_slots(self, slots: u32) -> Self {
-        Self { slots: Some(slots), kept: Mutex::default(), ..self }
-    }
-
-    /// The same with room for so many cells in an open list at first, where the library would
-    /// choose. A search that needs more is run again with more.
-    #[must_use]
-    pub fn with_capacity(self, capacity: u32) -> Self {
-        Self { capacity: Some(capacity), kept: Mutex::default(), ..self }
-    }
-
-    /// The same with so many invocations in a workgroup.
-    #[must_use]
-    pub fn with_group_size(self, group_size: u32) -> Self {
-        Self { group_size: Some(group_size), kept: Mutex::default(), ..self }
-    }
-
-    /// The same with another width of the bands in which [`Mapping::Team`] and [`Mapping::Bands`]
-    /// take cells: estimates up to so much above the least, in units of cost. It changes the speed
-    /// only.
-    #[must_use]
-    pub fn with_band(self, band: u32) -> Self {
-        Self { band: Some(band), ..self }
-    }
-
-    /// The same with room for the cells of so many paths at a time (and of one path at least): for
-    /// tests of what is read back in parts.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_path_room(self, path_room: u32) -> Self {
-        Self { path_room, kept: Mutex::default(), ..self }
+    pub fn with_options(self, options: Options) -> Self {
+        Self { options, kept: Mutex::default(), ..self }
     }
 
     /// The map, or the graph.
@@ -159,11 +81,11 @@ impl<S: Space> Engine<S> {
 
     /// The mapping that runs have; never [`Mapping::Auto`].
     pub fn mapping(&self) -> Mapping {
-        match self.mapping {
+        match self.options.mapping {
             Mapping::Auto if !S::BANDS => Mapping::Thread(THREAD_QUEUE),
             Mapping::Auto => match self.gpu.is_software() {
                 // To count cells, bands look at them once more; queues do so by the way.
-                true if self.count => Mapping::Thread(THREAD_QUEUE),
+                true if self.options.count => Mapping::Thread(THREAD_QUEUE),
                 true => Mapping::Bands,
                 false => Mapping::Team,
             },
@@ -171,48 +93,19 @@ impl<S: Space> Engine<S> {
         }
     }
 
-    /// Runs a list of searches: (start, goal) each. Where one of them is blocked there is no path.
+    /// Runs a list of searches, (start, goal) each, to the end: `searches(pairs).run()`.
     ///
     /// # Errors
-    /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found
-    /// not to be consistent, or the device fails.
+    /// As [`SearchRun::run`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn run(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
-        self.run_watched(searches, |_| ())
+    pub fn run(&self, pairs: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
+        self.searches(pairs).run()
     }
 
-    /// The same, and `watch` hears now and then how many searches are over. It may not run this
-    /// engine, which would wait for itself.
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_watched(
-        &self,
-        searches: &[(S::Cell, S::Cell)],
-        watch: impl FnMut(u64),
-    ) -> Result<Results<S::Cell>, SearchError> {
-        let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        pollster::block_on(self.run_with(&mut kept, searches, watch))
-    }
-
-    /// [`Engine::run_watched`] for browsers, where nothing may block. One run at a time: a second
-    /// one, while the first waits, fails.
-    ///
-    /// # Errors
-    /// As [`Engine::run`], and [`SearchError::Busy`] while another run of this engine is not over.
-    #[expect(clippy::await_holding_lock, reason = "nobody waits for it here: a second run is refused")]
-    pub async fn run_async(
-        &self,
-        searches: &[(S::Cell, S::Cell)],
-        watch: impl FnMut(u64),
-    ) -> Result<Results<S::Cell>, SearchError> {
-        let mut kept = match self.kept.try_lock() {
-            Ok(kept) => kept,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(SearchError::Busy),
-        };
-        self.run_with(&mut kept, searches, watch).await
+    /// Describes a run of a list of searches, (start, goal) each. Where one of them is blocked
+    /// there is no path.
+    pub fn searches<'r>(&'r self, pairs: &'r [(S::Cell, S::Cell)]) -> SearchRun<'r, S> {
+        SearchRun::new(self, pairs)
     }
 
     fn shape(&self) -> Result<Shape, SearchError> {
@@ -234,7 +127,7 @@ impl<S: Space> Engine<S> {
             _ if self.space.count() <= 512 * 512 => (OpenList::Team, 128),
             _ => (OpenList::Team, 512.min(most)),
         };
-        let group_size = self.group_size.unwrap_or(usual);
+        let group_size = self.options.group_size.unwrap_or(usual);
         // A team has an invocation for each direction.
         let least = if open == OpenList::Team { 8 } else { 1 };
         match (least..=most).contains(&group_size) {
@@ -273,7 +166,7 @@ impl<S: Space> Engine<S> {
             OpenList::Bands | OpenList::Team => u32::MAX,
         };
         let most = most.min(shape.open.fitting(self.gpu.max_buffer_bytes())).max(1);
-        (self.capacity.unwrap_or(self.space.usual_open().max(64)).clamp(1, most), most)
+        (self.options.capacity.unwrap_or(self.space.usual_open().max(64)).clamp(1, most), most)
     }
 
     /// The number of slots for this many searches.
@@ -292,7 +185,7 @@ impl<S: Space> Engine<S> {
             (false, false) => (1 << 17, 4 << 30),
             (false, true) => (1 << 16, 6 << 30),
         };
-        let wanted = match self.slots {
+        let wanted = match self.options.slots {
             Some(slots) => u64::from(slots.max(1)),
             None => u64::min(most, bytes / (marks + open)).max(1),
         };

@@ -1,5 +1,6 @@
 //! Errors of path search.
 
+use crate::ErrorKind;
 use crate::gpu::{GpuError, LinkError};
 use crate::queue::QueueDesign;
 
@@ -242,6 +243,9 @@ pub enum SearchError {
     /// A run was started while another one of the same engine was waiting.
     #[error("this engine is already running. Wait for the run to finish, or create an engine for each run")]
     Busy,
+    /// The watcher of a run stopped it.
+    #[error("stopped before all searches had ended: there are no results")]
+    Stopped,
     /// The driver ends loops so early that no search makes progress.
     #[error(
         "the driver ends the loops of a single search step, so searches make no progress. Choose the queue design heap, a heuristic with shorter loops, or another driver"
@@ -282,6 +286,27 @@ pub enum SearchError {
 }
 
 crate::text::debug_is_display!(SearchError);
+
+impl SearchError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Gpu(error) => error.kind(),
+            Self::OpenList { .. } | Self::Cut => ErrorKind::Device,
+            Self::Overflow { .. } => ErrorKind::Fault,
+            Self::Moves { .. }
+            | Self::Costs { .. }
+            | Self::Arcs { .. }
+            | Self::Vertex { .. }
+            | Self::Weights { .. }
+            | Self::Contract { .. }
+            | Self::Heuristic { .. }
+            | Self::FreeArc { .. }
+            | Self::Format { .. } => ErrorKind::Model,
+            _ => ErrorKind::Usage,
+        }
+    }
+}
 
 impl From<LinkError> for SearchError {
     fn from(error: LinkError) -> Self {

@@ -5,8 +5,10 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
+#[cfg(doc)]
+use super::Guided;
 use super::memory::{FrontMap, Work};
-use super::{Grid, Guided, SearchError, Space};
+use super::{Grid, SearchError, Space, WavefrontOptions};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 
 /// Finds distances from many cells of a map, or vertices of a graph, at once: one-to-all and
@@ -19,13 +21,13 @@ use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
-/// use eventhorizon::search::{Grid, Wavefronts};
+/// use eventhorizon::search::{Grid, WavefrontOptions, Wavefronts};
 /// use glam::UVec2;
 ///
 /// let gpu = Gpu::new()?;
 /// let grid = Grid::random(50, 0.1, 1)?;
 /// let (depots, doors) = (grid.random_cells(3, 2), grid.random_cells(20, 3));
-/// let fronts = Wavefronts::grid(&gpu, grid)?;
+/// let fronts = Wavefronts::new(&gpu, grid, WavefrontOptions::default())?;
 /// let table = fronts.between(&depots, &doors)?; // 3 rows of 20 distances
 /// let near = fronts.nearest(&depots)?.row(&gpu, 0)?; // from each cell to the depot that is nearest
 /// let first = table.row(&gpu, 0)?[7];
@@ -38,8 +40,7 @@ pub struct Wavefronts<S = Grid> {
     gpu: Gpu,
     space: S,
     map: FrontMap,
-    band: Option<u32>,
-    rows: Option<u32>,
+    options: WavefrontOptions,
 }
 
 /// Distances from rows of sources to columns of targets, on the device.
@@ -140,44 +141,15 @@ const MOST_WORK: u32 = 1 << 16;
 /// Bytes of an entry: a mark, flags, and four lists.
 const ENTRY: u64 = 24;
 
-impl Wavefronts {
-    /// Uploads a map to the device.
-    ///
-    /// # Errors
-    /// [`SearchError::Gpu`].
-    pub fn grid(gpu: &Gpu, grid: Grid) -> Result<Self, SearchError> {
-        Self::new(gpu, grid)
-    }
-}
-
-impl Wavefronts<Guided> {
-    /// Uploads a graph to the device. A heuristic is not needed here.
+impl<S: Space> Wavefronts<S> {
+    /// Uploads a map ([`Grid`]) or a graph ([`Guided`]) to the device. A heuristic is not needed here.
     ///
     /// # Errors
     /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: a vertex with
     /// more than 64 arcs is split into several.
-    pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
-        Self::new(gpu, graph.into())
-    }
-}
-
-impl<S: Space> Wavefronts<S> {
-    fn new(gpu: &Gpu, space: S) -> Result<Self, SearchError> {
-        let map = space.front_map(gpu)?;
-        Ok(Self { gpu: gpu.clone(), space, map, band: None, rows: None })
-    }
-
-    /// The same with another width of the bands, in units of cost. Only the speed changes.
-    #[must_use]
-    pub fn with_band(self, band: u32) -> Self {
-        Self { band: Some(band), ..self }
-    }
-
-    /// The same with at most `rows` sources at once instead of the default number. Each source
-    /// takes 24 bytes for each cell.
-    #[must_use]
-    pub fn with_rows(self, rows: u32) -> Self {
-        Self { rows: Some(rows), ..self }
+    pub fn new(gpu: &Gpu, map: S, options: WavefrontOptions) -> Result<Self, SearchError> {
+        let front_map = map.front_map(gpu)?;
+        Ok(Self { gpu: gpu.clone(), space: map, map: front_map, options })
     }
 
     /// The map, or the graph.
@@ -280,7 +252,7 @@ impl<S: Space> Wavefronts<S> {
             return Err(GpuError::TooLarge { what, needed, limit }.into());
         }
         let fits = (limit / needed.max(1)).min(u64::from(u32::MAX) / (4 * cells.max(1)));
-        let wanted = self.rows.map_or(bytes / (ENTRY * cells.max(1)), u64::from).max(1);
+        let wanted = self.options.rows.map_or(bytes / (ENTRY * cells.max(1)), u64::from).max(1);
         let rows = wanted.min(fits).min(rows as u64).max(1);
         Ok(u32::try_from(rows).unwrap_or(u32::MAX))
     }
@@ -325,7 +297,7 @@ impl<S: Space> Wavefronts<S> {
                 slots: length,
                 capacity: at_once * self.map.cells(),
                 steps: memory.slice,
-                delta: self.band.unwrap_or(self.space.front_band()),
+                delta: self.options.band.unwrap_or(self.space.front_band()),
                 drain: u32::try_from(first).expect("a row's number"),
                 ..Work::default()
             };

@@ -10,7 +10,7 @@ use super::{Graph, Heuristic, SearchError};
 use crate::gpu::{Buffer, Gpu, Source};
 use crate::shaders;
 
-/// A graph and a heuristic: the search space of [`Engine::graph`](super::Engine::graph).
+/// A graph and a heuristic: the search space of [`Engine`](super::Engine).
 #[derive(Debug, Clone)]
 pub struct Guided {
     graph: Arc<Graph>,

@@ -32,7 +32,7 @@ use crate::gpu::Source;
 /// ```
 /// use std::sync::Arc;
 /// use eventhorizon::gpu::{Gpu, Source};
-/// use eventhorizon::search::{Engine, Graph, Guided, Heuristic};
+/// use eventhorizon::search::{Engine, Graph, Guided, Heuristic, Options};
 ///
 /// /// Vertices in a row, each arc of weight 2 or more.
 /// #[derive(Debug)]
@@ -52,7 +52,7 @@ use crate::gpu::Source;
 /// let arcs: Vec<_> = (0..99).flat_map(|vertex| [(vertex, vertex + 1, 2), (vertex + 1, vertex, 3)]).collect();
 /// let graph = Guided::new(Graph::new(100, &arcs)?, Arc::new(Row));
 /// graph.check(&[7, 93])?;
-/// let engine = Engine::graph(&Gpu::new()?, graph)?.with_paths();
+/// let engine = Engine::new(&Gpu::new()?, graph, Options::default().paths(true))?;
 /// let found = engine.run(&[(50, 60), (60, 50)])?;
 /// assert_eq!((found.outcomes()[0].cost, found.outcomes()[1].cost), (Some(20), Some(30)));
 /// assert_eq!(found.outcomes()[0].expanded, 0); // all estimates on the route are the cost of the path

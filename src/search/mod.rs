@@ -9,13 +9,13 @@
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
-//! use eventhorizon::search::{Engine, Grid};
+//! use eventhorizon::search::{Engine, Grid, Options};
 //! use glam::UVec2;
 //!
 //! let gpu = Gpu::new()?;
 //! let grid = Grid::random(64, 0.1, 1)?;
 //! let searches = grid.random_searches(100, 2);
-//! let engine = Engine::grid(&gpu, grid)?.with_paths();
+//! let engine = Engine::new(&gpu, grid, Options::default().paths(true))?;
 //! let results = engine.run(&searches)?;
 //! for (search, (start, goal)) in searches.iter().enumerate() {
 //!     let Some(cost) = results.outcomes()[search].cost else { continue };
@@ -72,7 +72,7 @@
 //!
 //! # Graphs
 //!
-//! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine::graph`] searches it,
+//! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine`] searches it,
 //! by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any number
 //! of arcs: a step reads four of them.
 //!
@@ -106,8 +106,10 @@ mod heuristic;
 mod limits;
 mod mapping;
 mod memory;
+mod options;
 pub mod reference;
 mod results;
+mod run;
 mod space;
 
 pub use all_pairs::AllPairs;
@@ -125,7 +127,9 @@ pub use limits::MAX_SIDE;
 pub use mapping::{Mapping, UnknownMapping};
 #[doc(hidden)]
 pub use memory::kernels;
+pub use options::{Options, WavefrontOptions};
 pub use results::{Outcome, Results};
+pub use run::SearchRun;
 pub use space::{Cell, Space};
 
 /// Runs the programs of the guide as tests.

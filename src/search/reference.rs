@@ -218,7 +218,7 @@ impl<'s, S: Space> AStar<'s, S> {
 }
 
 /// Runs a list of searches one after the other on one core, with the results and errors of
-/// [`Engine::run_watched`](super::Engine::run_watched), and with paths if `paths` is true. It calls
+/// [`SearchRun::run`](super::SearchRun::run), and with paths if `paths` is true. It calls
 /// `watch` now and then with the number of finished searches.
 ///
 /// # Errors

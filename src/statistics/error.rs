@@ -1,5 +1,6 @@
 //! Errors of designs, samples and analyses.
 
+use crate::ErrorKind;
 use crate::text::count;
 
 /// An error of the statistics and of the designs of experiments.
@@ -284,5 +285,17 @@ pub enum AnalysisError {
 }
 
 crate::text::debug_is_display!(AnalysisError);
+
+impl AnalysisError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Csv(error) if error.is_io_error() => ErrorKind::Io,
+            Self::Plot { .. } => ErrorKind::Io,
+            Self::OutputField { .. } | Self::FactorType { .. } => ErrorKind::Model,
+            _ => ErrorKind::Usage,
+        }
+    }
+}
 
 pub(crate) type Result<T> = std::result::Result<T, AnalysisError>;

@@ -5,9 +5,7 @@
 
 use std::time::Duration;
 
-use eventhorizon::facility::{
-    self, Backend, Distribution, Network, SavedStudy, Station, Study, StudyAutosave,
-};
+use eventhorizon::facility::{self, Distribution, Network, SavedStudy, Station, Study, StudyAutosave};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Until};
@@ -50,9 +48,9 @@ fn small_network() -> Network {
 /// A saved study.
 pub fn saved_study() -> Vec<u8> {
     let path = std::env::temp_dir().join(format!("eventhorizon-hostile-{}", std::process::id()));
-    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&path, Duration::MAX)) };
+    let keep = StudyAutosave::default().to(Autosave::new(&path, Duration::MAX));
     let facility = small_network().compile().expect("a sound network");
-    facility.study_saving(&study(), Backend::Cpu, keep, |_, _| {}).expect("a sound study");
+    facility.study(&study()).save(keep).run().expect("a sound study");
     let bytes = std::fs::read(&path).expect("it was written");
     let _ = std::fs::remove_file(path);
     bytes
@@ -63,8 +61,8 @@ pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
         if let Ok(saved) = SavedStudy::from_bytes(bytes.clone()) {
             let facility = small_network().compile().expect("a sound network");
-            let keep = StudyAutosave { from: Some(&saved), to: None };
-            let _ = facility.study_saving(&study(), Backend::Cpu, keep, |_, _| {});
+            let keep = StudyAutosave::default().from(&saved);
+            let _ = facility.study(&study()).save(keep).run();
         }
         if let Ok(checkpoint) = Checkpoint::from_bytes(bytes) {
             assert_eq!(

@@ -2,7 +2,7 @@
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::random::Stream;
-use eventhorizon::search::{Engine, Grid};
+use eventhorizon::search::{Engine, Grid, Options};
 use glam::UVec2;
 use wasm_bindgen::prelude::*;
 
@@ -58,7 +58,7 @@ impl Maze {
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
         let side = (if slow { side / 2 } else { side }).clamp(9, 511) | 1;
         let grid = Grid::new(side, side, carve(side, seed)).map_err(reported)?;
-        let engine = Engine::grid(&gpu, grid).map_err(reported)?.with_paths();
+        let engine = Engine::new(&gpu, grid, Options::default().paths(true)).map_err(reported)?;
         Ok(Self { engine, ways: vec![0; (side * side) as usize], rounds: 0, cells: 0.0 })
     }
 
@@ -67,7 +67,7 @@ impl Maze {
     pub async fn search(&mut self, count: u32) -> Result<Vec<f64>, JsError> {
         let searches: Vec<(UVec2, UVec2)> = self.engine.map().random_searches(count, self.rounds.into());
         self.rounds += 1;
-        let results = self.engine.run_async(&searches, |_| {}).await.map_err(reported)?;
+        let results = self.engine.searches(&searches).run_async().await.map_err(reported)?;
         self.ways.fill(0);
         let width = self.engine.map().width();
         for search in 0..searches.len() {

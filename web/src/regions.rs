@@ -63,8 +63,7 @@ impl Moving {
             boxes.each_ref().map(|boxes| boxes.iter().map(Box::region).collect::<Vec<_>>());
         let matcher = Matcher::new(&gpu);
         let regions = MovingRegions::new_async(&matcher, &subscriptions, &updates).await.map_err(reported)?;
-        let pairs =
-            regions.matches_async().await.map_err(reported)?.read_async(|_| {}).await.map_err(reported)?;
+        let pairs = regions.matches_async().await.map_err(reported)?.read_async().await.map_err(reported)?;
         let mut seen = vec![0; count as usize];
         pairs.iter().for_each(|pair| seen[pair[0] as usize] += 1);
         Ok(Self { regions, boxes, seen, pairs: pairs.len() as u64 })

@@ -2,7 +2,7 @@
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params};
-use eventhorizon::replication::{Design, Engine, Experiment, Observations};
+use eventhorizon::replication::{Design, Engine, Experiment, Observations, Options};
 use eventhorizon::statistics::theory;
 use wasm_bindgen::prelude::*;
 
@@ -47,7 +47,7 @@ impl Replications {
         let model = Mm1::default();
         let params = model.params(load, 1.0, clients).map_err(reported)?;
         let theory = theory::Mm1::new(load, 1.0).map_err(reported)?.time_in_queue_of_first(clients);
-        let engine = Engine::new(&gpu, model).map_err(reported)?;
+        let engine = Engine::new(&gpu, model, Options::default()).map_err(reported)?;
         Ok(Self { engine, params, theory, observations: None, fingerprint: 0, done: 0 })
     }
 
@@ -55,8 +55,13 @@ impl Replications {
     pub async fn more(&mut self, count: u32) -> Result<Estimate, JsError> {
         let end = self.done.saturating_add(count);
         let experiment = Experiment::new(Design::default(), end, SEED);
-        let results =
-            self.engine.run_range_async(&self.params, &experiment, self.done..end).await.map_err(reported)?;
+        let results = self
+            .engine
+            .experiment(&self.params, &experiment)
+            .range(self.done..end)
+            .run_async()
+            .await
+            .map_err(reported)?;
         self.done = end;
         self.fingerprint = self.fingerprint.wrapping_add(results.fingerprint);
         let new =

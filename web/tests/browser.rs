@@ -16,7 +16,7 @@ use eventhorizon::pdes::{
     Until,
 };
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
+use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
 use eventhorizon::search::{self, Grid, reference::AStar};
 use eventhorizon::time::{Resolution, Ticks};
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -87,12 +87,14 @@ async fn replications_have_the_fingerprint_of_the_cpu() {
     let model = Mm1::default();
     let params = model.params(0.9, 1.0, 500).unwrap();
     let experiment = Experiment::new(Design::default(), 300, 42);
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment).unwrap();
+    let expected =
+        CpuEngine::new(model, replication::Options::default()).unwrap().run(&params, &experiment).unwrap();
     // `mrip-mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
     assert_eq!(format!("{:016x}", expected.fingerprint), "e6ed59affc2f0afb");
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
-        let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
-        let found = engine.run_async(&params, &experiment, |_| {}).await.unwrap();
+        let options = replication::Options::default().mapping(mapping);
+        let mut engine = Engine::new(&gpu, model, options).unwrap();
+        let found = engine.experiment(&params, &experiment).run_async().await.unwrap();
         assert_eq!(found.fingerprint, expected.fingerprint, "{mapping}");
     }
 }
@@ -106,9 +108,10 @@ fn clinic() -> Facility {
 async fn a_network_has_the_fingerprint_of_the_cpu() {
     let gpu = adapter().await;
     let study = Study::new(8, 500.0, 50.0);
-    let place = Backend::Gpu(&gpu, EngineOptions::default().mapping(pdes::Mapping::Team));
-    let found = clinic().study_async(&study, place, |_, _| {}).await.unwrap();
-    let expected = clinic().study_async(&study, Backend::Cpu, |_, _| {}).await.unwrap();
+    let options = EngineOptions::default().mapping(pdes::Mapping::Team);
+    let found =
+        clinic().study(&study).backend(Backend::Gpu(&gpu)).options(options).run_async().await.unwrap();
+    let expected = clinic().study(&study).run_async().await.unwrap();
     // The native fingerprint of `network examples/networks/clinic.toml --replications 8 --until 500
     // --warm-up 50`.
     console_log!("network: {:016x}", found.fingerprint);
@@ -142,8 +145,7 @@ async fn matching_finds_the_same_pairs() {
         Algorithm::Auto,
     ] {
         assert_eq!(matcher.count_async(&s, &u, algorithm).await.unwrap(), expected.len() as u64);
-        let mut found =
-            matcher.find_async(&s, &u, algorithm).await.unwrap().read_async(|_| {}).await.unwrap();
+        let mut found = matcher.find_async(&s, &u, algorithm).await.unwrap().read_async().await.unwrap();
         found.sort_unstable();
         assert_eq!(found, expected, "{algorithm:?}");
     }
@@ -167,8 +169,8 @@ async fn searches_find_the_same_costs() {
     let searches = grid.random_searches(300, 5);
     let mut searcher = AStar::new(&grid);
     let expected: Vec<_> = searches.iter().map(|&(start, goal)| searcher.find(start, goal)).collect();
-    let engine = search::Engine::grid(&gpu, grid.clone()).unwrap();
-    let found = engine.run_async(&searches, |_| {}).await.unwrap();
+    let engine = search::Engine::new(&gpu, grid.clone(), search::Options::default()).unwrap();
+    let found = engine.searches(&searches).run_async().await.unwrap();
     // `search --random 64 --density 0.25 --searches 300 --seed 5` natively.
     assert_eq!(format!("{:016x}", found.fingerprint()), "fcaa6ac4c778bb6b");
     assert_eq!(found.outcomes(), expected);

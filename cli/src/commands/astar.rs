@@ -19,13 +19,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
 use eventhorizon::search::reference::{AStar, find_all};
 use eventhorizon::search::{
-    Engine, Grid, Guided, Mapping, Moves, Outcome, Results, ScenarioSearch, SearchError, Space, Terrain,
-    dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
+    Engine, Grid, Guided, Mapping, Moves, Options, Outcome, Results, ScenarioSearch, SearchError, Space,
+    Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
 };
 use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -184,8 +183,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         })
         .collect();
     let remedy = format!("write the weights of {path} in larger units");
-    let ran =
-        search_all(args, (&guided, &remedy), &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
+    let ran = search_all(args, (&guided, &remedy), &searches, mapping)?;
     let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
     let reported = print_report(args, &ran, ("graph", shape), &[]);
     let written = write_paths(args, ["search", "step", "vertex"], |file| {
@@ -210,12 +208,11 @@ struct SearchReport<S: Space> {
 
 /// Makes the searches on the device, or on the CPU without one. `remedy` says what to do if the
 /// cost of a path exceeds 32 bits.
-fn search_all<S: Space>(
+fn search_all<S: Space + Clone>(
     args: &Args,
     (space, remedy): (&S, &str),
     searches: &[(S::Cell, S::Cell)],
     mapping: Mapping,
-    engine: impl FnOnce(&Gpu) -> Result<Engine<S>, SearchError>,
 ) -> shared::Outcome<SearchReport<S>> {
     let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
         "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
@@ -230,12 +227,10 @@ fn search_all<S: Space>(
     };
     let ran = match args.place.gpu()? {
         Some(gpu) => {
-            let mut engine = engine(&gpu)?.with_mapping(mapping);
-            if wants_paths {
-                engine = engine.with_paths();
-            }
+            let options = Options::default().mapping(mapping).paths(wants_paths);
+            let engine = Engine::new(&gpu, space.clone(), options)?;
             let begun = Instant::now();
-            let found = engine.run_watched(searches, |over| bar.set_position(over)).map_err(dear)?;
+            let found = engine.searches(searches).watch(|over| bar.set_position(over)).run().map_err(dear)?;
             let seconds = begun.elapsed().as_secs_f64();
             let queue = match engine.mapping() {
                 Mapping::Thread(design) => design.name(),
@@ -330,7 +325,7 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
         Some(_) => scenario.iter().map(|search| (search.start, search.goal)).collect(),
     };
     let remedy = "choose smaller costs, such as --costs 70,99";
-    let ran = search_all(args, (&grid, remedy), &searches, mapping, |gpu| Engine::grid(gpu, grid.clone()))?;
+    let ran = search_all(args, (&grid, remedy), &searches, mapping)?;
     let found = &ran.found;
 
     let wrong = wrong_lengths(&grid, &scenario, found.outcomes());

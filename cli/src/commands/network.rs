@@ -189,21 +189,17 @@ pub fn run(args: &Args) -> Outcome<()> {
         true => facility.settles(!args.seed, until, PILOTS)?,
         false => warm_up,
     };
-    let study = Study {
-        seed: args.seed,
-        details: args.quantiles,
-        level: args.runs.level,
-        stopping: args.runs.stopping()?,
-        room: args.room,
-        ..Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
-    };
+    let study = Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
+        .seed(args.seed)
+        .details(args.quantiles)
+        .level(args.runs.level)
+        .stopping(args.runs.stopping()?)
+        .room(args.room);
 
     let gpu = args.place.hardware()?;
     // Both engines give the same bits: this choice changes only the time.
-    let place = match &gpu {
-        Some(gpu) => Backend::Gpu(gpu, EngineOptions::default().mapping(args.mapping)),
-        None => Backend::Cpu,
-    };
+    let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
+    let options = EngineOptions::default().mapping(args.mapping);
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let watch = |runs: usize, events: u64| {
         bar.set_message(format!("{runs} replications, {events} events"));
@@ -213,19 +209,24 @@ pub fn run(args: &Args) -> Outcome<()> {
     // Traces take a run of their own. It comes first, so that an invalid request fails before other
     // work is done.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
-    let visits = match follow.map(|follow| facility.trace(&study, follow, place)) {
+    let visits = match follow.map(|follow| facility.trace(&study, follow, backend)) {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
     let every = shared::every(args.every);
     let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
-    let keep = StudyAutosave { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
+    let keep = StudyAutosave::default().from(saved.as_ref()).to(args.checkpoint.as_ref().map(autosave));
     let mut report = match args.batches {
-        Some(batches) => facility.long_run_saving(&study, batches, place, keep, |progress: &Progress| {
-            bar.set_message(format!("{} events", progress.events));
-            shared::watch()
-        }),
-        None => facility.study_saving(&study, place, keep, watch),
+        Some(batches) => facility
+            .long_run(&study, batches)
+            .backend(backend)
+            .save(keep)
+            .watch(|progress: &Progress| {
+                bar.set_message(format!("{} events", progress.events));
+                shared::watch()
+            })
+            .run(),
+        None => facility.study(&study).backend(backend).options(options).save(keep).watch(watch).run(),
     }?;
     bar.finish_and_clear();
     if !args.only.is_empty() {

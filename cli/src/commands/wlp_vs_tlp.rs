@@ -17,7 +17,9 @@ use std::time::Instant;
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Pi, PiParams, Walk, WalkParams};
-use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Model as _, ReferenceModel};
+use eventhorizon::replication::{
+    self, CpuEngine, Design, Engine, Experiment, Mapping, Model as _, ReferenceModel,
+};
 use plotters::prelude::*;
 
 use crate::shared::{self, Outcome};
@@ -64,7 +66,7 @@ fn curves<M: ReferenceModel + Copy + Sync>(
     sizes: &[u32],
 ) -> Outcome<Vec<Curve>> {
     let experiment = |replications| Experiment::new(Design::default(), replications, 2011);
-    let cpu = CpuEngine::new(model)?;
+    let cpu = CpuEngine::new(model, replication::Options::default())?;
     let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let mut seconds = Vec::new();
     for &size in sizes {
@@ -82,7 +84,7 @@ fn curves<M: ReferenceModel + Copy + Sync>(
     for (name, mapping) in
         [("GPU, one subgroup each (WLP)", Mapping::Warp), ("GPU, one thread each (TLP)", Mapping::Thread)]
     {
-        let mut engine = Engine::new(gpu, model)?.with_mapping(mapping);
+        let mut engine = Engine::new(gpu, model, replication::Options::default().mapping(mapping))?;
         // This run compiles the kernel and tunes the length of slices.
         engine.run(params, &experiment(*sizes.last().unwrap_or(&1)))?;
         let mut seconds = Vec::new();

@@ -125,51 +125,43 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 
 /// Returns 2 for invalid input and 1 for a run that failed.
 fn code(error: &(dyn Error + 'static)) -> u8 {
-    let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
-        (Some(error), _) => is_asked(error),
-        (_, Some(ReplicationError::Gpu(error))) => is_wrong_wgsl(error),
-        (_, Some(ReplicationError::Cut)) => false,
-        (_, Some(_)) => true,
-        _ => {
-            error.is::<Usage>()
+    let asked = match kind(error) {
+        Some(kind) => matches!(kind, eventhorizon::ErrorKind::Usage | eventhorizon::ErrorKind::Model),
+        None => {
+            error.downcast_ref().is_some_and(is_asked)
+                || error.is::<Usage>()
                 || error.is::<ModelError>()
                 || error.is::<PholdError>()
                 || error.downcast_ref().is_some_and(refused)
                 || error.is::<TimeError>()
-                || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
-                || error.downcast_ref().is_some_and(|error: &FacilityError| {
-                    use FacilityError as F;
-                    matches!(error, F::Checkpoint(error) if refused(error))
-                        || !matches!(
-                            error,
-                            F::Simulation(_)
-                                | F::Checkpoint(_)
-                                | F::Fault { .. }
-                                | F::LineFull { .. }
-                                | F::Deadlock { .. }
-                                | F::Little { .. }
-                                | F::Plot { .. }
-                                | F::Write(_)
-                        )
-                })
                 || error.downcast_ref().is_some_and(is_of_description)
-                || error.is::<AnalysisError>()
-                || error.downcast_ref().is_some_and(|error: &SearchError| {
-                    use SearchError as F;
-                    !matches!(error, F::Gpu(_) | F::OpenList { .. } | F::Cut | F::Overflow { .. })
-                })
                 || matches!(
                     error.downcast_ref(),
                     Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
                 )
                 || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if is_asked(error))
-                || matches!(
-                    error.downcast_ref(),
-                    Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })
-                )
         }
     };
     if asked { 2 } else { 1 }
+}
+
+/// The kind of a library error; none of `pdes` and `hybrid`.
+fn kind(error: &(dyn Error + 'static)) -> Option<eventhorizon::ErrorKind> {
+    macro_rules! kind_of {
+        ($($error:ty),*) => {
+            None$(.or_else(|| error.downcast_ref().map(<$error>::kind)))*
+        };
+    }
+    kind_of!(
+        GpuError,
+        LinkError,
+        AnalysisError,
+        ReplicationError,
+        FacilityError,
+        FelError,
+        SearchError,
+        MatchingError
+    )
 }
 
 /// Whether a run failed because its input is invalid.

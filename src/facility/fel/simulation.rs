@@ -1,6 +1,8 @@
 //! Park and Fishwick's method on a device. `shaders/facility/event_list.wgsl` describes it.
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::ops::ControlFlow;
 
 use web_time::Instant;
 
@@ -186,32 +188,18 @@ impl FelSimulation {
     /// [`FelError::Stuck`], and errors of the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
-        self.run_watched(until, |_| {})
+        self.until(until).run()
     }
 
-    /// The same as [`FelSimulation::run`], and reports after each submission the time it reached.
-    /// If `watch` returns [`ControlFlow::Break`](std::ops::ControlFlow), the run ends with the
-    /// current iteration and can be continued from there.
-    ///
-    /// # Errors
-    /// As [`FelSimulation::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_watched<V: Verdict>(
-        &mut self,
-        until: Ticks,
-        watch: impl FnMut(Ticks) -> V,
-    ) -> Result<Ticks, FelError> {
-        pollster::block_on(self.run_async(until, watch))
+    /// Describes a run of all events before `until`.
+    pub fn until(&mut self, until: Ticks) -> FelRun<'_> {
+        FelRun { simulation: self, until, watch: |_| {} }
     }
 
-    /// The same as [`FelSimulation::run_watched`], without blocking.
-    ///
-    /// # Errors
-    /// As [`FelSimulation::run`].
-    pub async fn run_async<V: Verdict>(
+    async fn advance(
         &mut self,
         until: Ticks,
-        mut watch: impl FnMut(Ticks) -> V,
+        mut watch: impl FnMut(Ticks) -> ControlFlow<()>,
     ) -> Result<Ticks, FelError> {
         let gpu = &self.gpu;
         // Times are sums of ticks that must not wrap.
@@ -248,7 +236,7 @@ impl FelSimulation {
             }
             // A run that its watcher ends has reached the events of this time.
             self.time = if [STOP_NOT, STOP_STUCK].contains(&stop) { now } else { self.params.until };
-            ended |= watch(now).flow().is_break();
+            ended |= watch(now).is_break();
             (last, before) = (Instant::now(), Some(done));
         }
         if stuck {
@@ -293,6 +281,64 @@ impl FelSimulation {
         Ok(FelResults { time, facilities: rows.chunks_exact(2).zip(&times).map(facility).collect() })
     }
 }
+
+/// A run of the events before a time, which [`run`](Self::run) or [`run_async`](Self::run_async)
+/// starts: made by [`FelSimulation::until`].
+///
+/// ```
+/// use eventhorizon::facility::{FelNetwork, FelSimulation};
+/// use eventhorizon::gpu::Gpu;
+/// use eventhorizon::time::Ticks;
+///
+/// let network = FelNetwork::torus(8, 8, 64, Ticks::new(1000))?;
+/// let mut simulation = FelSimulation::new(&Gpu::new()?, &network, 42, Ticks::new(100))?;
+/// let mut submissions = 0;
+/// let end = simulation.until(Ticks::new(10_000)).watch(|_| submissions += 1).run()?;
+/// assert!(end == Ticks::new(10_000) && submissions > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a run starts with `run` or `run_async`"]
+pub struct FelRun<'r, W = fn(Ticks)> {
+    simulation: &'r mut FelSimulation,
+    until: Ticks,
+    watch: W,
+}
+
+impl<'r, W> FelRun<'r, W> {
+    /// Calls `watch` after each submission with the time that the run has reached. Where it returns
+    /// [`ControlFlow::Break`], the run ends with the iteration that it has come to, and another one
+    /// can continue from there.
+    pub fn watch<V: Verdict, F: FnMut(Ticks) -> V>(self, watch: F) -> FelRun<'r, F> {
+        FelRun { simulation: self.simulation, until: self.until, watch }
+    }
+}
+
+impl<V: Verdict, W: FnMut(Ticks) -> V> FelRun<'_, W> {
+    /// Executes the events. Returns the time that the run has reached.
+    ///
+    /// # Errors
+    /// [`FelError::Stuck`], and where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(self) -> Result<Ticks, FelError> {
+        pollster::block_on(self.run_async())
+    }
+
+    /// [`FelRun::run`] without blocking.
+    ///
+    /// # Errors
+    /// As [`FelRun::run`].
+    pub async fn run_async(self) -> Result<Ticks, FelError> {
+        let Self { simulation, until, mut watch } = self;
+        simulation.advance(until, |time| watch(time).flow()).await
+    }
+}
+
+impl<W> fmt::Debug for FelRun<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FelRun").field("until", &self.until).finish_non_exhaustive()
+    }
+}
+
 fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
     let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
     let recipe = |entry, files: &[&'static str]| {

@@ -17,7 +17,7 @@ impl<M: Model> Engine<M> {
         work: Work,
     ) -> Result<MappingChoice, ReplicationError> {
         let without_trial = |mapping, why| Ok(MappingChoice { mapping, why, speeds: Vec::new() });
-        match (self.mapping, self.fastest.get(&size(work.jobs()))) {
+        match (self.options.mapping, self.fastest.get(&size(work.jobs()))) {
             (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, ChoiceReason::Many),
             (Mapping::Auto, Some(known)) => Ok(known.clone()),
             (Mapping::Auto, None) => self.try_mappings(given, work, ChoiceReason::Fastest).await,
@@ -41,7 +41,7 @@ impl<M: Model> Engine<M> {
         }
         // With its own bound a cooperative run could fail other replications, and a trial must not
         // change results.
-        if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
+        if self.model.team_source().is_some() && self.options.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
         let mut chosen = MappingChoice { mapping: Mapping::Thread, why, speeds: Vec::new() };
@@ -100,7 +100,9 @@ mod tests {
     use super::{LOOKS, tuner};
     use crate::gpu::Gpu;
     use crate::models::{Mm1, Workshop, WorkshopParams};
-    use crate::replication::{ChoiceReason, CpuEngine, Design, Engine, Experiment, Mapping, MappingChoice};
+    use crate::replication::{
+        ChoiceReason, CpuEngine, Design, Engine, Experiment, Mapping, MappingChoice, Options,
+    };
 
     #[test]
     fn teams_of_a_processor_have_to_be_much_faster() {
@@ -129,11 +131,11 @@ mod tests {
         let model = Mm1::default();
         let params = model.params(0.8, 1.0, 41).unwrap();
         let experiment = Experiment::new(Design::default(), 9, 5);
-        let mut engine = Engine::new(&Gpu::for_test(), model).unwrap();
+        let mut engine = Engine::new(&Gpu::for_test(), model, Options::default()).unwrap();
         let found =
             MappingChoice { mapping: Mapping::Cooperative, why: ChoiceReason::Fastest, speeds: Vec::new() };
         engine.fastest.insert(size(9), found);
-        let mut engine = engine.with_max_steps(5);
+        let mut engine = engine.with_options(Options::default().max_steps(5));
         let seen = engine.run(&params, &experiment).unwrap();
         assert_eq!(seen.observations[0].failures().len(), 9);
         assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Cooperative));
@@ -145,9 +147,10 @@ mod tests {
     fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
         let params = WorkshopParams { jobs: 3000, operation: 1000 };
         let experiment = Experiment::new(Design::default(), 40, 5);
-        let expected = CpuEngine::new(Workshop).unwrap().run(&params, &experiment).unwrap();
+        let expected =
+            CpuEngine::new(Workshop, Options::default()).unwrap().run(&params, &experiment).unwrap();
         for mapping in [Mapping::Warp, Mapping::Thread] {
-            let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop).unwrap();
+            let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop, Options::default()).unwrap();
             // Faster than any real mapping.
             let promised =
                 MappingChoice { mapping, why: ChoiceReason::Fastest, speeds: vec![(mapping, f64::INFINITY)] };

@@ -1,5 +1,7 @@
 //! Runs a list of searches on the device: dispatches, their results, and paths.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 use web_time::Instant;
 
@@ -19,14 +21,14 @@ const MOST_STEPS: u32 = 1 << 17;
 const WALK_STEPS: u32 = 2048;
 impl<S: Space> Engine<S> {
     /// Runs searches, list by list.
-    pub(super) async fn run_with(
+    pub(in crate::search) async fn run_with(
         &self,
         kept: &mut WarmMemory,
         searches: &[(S::Cell, S::Cell)],
-        mut watch: impl FnMut(u64),
+        mut watch: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Results<S::Cell>, SearchError> {
         let shape = self.shape()?;
-        if self.paths {
+        if self.options.paths {
             self.space.check_paths()?;
             if kept.walked.is_none() {
                 kept.walked = Some(self.space.walk_map(&self.gpu)?);
@@ -40,14 +42,14 @@ impl<S: Space> Engine<S> {
             let mut run =
                 Run { engine: self, shape, kept: &mut *kept, first, over: first as u64, watch: &mut watch };
             let (records, some) = run.list(list).await?;
-            let count = self.count;
+            let count = self.options.count;
             outcomes.par_extend(records.par_iter().map(|record| Outcome {
                 cost: (record.status == FOUND).then_some(record.cost),
                 expanded: if count { record.expanded } else { 0 },
             }));
             paths.extend(some);
         }
-        Ok(Results::from_places(searches, outcomes, self.paths.then_some(paths)))
+        Ok(Results::from_places(searches, outcomes, self.options.paths.then_some(paths)))
     }
 }
 
@@ -63,7 +65,7 @@ struct Run<'r, S, F> {
     watch: &'r mut F,
 }
 
-impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
+impl<S: Space, F: FnMut(u64) -> ControlFlow<()>> Run<'_, S, F> {
     /// The records of a list, and its paths if they are wanted.
     async fn list(&mut self, list: &[[u32; 2]]) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let space = &self.engine.space;
@@ -122,10 +124,10 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
             return Ok(memory);
         }
         let cells = engine.space.count();
-        let room = match engine.paths {
+        let room = match engine.options.paths {
             true => {
                 let most = u32::try_from(engine.gpu.max_buffer_bytes() / 4).unwrap_or(u32::MAX);
-                engine.path_room.min(most).max(cells)
+                engine.options.path_room.min(most).max(cells)
             }
             false => 0,
         };
@@ -158,9 +160,9 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
             capacity,
             stride: u32::try_from(self.shape.open.items(capacity)).expect("an open list fits a binding"),
             steps: 0,
-            all_paths: engine.paths.into(),
-            count: engine.count.into(),
-            delta: engine.band.unwrap_or(engine.space.usual_band()),
+            all_paths: engine.options.paths.into(),
+            count: engine.options.count.into(),
+            delta: engine.options.band.unwrap_or(engine.space.usual_band()),
             path_room: memory
                 .paths
                 .as_ref()
@@ -174,7 +176,7 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
         memory.control.write(gpu, 0, &[Control::default()])?;
         let walked = self.kept.walked.get_or_insert_default();
         let (search, walk) = memory.plans(gpu, self.shape, (&engine.map, walked), &searches, &records)?;
-        let mut paths = vec![Vec::new(); if engine.paths { list.len() } else { 0 }];
+        let mut paths = vec![Vec::new(); if engine.options.paths { list.len() } else { 0 }];
         let usual_steps = if self.shape.open == OpenList::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);
         let mut pace = self.kept.pace.take().unwrap_or_else(|| Pace::new(MOST_STEPS));
@@ -216,9 +218,12 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
                         .await?;
             }
             self.over = begun_with + u64::from(control.ended);
-            (self.watch)(self.over);
+            let flow = (self.watch)(self.over);
             if control.ended >= work.searches {
                 break;
+            }
+            if flow.is_break() {
+                return Err(SearchError::Stopped);
             }
         }
         if let (Some(walk), Some(buffer)) = (&walk, &memory.paths) {

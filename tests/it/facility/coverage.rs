@@ -7,9 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use eventhorizon::facility::{
-    Backend, Distribution, Facility, Measure, Network, Report, Source, Station, Study,
-};
+use eventhorizon::facility::{Distribution, Facility, Measure, Network, Report, Source, Station, Study};
 use eventhorizon::statistics::{Budget, Precision, Stopping};
 use rayon::prelude::*;
 
@@ -79,16 +77,14 @@ fn kind(measure: Measure) -> &'static str {
 
 fn made(facility: &Facility, setting: &Setting, seed: u64) -> Report {
     let &Setting { method, until, warm_up, quantiles, .. } = setting;
-    let study = Study { seed, details: quantiles, ..Study::new(1, until, warm_up) };
+    let study = Study::new(1, until, warm_up).seed(seed).details(quantiles);
     let report = match method {
-        Method::Batches(batches) => facility.long_run(&study, batches, Backend::Cpu),
-        Method::Replications(replications) => {
-            facility.study(&Study { replications, ..study }, Backend::Cpu, |_, _| {})
-        }
+        Method::Batches(batches) => facility.long_run(&study, batches).run(),
+        Method::Replications(replications) => facility.study(&study.replications(replications)).run(),
         Method::Precision(share) => {
             let budget = Budget { replications: Some(100_000), ..Budget::default() };
             let stopping = Some(Stopping::new(Precision::relative(share), budget));
-            facility.study(&Study { stopping, ..study }, Backend::Cpu, |_, _| {})
+            facility.study(&study.stopping(stopping)).run()
         }
     };
     report.unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", setting.network))

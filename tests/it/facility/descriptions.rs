@@ -1,8 +1,7 @@
 //! Valid descriptions, and errors in invalid ones.
 
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Route, Source, Station,
-    Study,
+    Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Route, Source, Station, Study,
 };
 
 use super::{shipped, shipped_one};
@@ -51,7 +50,7 @@ fn what_depends_on_the_order_of_classes_is_not_told_as_theory() {
     )
     .unwrap();
     let study = Study::new(4, 200.0, 20.0);
-    let report = network.compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let report = network.compile().unwrap().study(&study).run().unwrap();
     let throughput = |node, class| report.row(node, Some(class), Measure::Throughput).unwrap();
     assert_eq!(throughput("a", "a").theory, Some(0.5));
     assert!((throughput("x", "a").mean.unwrap() - 0.5).abs() < 0.02);
@@ -251,15 +250,15 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
         .source("in", Source::new(Distribution::Exponential(0.5), "server"))
         .station("server", Station::new(EXPONENTIAL, "out"))
         .sink("out");
-    let study = Study { room: 1000, ..Study::new(2, 5000.0, 0.0) };
+    let study = Study::new(2, 5000.0, 0.0).room(1000);
     let facility = flooded.compile_unstable().unwrap();
-    let error = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&study).run().unwrap_err();
     assert!(
         matches!(&error, FacilityError::LineFull { node, room: 1000, replication: 0 } if node == "server"),
         "{error}"
     );
     // There is no steady state to compare with, but arrivals are.
-    let report = facility.study(&Study::new(4, 50.0, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(4, 50.0, 0.0)).run().unwrap();
     let known: Vec<_> = report.results.iter().filter(|row| row.theory.is_some()).collect();
     assert!(known.len() == 1 && known[0].node == "in", "{known:?}");
     // Customers that do not wait for ever, or are lost, cause no instability.
@@ -271,7 +270,7 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
             .source("in", Source::new(Distribution::Exponential(0.5), "server"))
             .station("server", station)
             .sink("out");
-        network.compile().unwrap().study(&Study::new(2, 50.0, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+        network.compile().unwrap().study(&Study::new(2, 50.0, 0.0)).run().unwrap();
     }
 }
 
@@ -330,11 +329,11 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
 #[test]
 fn studies_that_observe_nothing_are_refused() {
     let facility = right().compile().unwrap();
-    let error = facility.study(&Study::new(2, 10.0, 10.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(2, 10.0, 10.0)).run().unwrap_err();
     assert!(matches!(error, FacilityError::WarmUp { .. }), "{error}");
-    let error = facility.study(&Study::new(0, 10.0, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(0, 10.0, 1.0)).run().unwrap_err();
     assert!(matches!(error, FacilityError::Analysis(_)), "{error}");
-    let error = facility.study(&Study::new(2, f64::NAN, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(2, f64::NAN, 1.0)).run().unwrap_err();
     assert!(matches!(error, FacilityError::Time { .. }), "{error}");
 }
 
@@ -482,8 +481,7 @@ fn a_station_with_more_servers_than_anybody_counts_is_run() {
             Station::new(EXPONENTIAL, "out").with_servers(u32::MAX).with_patience(EXPONENTIAL),
         )
         .sink("out");
-    let report =
-        network.compile().unwrap().study(&Study::new(2, 20.0, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = network.compile().unwrap().study(&Study::new(2, 20.0, 0.0)).run().unwrap();
     // Formulas that sum over servers would take minutes, and memory for all of them.
     for node in ["server", "impatient"] {
         assert_eq!(report.row(node, Some("customer"), Measure::Wait).unwrap().theory, None);
@@ -495,7 +493,7 @@ fn refusals_say_what_is_meant() {
     // One station alone.
     let alone = Station::new(EXPONENTIAL, "s").with_capacity(1).blocking().with_population(1);
     let facility = Network::new("alone").station("s", alone).compile().unwrap();
-    let error = facility.study(&Study::new(1, 20.0, 0.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(1, 20.0, 0.0)).run().unwrap_err();
     assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`s`"), "{error}");
     assert!(!error.to_string().contains("each other"), "{error}");
     // A circle with an exit.

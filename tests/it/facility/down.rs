@@ -1,7 +1,6 @@
 //! Servers that serve, are down, blocked or idle.
 
 use eventhorizon::facility::{Backend, Distribution, Measure, Network, Report, Station, Study};
-use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
 
@@ -33,13 +32,13 @@ fn servers_that_are_down_are_not_busy() {
         for (warm_up, span, busy, down, held) in [(0.0, 40.0, 15.0, 8.0, 19.0), (14.0, 26.0, 13.0, 6.0, 15.0)]
         {
             let study = Study::new(2, 40.0, warm_up);
-            let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+            let report = facility.study(&study).run().unwrap();
             let all = span * f64::from(servers);
             near(value(&report, "s", Measure::Busy), busy / all);
             near(value(&report, "s", Measure::Down), down / span);
             near(value(&report, "s", Measure::Utilisation), held / all);
-            let place = Backend::Gpu(&gpu, EngineOptions::default());
-            let other = facility.study(&study, place, |_, _| {}).unwrap();
+            let place = Backend::Gpu(&gpu);
+            let other = facility.study(&study).backend(place).run().unwrap();
             assert_eq!((report.results, report.fingerprint), (other.results, other.fingerprint));
         }
     }
@@ -54,8 +53,8 @@ fn where_there_is_always_work_a_server_is_busy_or_down() {
         .with_breakdowns(exponential(20.0), exponential(5.0));
     let facility = Network::new("press").station("press", press).compile().unwrap();
     let study = Study::new(8, 400.0, 33.3);
-    let replications = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
-    let batches = facility.long_run(&study, 10, Backend::Cpu).unwrap();
+    let replications = facility.study(&study).run().unwrap();
+    let batches = facility.long_run(&study, 10).run().unwrap();
     for report in [replications, batches] {
         let [busy, down] = [Measure::Busy, Measure::Down].map(|measure| value(&report, "press", measure));
         near(busy + down, 1.0);
@@ -71,7 +70,7 @@ fn a_schedule_says_how_many_servers_are_down() {
          service = { constant = 1 }\nschedule = [{ lasts = 10, servers = 2 }, { lasts = 10, servers = 1 }]\n\
          breakdown = { up = { constant = 8 }, down = { constant = 4 } }\nto = \"out\"\n[sink.out]\n";
     let facility = Network::from_toml(text).unwrap().compile().unwrap();
-    let report = facility.study(&Study::new(2, 20.0, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(2, 20.0, 0.0)).run().unwrap();
     near(value(&report, "s", Measure::Down), 6.0 / 30.0);
     near(value(&report, "s", Measure::Busy), 0.0);
 }

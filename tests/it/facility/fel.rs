@@ -149,7 +149,7 @@ fn a_run_that_its_watcher_ends_goes_on_from_there() {
     let interval = Ticks::new(100);
     let mut simulation = FelSimulation::new(&gpu(), &network, 3, interval).unwrap();
     let end = Ticks::new(200_000);
-    let time = simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+    let time = simulation.until(end).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert!(time < end);
     let (early, mut reference) =
         (simulation.results().unwrap(), FelReference::new(&network, 3, interval).unwrap());

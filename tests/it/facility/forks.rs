@@ -139,13 +139,14 @@ fn room_for_those_who_were_parted_is_made_as_it_is_needed_and_shows_in_nothing()
     let gpu = gpu();
     let facility = within_each_other().compile().unwrap();
     let study = Study::new(3, 60.0, 6.0);
-    let expected = facility.clone().with_room(512).study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let expected = facility.clone().with_room(512).study(&study).run().unwrap();
     let options = EngineOptions::default().mapping(Mapping::Thread);
-    for place in [Backend::Cpu, Backend::Gpu(&gpu, options)] {
-        let found = facility.clone().with_room(4).study(&study, place, |_, _| {}).unwrap();
+    for backend in [Backend::Cpu, Backend::Gpu(&gpu)] {
+        let found =
+            facility.clone().with_room(4).study(&study).backend(backend).options(options).run().unwrap();
         assert_eq!(reported(&found), reported(&expected));
     }
-    let error = facility.study(&Study { room: 8, ..study }, Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&study.room(8)).run().unwrap_err();
     assert!(matches!(error, FacilityError::LineFull { node, .. } if node == "outer"));
 }
 
@@ -209,6 +210,6 @@ fn tasks_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named() 
     let mut fine = right(home(), &both);
     fine.ticks_per_unit = Some(1 << 20);
     let facility = fine.compile().unwrap();
-    let error = facility.study(&Study::new(2, 1e13, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = facility.study(&Study::new(2, 1e13, 1.0)).run().unwrap_err();
     assert!(matches!(error, FacilityError::Time { .. }), "{error}");
 }

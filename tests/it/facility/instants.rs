@@ -2,7 +2,6 @@
 //! hand.
 
 use eventhorizon::facility::{Backend, Follow, Measure, Network, Outcome, Study};
-use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
 
@@ -106,7 +105,7 @@ fn of_case(body: &str) -> Network {
 #[test]
 fn each_pair_of_events_at_one_instant_is_in_the_order_of_the_table() {
     let gpu = gpu();
-    for place in [Backend::Cpu, Backend::Gpu(&gpu, EngineOptions::default())] {
+    for place in [Backend::Cpu, Backend::Gpu(&gpu)] {
         for &(what, body, until, expected) in CASES {
             let facility = of_case(body).compile_unstable().unwrap();
             let visits = facility.trace(&Study::new(1, until, 0.0), Follow::first(100), place).unwrap();
@@ -137,7 +136,7 @@ fn an_unconnected_part_changes_nothing_of_the_rest() {
     let report = |text: &str| {
         let text = text.replace("warm_up = 100", "warm_up = 100\nticks_per_unit = 1048576");
         let facility = Network::from_toml(&text).unwrap().compile().unwrap();
-        facility.study(&Study::new(3, 1000.0, 100.0), Backend::Cpu, |_, _| {}).unwrap()
+        facility.study(&Study::new(3, 1000.0, 100.0)).run().unwrap()
     };
     let alone = report(include_str!("../../data/networks/alone.toml"));
     let more = report(include_str!("../../data/networks/with_unrelated_part.toml"));

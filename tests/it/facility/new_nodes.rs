@@ -3,8 +3,8 @@
 //! distribution of a Markov chain.
 
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Report, Route, Source,
-    Station, Study,
+    Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Report, Route, Source, Station,
+    Study,
 };
 
 use super::shipped_one;
@@ -15,7 +15,7 @@ pub(crate) fn exponential(mean: f64) -> Distribution {
 }
 
 pub(crate) fn studied(network: &Network, study: &Study) -> Report {
-    network.compile().unwrap().study(study, Backend::Cpu, |_, _| {}).unwrap()
+    network.compile().unwrap().study(study).run().unwrap()
 }
 
 /// Checks that an interval contains a value, with a margin.
@@ -65,7 +65,7 @@ fn of_servers_that_are_shared_only_means_count() {
                     .with_discipline(Discipline::Sharing),
             )
             .sink("out");
-        let report = studied(&network, &Study { seed: 3, ..Study::new(24, 4500.0, 500.0) });
+        let report = studied(&network, &Study::new(24, 4500.0, 500.0).seed(3));
         let (inside, all, furthest, which) = covered(&report);
         assert!(all >= 12 && furthest < 2.5 && inside * 4 >= all * 3, "{which}\n{report}");
         assert_eq!(
@@ -170,8 +170,7 @@ fn stations_that_wait_for_each_other_are_named() {
         .station("b", station("a"))
         .station("bystander", Station::new(exponential(1.0), "out"))
         .sink("out");
-    let error =
-        network.compile().unwrap().study(&Study::new(2, 100.0, 1.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = network.compile().unwrap().study(&Study::new(2, 100.0, 1.0)).run().unwrap_err();
     assert!(
         matches!(&error, FacilityError::Deadlock { nodes, replication: 0 } if nodes == "`a`, `b`"),
         "{error}"
@@ -190,7 +189,7 @@ fn stations_that_wait_for_each_other_are_named() {
             .station("b", patience.map_or(second.clone(), |time| second.with_patience(constant(time))))
     };
     let study = Study::new(1, 40.0, 0.0);
-    let error = network(None).compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap_err();
+    let error = network(None).compile().unwrap().study(&study).run().unwrap_err();
     assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`a`, `b`"), "{error}");
     studied(&network(Some(50.0)), &study);
     let report = studied(&network(Some(50.0)), &Study::new(1, 80.0, 0.0));
@@ -303,11 +302,7 @@ fn what_changes_with_time() {
             Station::new(Distribution::Constant(3.0), "out").with_schedule(&[(25.0, 1), (15.0, 0)]),
         )
         .sink("out");
-    let report = network
-        .compile_unstable()
-        .unwrap()
-        .study(&Study::new(2, 80.0, 0.0), Backend::Cpu, |_, _| {})
-        .unwrap();
+    let report = network.compile_unstable().unwrap().study(&Study::new(2, 80.0, 0.0)).run().unwrap();
     let row = |measure| report.row("desk", Some("customer"), measure).unwrap().mean.unwrap();
     // Arrivals at 10 … 70; those of 30 and 40 begin service at 40 and 43 (that of 70 waits until
     // the end).
@@ -315,11 +310,11 @@ fn what_changes_with_time() {
     assert_eq!(row(Measure::Utilisation), 18.0 / 50.0);
     // From 25 to 40 there is no server, so no share of servers can be busy.
     let facility = network.compile_unstable().unwrap();
-    let report = facility.study(&Study::new(2, 40.0, 25.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(2, 40.0, 25.0)).run().unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean, None);
     assert!(matches!(&report.warnings[..], [one] if one.contains("utilisation at `desk`")), "{report}");
     // No customer waits in the first of eight parts.
-    let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8, Backend::Cpu).unwrap();
+    let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8).run().unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Wait).unwrap().mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not told")), "{report}");
 }
@@ -333,7 +328,7 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
         .delay("long", Delay::new(Distribution::Constant(5000.0), "out"))
         .sink("out");
     network.ticks_per_unit = Some(1 << 20);
-    let report = studied(&network, &Study { details: true, ..Study::new(2, 20_000.0, 0.0) });
+    let report = studied(&network, &Study::new(2, 20_000.0, 0.0).details(true));
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap();
     assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "no customer waits");
     assert!(row("quick", Measure::SojournQuantile(50)).mean.unwrap() > 9e-6);
@@ -347,7 +342,7 @@ fn a_quantile_stands_beside_the_width_of_its_bin() {
         .source("in", Source::new(Distribution::Constant(2.0), "server"))
         .station("server", Station::new(Distribution::Constant(1.0), "out"))
         .sink("out");
-    let report = studied(&network, &Study { details: true, ..Study::new(2, 2000.0, 0.0) });
+    let report = studied(&network, &Study::new(2, 2000.0, 0.0).details(true));
     let row = |measure| report.row("server", Some("customer"), measure).unwrap();
     for percent in [50, 90, 95, 99] {
         let row = row(Measure::SojournQuantile(percent));
@@ -385,8 +380,8 @@ fn the_clock_of_shares_is_not_left() {
     let (until, study) = (2e8, Study::new(1, 2e8, 0.0));
     for error in [
         facility.settles(1, until, 1).unwrap_err(),
-        facility.study(&study, Backend::Cpu, |_, _| {}).unwrap_err(),
-        facility.long_run(&study, 20, Backend::Cpu).unwrap_err(),
+        facility.study(&study).run().unwrap_err(),
+        facility.long_run(&study, 20).run().unwrap_err(),
     ] {
         assert!(matches!(&error, FacilityError::Setting { node, .. } if node == "server"), "{error}");
     }
@@ -394,7 +389,7 @@ fn the_clock_of_shares_is_not_left() {
 
 #[test]
 fn distributions_are_told_to_their_bins() {
-    let study = Study { details: true, ..Study::new(24, 5000.0, 500.0) };
+    let study = Study::new(24, 5000.0, 500.0).details(true);
     let report = studied(&shipped_one("mm1"), &study);
     for percent in [50, 90] {
         let row = report.row("server", Some("customer"), Measure::SojournQuantile(percent)).unwrap();
@@ -419,7 +414,7 @@ fn distributions_are_told_to_their_bins() {
         .station("server", Station::new(Distribution::Constant(3.0), "out"))
         .delay("else", Delay::new(Distribution::Constant(1.0), "out"))
         .sink("out");
-    let report = studied(&network, &Study { details: true, ..Study::new(2, 210.0, 10.0) });
+    let report = studied(&network, &Study::new(2, 210.0, 10.0).details(true));
     let sojourn = |node, class, percent| {
         report.row(node, class, Measure::SojournQuantile(percent)).unwrap().mean.unwrap()
     };
@@ -443,12 +438,12 @@ fn a_long_run_by_batches() {
     let facility = shipped_one("mm1").compile().unwrap();
     let warm_up = facility.settles(5, 4000.0, 4).unwrap();
     assert!(warm_up <= 2000.0, "{warm_up}");
-    let report = facility.long_run(&Study::new(1, 60_000.0, warm_up.max(200.0)), 20, Backend::Cpu).unwrap();
+    let report = facility.long_run(&Study::new(1, 60_000.0, warm_up.max(200.0)), 20).run().unwrap();
     let (inside, all, furthest, which) = covered(&report);
     assert!(all >= 8 && furthest < 3.0 && inside * 3 >= all * 2, "{which}\n{report}");
     // The batches are parts of one run: the mean is that of the run.
-    let study = Study { seed: 1, ..Study::new(1, 60_000.0, warm_up.max(200.0)) };
-    let whole = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let study = Study::new(1, 60_000.0, warm_up.max(200.0)).seed(1);
+    let whole = facility.study(&study).run().unwrap();
     let number =
         |report: &Report| report.row("server", Some("customer"), Measure::Number).unwrap().mean.unwrap();
     assert!((number(&report) - number(&whole)).abs() < 1e-6, "{report}{whole}");
@@ -459,7 +454,7 @@ fn a_long_run_by_batches() {
         .sink("out");
     let error = flooded.compile_unstable().unwrap().settles(1, 300.0, 2).unwrap_err();
     assert!(matches!(&error, FacilityError::NotSettled { node, .. } if node == "server"), "{error}");
-    let error = facility.long_run(&Study::new(1, 100.0, 0.0), 3, Backend::Cpu).unwrap_err();
+    let error = facility.long_run(&Study::new(1, 100.0, 0.0), 3).run().unwrap_err();
     assert!(matches!(error, FacilityError::Analysis(_)), "{error}");
 }
 

@@ -295,7 +295,7 @@ fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
     mapped(&warm, ticks(until), mappings, &what);
     // Little's law and the flow from node to node, with and without a warm-up.
     for warm_up in [0.0, until / 3.0] {
-        facility.study(&Study::new(3, until, warm_up), Backend::Cpu, |_, _| {}).unwrap();
+        facility.study(&Study::new(3, until, warm_up)).run().unwrap();
     }
 }
 
@@ -330,25 +330,25 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let facility = shipped_one("clinic").compile().unwrap();
     let study = Study::new(70, 800.0, 100.0);
     let mut watched = (0, 0);
-    let cpu = facility.study(&study, Backend::Cpu, |runs, events| watched = (runs, events)).unwrap();
+    let cpu = facility.study(&study).watch(|runs, events| watched = (runs, events)).run().unwrap();
     assert_eq!(watched, (70, cpu.events), "progress is reported");
     let options = EngineOptions::default().mapping(Mapping::Thread);
-    let found = facility.study(&study, Backend::Gpu(&gpu, options), |_, _| {}).unwrap();
+    let found = facility.study(&study).backend(Backend::Gpu(&gpu)).options(options).run().unwrap();
     assert_eq!(reported(&found), reported(&cpu));
     assert_eq!((found.engine, cpu.engine), ("gpu", "cpu"));
 
     // Until the precision is reached.
     let precision = Precision::relative(0.2);
     let budget = Budget { replications: Some(2000), ..Budget::default() };
-    let study = Study { stopping: Some(Stopping::new(precision, budget)), ..study };
-    let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let study = study.stopping(Stopping::new(precision, budget));
+    let report = facility.study(&study).run().unwrap();
     assert_eq!(report.stopped, Some(Decision::Reached));
     assert!(report.replications >= 30);
     for row in report.results.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
         assert!(row.half_width.unwrap() <= 0.2 * row.mean.unwrap(), "{row:?}");
     }
     assert_eq!(
-        reported(&facility.study(&study, Backend::Gpu(&gpu, options), |_, _| {}).unwrap()),
+        reported(&facility.study(&study).backend(Backend::Gpu(&gpu)).options(options).run().unwrap()),
         reported(&report)
     );
 }
@@ -362,10 +362,11 @@ fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
         .sink("out");
     let facility = network.compile().unwrap();
     let study = Study::new(3, 300.0, 30.0);
-    let expected = facility.clone().with_room(4096).study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let expected = facility.clone().with_room(4096).study(&study).run().unwrap();
     let options = EngineOptions::default().mapping(Mapping::Thread);
-    for place in [Backend::Cpu, Backend::Gpu(&gpu, options)] {
-        let found = facility.clone().with_room(1).study(&study, place, |_, _| {}).unwrap();
+    for backend in [Backend::Cpu, Backend::Gpu(&gpu)] {
+        let found =
+            facility.clone().with_room(1).study(&study).backend(backend).options(options).run().unwrap();
         assert_eq!(reported(&found), reported(&expected));
     }
 }
@@ -392,8 +393,7 @@ fn who_came_first_is_served_first_however_many_wait() {
         "first come first served",
     );
     let row = |facility: &Facility, measure| {
-        let report =
-            facility.clone().with_room(1).study(&Study::new(2, 301.0, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+        let report = facility.clone().with_room(1).study(&Study::new(2, 301.0, 0.0)).run().unwrap();
         report.row("server", Some("customer"), measure).unwrap().mean.unwrap()
     };
     // Customer i (from 0 on) arrives at 1 + i, and is served from 1 + 3 i on: it waits 2 i. 100
@@ -407,7 +407,7 @@ fn who_came_first_is_served_first_however_many_wait() {
 #[test]
 fn a_report_is_a_table_csv_and_json() {
     let facility = shipped_one("mmck").compile().unwrap();
-    let report = facility.study(&Study::new(8, 50.0, 5.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(8, 50.0, 5.0)).run().unwrap();
     let table = report.to_string();
     assert!(table.contains("garage") && table.contains("utilisation") && table.contains("theory"), "{table}");
     let mut csv = Vec::new();

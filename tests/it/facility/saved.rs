@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use eventhorizon::facility::{Backend, Facility, FacilityError, Report, SavedStudy, Study, StudyAutosave};
 use eventhorizon::pdes::{
-    Autosave, Checkpoint, CheckpointError, CpuSimulation, EngineOptions, Model, Options, Simulation,
-    SimulationError, Until,
+    Autosave, Checkpoint, CheckpointError, CpuSimulation, Model, Options, Simulation, SimulationError, Until,
 };
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::{Budget, Precision, Stopping};
@@ -44,43 +43,36 @@ fn made(report: &Report) -> String {
 
 /// Makes a part of a study on one backend, and the rest on another.
 fn in_two(facility: &Facility, study: &Study, places: [Backend<'_>; 2], file: &OwnFile) -> Report {
-    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO).force(true)) };
+    let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::ZERO).force(true));
     let first = match places[0] {
         // After the first part.
-        Backend::Cpu => {
-            facility.study_saving(study, Backend::Cpu, keep, |_, _| ControlFlow::Break(())).unwrap()
-        }
+        Backend::Cpu => facility.study(study).save(keep).watch(|_, _| ControlFlow::Break(())).run().unwrap(),
         // Replications that share a device end together.
         device => {
-            let few = Study { replications: 30, stopping: None, ..*study };
-            facility.study_saving(&few, device, keep, |_, _| {}).unwrap()
+            let few = study.replications(30).stopping(None);
+            facility.study(&few).backend(device).save(keep).run().unwrap()
         }
     };
     let saved = SavedStudy::load(&file.0).unwrap();
     assert_eq!((saved.seed(), saved.replications()), (study.seed, first.replications));
     assert!((1..40).contains(&first.replications));
-    facility
-        .study_saving(study, places[1], StudyAutosave { from: Some(&saved), to: None }, |_, _| {})
-        .unwrap()
+    facility.study(study).backend(places[1]).save(StudyAutosave::default().from(&saved)).run().unwrap()
 }
 
 #[test]
 fn a_study_goes_on_where_it_was_stopped() {
     let (gpu, file) = (gpu(), OwnFile::new("study"));
     let facility = shipped_one("clinic").compile().unwrap();
-    let device = Backend::Gpu(&gpu, EngineOptions::default());
-    let plain = Study { details: true, ..Study::new(150, 100.0, 10.0) };
+    let device = Backend::Gpu(&gpu);
+    let plain = Study::new(150, 100.0, 10.0).details(true);
     // With a check after each part whether the precision is reached: the parts of the two backends
     // differ.
-    let precise = Study {
-        stopping: Some(Stopping::new(
-            Precision::relative(0.2),
-            Budget { replications: Some(400), ..Budget::default() },
-        )),
-        ..plain
-    };
+    let precise = plain.stopping(Stopping::new(
+        Precision::relative(0.2),
+        Budget { replications: Some(400), ..Budget::default() },
+    ));
     for study in [plain, precise] {
-        let whole = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+        let whole = facility.study(&study).run().unwrap();
         assert!(whole.replications > 40, "{whole}");
         for places in [[Backend::Cpu, device], [device, Backend::Cpu]] {
             let found = in_two(&facility, &study, places, &file);
@@ -88,20 +80,20 @@ fn a_study_goes_on_where_it_was_stopped() {
         }
     }
     // A study that has ended continues if more is requested, and returns the same results if not.
-    let few = Study { replications: 40, ..plain };
-    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file.0, Duration::MAX).force(true)) };
-    let ended = facility.study_saving(&few, Backend::Cpu, keep, |_, _| {}).unwrap();
+    let few = plain.replications(40);
+    let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX).force(true));
+    let ended = facility.study(&few).save(keep).run().unwrap();
     let saved = SavedStudy::load(&file.0).unwrap();
-    let from = StudyAutosave { from: Some(&saved), to: None };
-    assert_eq!(made(&facility.study_saving(&few, Backend::Cpu, from, |_, _| {}).unwrap()), made(&ended));
-    let more = facility.study_saving(&plain, Backend::Cpu, from, |_, _| {}).unwrap();
-    assert_eq!(made(&more), made(&facility.study(&plain, device, |_, _| {}).unwrap()));
+    let from = StudyAutosave::default().from(&saved);
+    assert_eq!(made(&facility.study(&few).save(from).run().unwrap()), made(&ended));
+    let more = facility.study(&plain).save(from).run().unwrap();
+    assert_eq!(made(&more), made(&facility.study(&plain).backend(device).run().unwrap()));
     // A file without histograms: the last section, cut after tag and zeros.
     let place = saved.as_bytes().windows(8).rposition(|bytes| bytes == b"hist\0\0\0\0").unwrap();
     let bytes = [&saved.as_bytes()[..place + 8], &[0; 12]].concat();
     let short = SavedStudy::from_bytes(sealed(bytes)).unwrap();
-    let from = StudyAutosave { from: Some(&short), to: None };
-    let error = facility.study_saving(&plain, Backend::Cpu, from, |_, _| {}).unwrap_err();
+    let from = StudyAutosave::default().from(&short);
+    let error = facility.study(&plain).save(from).run().unwrap_err();
     assert!(error.to_string().contains("its histograms are not those of the network"), "{error}");
 }
 
@@ -110,28 +102,26 @@ fn a_long_run_goes_on_where_it_was_stopped() {
     let (gpu, file) = (gpu(), OwnFile::new("long"));
     let facility = shipped_one("mm1").compile().unwrap();
     let study = Study::new(1, 3000.0, 200.0);
-    let whole = facility.long_run(&study, 10, Backend::Cpu).unwrap();
-    let device = Backend::Gpu(&gpu, EngineOptions::default());
+    let whole = facility.long_run(&study, 10).run().unwrap();
+    let device = Backend::Gpu(&gpu);
     for places in [[Backend::Cpu, device], [device, Backend::Cpu]] {
         // Saved at every opportunity, and stopped in the middle.
-        let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO).force(true)) };
+        let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::ZERO).force(true));
         let watch = |progress: &eventhorizon::pdes::Progress| match progress.events > whole.events / 2 {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let stopped = facility.long_run_saving(&study, 10, places[0], keep, watch).unwrap_err();
+        let stopped =
+            facility.long_run(&study, 10).backend(places[0]).save(keep).watch(watch).run().unwrap_err();
         assert!(matches!(stopped, FacilityError::Simulation(SimulationError::Stopped)), "{stopped}");
         let saved = SavedStudy::load(&file.0).unwrap();
-        let keep = StudyAutosave { from: Some(&saved), to: Some(Autosave::new(&file.0, Duration::MAX)) };
-        let found = facility.long_run_saving(&study, 10, places[1], keep, |_| {}).unwrap();
+        let keep = StudyAutosave::default().from(&saved).to(Autosave::new(&file.0, Duration::MAX));
+        let found = facility.long_run(&study, 10).backend(places[1]).save(keep).run().unwrap();
         assert_eq!(made(&found), made(&whole));
         // A study that has ended returns the saved results.
         let saved = SavedStudy::load(&file.0).unwrap();
-        let keep = StudyAutosave { from: Some(&saved), to: None };
-        assert_eq!(
-            made(&facility.long_run_saving(&study, 10, Backend::Cpu, keep, |_| {}).unwrap()),
-            made(&whole)
-        );
+        let keep = StudyAutosave::default().from(&saved);
+        assert_eq!(made(&facility.long_run(&study, 10).save(keep).run().unwrap()), made(&whole));
     }
 }
 
@@ -142,7 +132,7 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
     let file = folder.join("study");
     let facility = shipped_one("mm1").compile().unwrap();
     let study = Study::new(70, 100.0, 10.0);
-    let whole = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let whole = facility.study(&study).run().unwrap();
     let (looks, warned) = (Cell::new(0), RefCell::new(Vec::new()));
     let failed = |error: &CheckpointError| warned.borrow_mut().push((looks.get(), error.to_string()));
     // The folder is missing at the first call, and exists again at the third or never.
@@ -152,7 +142,9 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
         warned.borrow_mut().clear();
         let autosave = Autosave::new(&file, Duration::ZERO).force(true).on_failure(&failed);
         let report = facility
-            .study_saving(&study, Backend::Cpu, StudyAutosave { from: None, to: Some(autosave) }, |_, _| {
+            .study(&study)
+            .save(StudyAutosave::default().to(autosave))
+            .watch(|_, _| {
                 looks.set(looks.get() + 1);
                 match looks.get() {
                     1 => std::fs::remove_dir_all(&folder).unwrap(),
@@ -160,6 +152,7 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
                     _ => {}
                 }
             })
+            .run()
             .unwrap();
         assert!(looks.get() > 3, "{} parts", looks.get());
         let warned = warned.borrow();
@@ -173,14 +166,18 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
     }
     // Long runs: at their end, and when they are stopped.
     let long = Study::new(1, 3000.0, 200.0);
-    let whole = facility.long_run(&long, 10, Backend::Cpu).unwrap();
+    let whole = facility.long_run(&long, 10).run().unwrap();
     for stop in [false, true] {
         std::fs::create_dir_all(&folder).unwrap();
-        let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file, Duration::MAX)) };
-        let ended = facility.long_run_saving(&long, 10, Backend::Cpu, keep, |_: &_| {
-            let _ = std::fs::remove_dir_all(&folder);
-            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let keep = StudyAutosave::default().to(Autosave::new(&file, Duration::MAX));
+        let ended = facility
+            .long_run(&long, 10)
+            .save(keep)
+            .watch(|_: &_| {
+                let _ = std::fs::remove_dir_all(&folder);
+                if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .run();
         match ended {
             Ok(report) if !stop => {
                 assert!(report.unsaved.as_ref().is_some_and(|error| error.contains("study")), "{report:?}");
@@ -199,22 +196,22 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
     let study = Study::new(4, 100.0, 10.0);
     let save = |facility: &Facility, study: &Study, batches: Option<usize>, force: bool| {
         let to = Some(Autosave::new(&file.0, Duration::MAX).force(force));
-        let keep = StudyAutosave { from: None, to };
+        let keep = StudyAutosave::default().to(to);
         match batches {
-            None => facility.study_saving(study, Backend::Cpu, keep, |_, _| {}),
-            Some(batches) => facility.long_run_saving(study, batches, Backend::Cpu, keep, |_| {}),
+            None => facility.study(study).save(keep).run(),
+            Some(batches) => facility.long_run(study, batches).save(keep).run(),
         }
     };
     save(&facility, &study, None, false).unwrap();
-    save(&facility, &Study { replications: 5, level: 0.9, ..study }, None, true).unwrap();
+    save(&facility, &study.replications(5).level(0.9), None, true).unwrap();
     let saved = std::fs::read(&file.0).unwrap();
     let mut runs = CpuSimulation::new(&facility, 1).unwrap();
     let jackson = shipped_one("jackson").compile().unwrap();
-    let other = Study { seed: 2, ..study };
+    let other = study.seed(2);
     for (error, says) in [
         (save(&jackson, &study, None, false).unwrap_err(), "another network"),
         (save(&facility, &other, None, false).unwrap_err(), "seed 1, and this one has 2"),
-        (save(&facility, &Study { until: 101.0, ..study }, None, false).unwrap_err(), "the end at 100"),
+        (save(&facility, &study.until(101.0), None, false).unwrap_err(), "the end at 100"),
         (save(&facility, &study, Some(8), false).unwrap_err(), "replications"),
         (
             runs.until(Until::events(9))
@@ -252,11 +249,12 @@ fn a_checkpoint_of_the_same_study_that_is_further_on_is_not_overwritten() {
     let facility = shipped_one("mm1").compile().unwrap();
     let study = Study::new(4, 100.0, 10.0);
     let save = |batches: Option<usize>, from: Option<&SavedStudy>, replications: u32, force: bool| {
-        let study = Study { replications, ..study };
-        let keep = StudyAutosave { from, to: Some(Autosave::new(&file.0, Duration::ZERO).force(force)) };
+        let study = study.replications(replications);
+        let keep =
+            StudyAutosave::default().from(from).to(Autosave::new(&file.0, Duration::ZERO).force(force));
         match batches {
-            None => facility.study_saving(&study, Backend::Cpu, keep, |_, _| {}),
-            Some(batches) => facility.long_run_saving(&study, batches, Backend::Cpu, keep, |_| {}),
+            None => facility.study(&study).save(keep).run(),
+            Some(batches) => facility.long_run(&study, batches).save(keep).run(),
         }
     };
     let refused = |found: Result<Report, FacilityError>, words: &[&str]| {
@@ -294,23 +292,23 @@ fn what_is_no_saved_study_of_this_is_refused() {
     let file = OwnFile::new("refused");
     let facility = shipped_one("mm1").compile().unwrap();
     let study = Study::new(4, 100.0, 10.0);
-    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file.0, Duration::MAX)) };
-    facility.study_saving(&study, Backend::Cpu, keep, |_, _| {}).unwrap();
+    let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX));
+    facility.study(&study).save(keep).run().unwrap();
     let saved = SavedStudy::load(&file.0).unwrap();
     assert_eq!(std::fs::read(&file.0).unwrap(), saved.as_bytes());
     let refused = |facility: &Facility, study: &Study, saved: &SavedStudy, says: &str| {
-        let keep = StudyAutosave { from: Some(saved), to: None };
-        let error = facility.study_saving(study, Backend::Cpu, keep, |_, _| {}).unwrap_err();
+        let keep = StudyAutosave::default().from(saved);
+        let error = facility.study(study).save(keep).run().unwrap_err();
         assert!(matches!(error, FacilityError::Checkpoint(_)), "{error}");
         assert!(error.to_string().contains(says), "{error}");
     };
     refused(&shipped_one("jackson").compile().unwrap(), &study, &saved, "another network");
-    refused(&facility, &Study { seed: 2, ..study }, &saved, "seed 1, and this one has 2");
-    refused(&facility, &Study { until: 101.0, ..study }, &saved, "the end at 100, and this one has 101");
-    refused(&facility, &Study { warm_up: 11.0, ..study }, &saved, "a warm-up to 10, and this one has 11");
-    refused(&facility, &Study { details: true, ..study }, &saved, "no quantiles, and this one has quantiles");
-    let keep = StudyAutosave { from: Some(&saved), to: None };
-    let error = facility.long_run_saving(&study, 8, Backend::Cpu, keep, |_| {}).unwrap_err();
+    refused(&facility, &study.seed(2), &saved, "seed 1, and this one has 2");
+    refused(&facility, &study.until(101.0), &saved, "the end at 100, and this one has 101");
+    refused(&facility, &study.warm_up(11.0), &saved, "a warm-up to 10, and this one has 11");
+    refused(&facility, &study.details(true), &saved, "no quantiles, and this one has quantiles");
+    let keep = StudyAutosave::default().from(&saved);
+    let error = facility.long_run(&study, 8).save(keep).run().unwrap_err();
     assert!(error.to_string().contains("batches"), "{error}");
     // The checkpoint of a run is refused as a study, and the reverse.
     let mut simulation = CpuSimulation::new(&facility, 1).unwrap();
@@ -330,10 +328,10 @@ fn what_is_no_saved_study_of_this_is_refused() {
         bytes[place] ^= 1 << (place % 8);
         SavedStudy::from_bytes(bytes.clone()).unwrap_err();
         if let Ok(other) = SavedStudy::from_bytes(sealed(bytes)) {
-            let keep = StudyAutosave { from: Some(&other), to: None };
+            let keep = StudyAutosave::default().from(&other);
             // A byte of the observations or counts has changed; no further replication is
             // requested.
-            let _ = facility.study_saving(&study, Backend::Cpu, keep, |_, _| {});
+            let _ = facility.study(&study).save(keep).run();
         }
     }
     for length in [0, 7, 23, 24, 31, 32, 100, saved.as_bytes().len() - 1] {
@@ -359,8 +357,8 @@ fn files_of_other_versions_are_refused() {
     }
     let file = OwnFile::new("versions");
     let facility = shipped_one("mm1").compile().unwrap();
-    let keep = StudyAutosave { from: None, to: Some(Autosave::new(&file.0, Duration::MAX)) };
-    facility.study_saving(&Study::new(4, 100.0, 10.0), Backend::Cpu, keep, |_, _| {}).unwrap();
+    let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX));
+    facility.study(&Study::new(4, 100.0, 10.0)).save(keep).run().unwrap();
     let study = std::fs::read(&file.0).unwrap();
     let run = CpuSimulation::new(&facility, 1).unwrap().checkpoint().unwrap().as_bytes().to_vec();
     for (place, of) in [(8, "the file format"), (24, "a study of a network"), (28, "the random streams")] {

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use eventhorizon::facility::{Backend, Follow, Network, Outcome, Study, Visit};
-use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
 
@@ -187,7 +186,7 @@ fn who_waits_elsewhere_for_room_draws_its_patience_once() {
     let waited = narrow.iter().filter(|visit| visit.node == "before" && visit.left.is_some());
     assert!(waited.filter(|visit| visit.left.unwrap() - visit.arrived > 1.5).count() > 50);
     let gpu = gpu();
-    assert_eq!(narrow, of(2, Backend::Gpu(&gpu, EngineOptions::default())));
+    assert_eq!(narrow, of(2, Backend::Gpu(&gpu)));
     let (narrow, wide) = (patience(&narrow), patience(&of(50, Backend::Cpu)));
     let both: Vec<_> = narrow.iter().filter_map(|(who, time)| Some((time, wide.get(who)?))).collect();
     assert!(both.len() > 10, "{}", both.len());

@@ -1,8 +1,6 @@
 //! Networks compared with theory.
 
-use eventhorizon::facility::{
-    Backend, Discipline, Distribution, Measure, Network, Report, Source, Station, Study,
-};
+use eventhorizon::facility::{Discipline, Distribution, Measure, Network, Report, Source, Station, Study};
 
 use super::{shipped, shipped_one};
 
@@ -30,8 +28,8 @@ pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
 
 fn studied(network: &Network, replications: u32, share: f64, seed: u64) -> Report {
     let (until, warm_up) = (network.until.unwrap() * share, network.warm_up.unwrap());
-    let study = Study { seed, ..Study::new(replications, until + warm_up, warm_up) };
-    network.compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap()
+    let study = Study::new(replications, until + warm_up, warm_up).seed(seed);
+    network.compile().unwrap().study(&study).run().unwrap()
 }
 
 #[test]
@@ -120,8 +118,7 @@ fn times_of_no_chance_are_exact() {
         .source("in", Source::new(Distribution::Constant(10.0), "server").in_batches(2))
         .station("server", Station::new(Distribution::Constant(3.0), "out"))
         .sink("out");
-    let report =
-        network.compile().unwrap().study(&Study::new(2, 110.0, 10.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = network.compile().unwrap().study(&Study::new(2, 110.0, 10.0)).run().unwrap();
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
     assert_eq!(row("server", Measure::Utilisation), 0.6);
     assert_eq!(row("server", Measure::Wait), 1.5);

@@ -1,15 +1,13 @@
 //! Ticks of a unit of time: chosen so that times are exact, printed, and reported if they are
 //! rounded.
 
-use eventhorizon::facility::{
-    Backend, Distribution, FacilityError, Measure, Network, Report, Source, Station, Study,
-};
+use eventhorizon::facility::{Distribution, FacilityError, Measure, Network, Report, Source, Station, Study};
 
 use super::shipped;
 
 fn study(network: &Network, replications: u32, until: f64) -> Report {
     let study = Study::new(replications, until, 0.0);
-    network.compile().unwrap().study(&study, Backend::Cpu, |_, _| {}).unwrap()
+    network.compile().unwrap().study(&study).run().unwrap()
 }
 
 #[test]
@@ -72,7 +70,7 @@ fn means_have_enough_ticks_whatever_the_unit() {
 fn a_study_beyond_the_ticks_of_runs_is_refused() {
     let facility = fast().compile().unwrap();
     let latest = (1_u64 << 62) as f64 / f64::from(facility.resolution().ticks_per_unit());
-    let refused = facility.study(&Study::new(1, latest * 1.001, 0.0), Backend::Cpu, |_, _| {}).unwrap_err();
+    let refused = facility.study(&Study::new(1, latest * 1.001, 0.0)).run().unwrap_err();
     assert!(matches!(refused, FacilityError::Time { .. }), "{refused}");
     assert!(refused.to_string().contains("`until`"), "{refused}");
 }
@@ -99,7 +97,7 @@ fn what_is_rounded_is_named() {
     }
     // The report has the warnings, also for an end that only the study has.
     let study = Study::new(2, 100.123_456_789_012, 0.0);
-    let report = with(0.1, Some(1 << 20)).study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let report = with(0.1, Some(1 << 20)).study(&study).run().unwrap();
     assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
     assert!(report.warnings[1].contains("100.123456789012"), "{:?}", report.warnings);
 }
@@ -153,7 +151,7 @@ fn times_that_runs_do_not_reach_need_not_fit() {
     // A repair that outlasts the run: the station is down from 10 on, and keeps its customer.
     let more = "breakdown = { up = { constant = 10.3 }, down = { constant = 1e11 } }";
     let facility = decimals(Some(until), more).compile_unstable().unwrap();
-    let report = facility.study(&Study::new(2, until, 0.0), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(2, until, 0.0)).run().unwrap();
     let down = report.row("desk", None, Measure::Down).unwrap().mean.unwrap();
     assert!((down - 0.897).abs() < 1e-12, "{down}");
     // Without an end there are fewer ticks, and rounded times are reported.

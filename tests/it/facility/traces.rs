@@ -4,7 +4,6 @@ use eventhorizon::facility::{
     Backend, Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Source,
     Station, Study, Visit, plot, write_visits,
 };
-use eventhorizon::pdes::EngineOptions;
 
 use super::common::gpu;
 use super::runs::chance;
@@ -76,7 +75,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
         let study = Study::new(2, until, until / 4.0);
         let visits = traced(&facility, &study, Follow::first(5000));
         // Only the first of the study's replications.
-        let report = facility.study(&Study { replications: 1, ..study }, Backend::Cpu, |_, _| {}).unwrap();
+        let report = facility.study(&study.replications(1)).run().unwrap();
         for node in facility.nodes() {
             let ended = |visit: &&Visit| {
                 visit.node == node
@@ -104,7 +103,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
 #[test]
 fn both_engines_tell_the_same_traces() {
     let gpu = gpu();
-    let place = Backend::Gpu(&gpu, EngineOptions::default());
+    let place = Backend::Gpu(&gpu);
     for number in [4, 9] {
         let facility = chance(number).compile_unstable().unwrap();
         let study = Study::new(1, 30.0, 3.0);
@@ -150,10 +149,10 @@ fn traces_that_cannot_be_told_are_refused() {
     {
         assert!(matches!(refused(&study, follow), FacilityError::Setting { value, .. } if value == named));
     }
-    let long = Study { until: 2.0_f64.powi(27), ..study };
+    let long = study.until(2.0_f64.powi(27));
     let error = refused(&long, Follow::first(1));
     assert!(matches!(error, FacilityError::Setting { what, .. } if what.contains("end")));
-    let narrow = Study { room: 2, until: 5000.0, ..study };
+    let narrow = study.room(2).until(5000.0);
     assert!(matches!(refused(&narrow, Follow::first(1)), FacilityError::LineFull { .. }));
 }
 
@@ -162,7 +161,7 @@ fn the_course_of_a_run_is_that_of_its_first_replication() {
     let facility = shipped_one("order").compile().unwrap();
     let study = Study::new(1, 2000.0, 400.0);
     let course = facility.course(&study, 10).unwrap();
-    let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&study).run().unwrap();
     let names: Vec<&str> = course.numbers.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["books", "records", "packing", "picking"]);
     assert_eq!(course.part, 200.0);
@@ -191,7 +190,7 @@ fn the_course_of_a_run_is_that_of_its_first_replication() {
 fn pictures_name_what_they_show() {
     let facility = shipped_one("order").compile().unwrap();
     let study = Study::new(2, 500.0, 50.0);
-    let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&study).run().unwrap();
     let course = facility.course(&study, 50).unwrap();
     let pictures = [plot::numbers(&course), plot::sojourns(&course), plot::network(&facility, &report)]
         .map(Result::unwrap);
@@ -209,14 +208,14 @@ fn pictures_name_what_they_show() {
             .station("s", Station::new(Distribution::Constant(1.0), "out"))
             .sink("out");
         let facility = network.compile().unwrap();
-        let report = facility.study(&study, Backend::Cpu, |_, _| {}).unwrap();
+        let report = facility.study(&study).run().unwrap();
         let svg = plot::network(&facility, &report).unwrap();
         let at = svg.find("<rect x=\"210\"").unwrap_or_else(|| panic!("{svg}"));
         svg[at..].split("fill=\"").nth(1).unwrap()[..7].to_owned()
     };
     assert_ne!(fills(1.25), fills(10.0));
     // No customer left, and too many nodes.
-    let short = Study { until: 1e-3, warm_up: 0.0, ..study };
+    let short = study.until(1e-3).warm_up(0.0);
     let course = facility.course(&short, 5).unwrap();
     assert!(matches!(plot::sojourns(&course), Err(FacilityError::Plot { .. })));
     plot::numbers(&course).unwrap();

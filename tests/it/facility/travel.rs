@@ -2,8 +2,8 @@
 //! results.
 
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, FacilityError, FelNetwork, Fork, Link, Measure, Network, Route,
-    Source, Station, Study,
+    Delay, Discipline, Distribution, FacilityError, FelNetwork, Fork, Link, Measure, Network, Route, Source,
+    Station, Study,
 };
 use eventhorizon::pdes::Model;
 
@@ -28,7 +28,7 @@ fn who_travels_is_counted_to_the_tick() {
     // A customer that travels when statistics begin or end counts until then: at 31.5 and 41.5 one
     // is on the first route.
     let facility = clockwork().compile().unwrap();
-    let report = facility.study(&Study::new(2, 41.5, 31.5), Backend::Cpu, |_, _| {}).unwrap();
+    let report = facility.study(&Study::new(2, 41.5, 31.5)).run().unwrap();
     let mean =
         |node, measure| report.row(node, None, measure).unwrap_or_else(|| panic!("{report}")).mean.unwrap();
     // From 31.5: 1 on the first route, 1 in service, 0.5 on the second, and from 40 to 41.5 the
@@ -42,7 +42,7 @@ fn who_travels_is_counted_to_the_tick() {
 
     // One long run in 13 parts: twelve customers that leave, and one that still travels at the end.
     let study = Study::new(1, 132.0, 2.0);
-    let long = facility.long_run(&study, 13, Backend::Cpu).unwrap();
+    let long = facility.long_run(&study, 13).run().unwrap();
     let mean = |measure| long.row("(network)", None, measure).unwrap().mean.unwrap();
     assert!((mean(Measure::Travelling) - (12.0 * 3.0 + 2.0) / 130.0).abs() < 1e-12, "{long}");
     assert!((mean(Measure::Number) - (12.0 * 4.0 + 2.0) / 130.0).abs() < 1e-12, "{long}");
@@ -234,10 +234,7 @@ fn large_networks_go_by_windows_of_the_lookahead_with_the_bits_of_the_sequential
         let facility = towns(count, travel).compile().unwrap();
         let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
         same(&facility.clone().with_warm_up(ticks(5.0)), ticks(30.0), &format!("{count} towns, {travel:?}"));
-        assert!(
-            facility.study(&Study::new(2, 60.0, 7.0), Backend::Cpu, |_, _| {}).is_ok(),
-            "no customer is lost on a route"
-        );
+        assert!(facility.study(&Study::new(2, 60.0, 7.0)).run().is_ok(), "no customer is lost on a route");
     }
 }
 
@@ -299,7 +296,7 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     // What the network says of all ways is not said of those.
     let mut all = blocking(None).with_travel(CONSTANT(1.0));
     let facility = all.compile().unwrap();
-    assert!(facility.study(&Study::new(2, 50.0, 5.0), Backend::Cpu, |_, _| {}).is_ok());
+    assert!(facility.study(&Study::new(2, 50.0, 5.0)).run().is_ok());
     all.travel = Some(CONSTANT(-5.0));
     let error = refused(&all).to_string();
     assert!(error.contains("`line`") && error.contains("travel time of all routes"), "{error}");

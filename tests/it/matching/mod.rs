@@ -422,12 +422,12 @@ fn reading_pages_tells_how_far_it_is_and_can_be_stopped() {
     let all = matches.read().unwrap();
     matches.set_page_len(100);
     let mut reported = Vec::new();
-    assert_eq!(matches.read_watched(|pairs| reported.push(pairs)).unwrap(), all);
+    assert_eq!(matches.pairs().watch(|pairs| reported.push(pairs)).run().unwrap(), all);
     let expected: Vec<u64> =
         (1..=all.len().div_ceil(100)).map(|page| (100 * page).min(all.len()) as u64).collect();
     assert!(reported == expected && reported.len() > 3, "{reported:?}");
     let stop = |pairs| if pairs >= 200 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    assert_eq!(matches.read_watched(stop).unwrap(), all[..200]);
+    assert_eq!(matches.pairs().watch(stop).run().unwrap(), all[..200]);
     // The next page continues from there.
     assert_eq!(matches.next_page().unwrap().unwrap().read().unwrap(), all[200..300]);
 }

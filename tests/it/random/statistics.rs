@@ -339,12 +339,16 @@ impl ReferenceModel for Counter {
 #[test]
 fn replications_keep_what_their_twins_keep() {
     let params = CounterParams { mean: 1000, warm_up: 20_000, clients: 200, spare: 0 };
-    let expected = CpuEngine::new(Counter).unwrap().run(&params, &experiment(100)).unwrap();
+    let expected = CpuEngine::new(Counter, replication::Options::default())
+        .unwrap()
+        .run(&params, &experiment(100))
+        .unwrap();
     for output in &expected.outputs {
         assert!(output.count < 200 && output.bins.iter().sum::<u32>() == 200 && output.busiest == 1);
     }
     for mapping in [Mapping::Thread, Mapping::Warp] {
-        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping);
+        let mut engine =
+            Engine::new(&gpu(), Counter, replication::Options::default().mapping(mapping)).unwrap();
         let seen = engine.run(&params, &experiment(100)).unwrap();
         assert_same(&seen, &expected, &mapping.to_string());
     }

@@ -5,7 +5,7 @@ use super::common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{
-    CpuEngine, Engine, Fail, FailureCause, Model, ReferenceModel, ReplicationError,
+    CpuEngine, Engine, Fail, FailureCause, Model, Options, ReferenceModel, ReplicationError,
 };
 
 /// A user's model, with replications that end in every possible way.
@@ -77,7 +77,7 @@ impl ReferenceModel for Fragile {
 
 #[test]
 fn failures_are_reported_with_their_index_and_never_averaged_in() {
-    let cpu = CpuEngine::new(Fragile).unwrap().with_max_steps(200);
+    let cpu = CpuEngine::new(Fragile, Options::default().max_steps(200)).unwrap();
     let expected = cpu.run(&10, &experiment(100)).unwrap();
     let failures: Vec<_> = expected.observations[0].failures().collect();
     for cause in
@@ -88,7 +88,8 @@ fn failures_are_reported_with_their_index_and_never_averaged_in() {
     assert!(failures.iter().all(|failure| failure.cause != FailureCause::Code(6)));
     for (gpu, adapter) in gpus() {
         for mapping in SCALAR {
-            let mut engine = Engine::new(&gpu, Fragile).unwrap().with_mapping(mapping).with_max_steps(200);
+            let mut engine =
+                Engine::new(&gpu, Fragile, Options::default().mapping(mapping).max_steps(200)).unwrap();
             let seen = engine.run(&10, &experiment(100)).unwrap();
             assert_same(&seen, &expected, &format!("{mapping}, {adapter}"));
             let summary = seen.observations[0].summary("debt", 0.95).unwrap();
@@ -111,7 +112,7 @@ fn what_breaks_the_contract_is_named() {
     }
     let engine = |from: &str, to: &str| {
         assert!(FRAGILE.contains(from), "{from}");
-        Engine::new(&gpu(), Broken(FRAGILE.replace(from, to))).map(|_| ())
+        Engine::new(&gpu(), Broken(FRAGILE.replace(from, to)), Options::default()).map(|_| ())
     };
     engine("lives", "lives").unwrap();
     let padded =
@@ -148,6 +149,7 @@ fn what_breaks_the_contract_is_named() {
     let column = Engine::new(
         &gpu(),
         Broken(FRAGILE.replace("sum: f32, debt: i32,", "pair: vec2<f32>,").replace("0.5, -3", "vec2<f32>()")),
+        Options::default(),
     );
     let error = column.unwrap().run(&3, &experiment(2)).unwrap_err();
     assert!(error.to_string().contains("pair"), "{error}");
@@ -172,7 +174,7 @@ fn state_beside_the_state_is_refused() {
         }
     }
     let refused = |model: Sly, file: &str, line: u32, words: &str| {
-        let error = Engine::new(&gpu(), model).map(|_| ()).expect_err(words);
+        let error = Engine::new(&gpu(), model, Options::default()).map(|_| ()).expect_err(words);
         let ReplicationError::Gpu(GpuError::Link(LinkError::Forbidden { file: at, line: on, what, .. })) =
             &error
         else {
@@ -224,7 +226,7 @@ fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
     let team = "fn team_step(state: ptr<function, State>) -> bool {
         return team_agree(team_lane + team_size() + team_sum(vec2<u32>(params.lives, 0u)).x) == 1u; }";
     let team: &'static str = format!("{team}\n{PARTS}").leak();
-    Engine::new(&gpu(), Sly { text, team: Some(team) }).unwrap();
+    Engine::new(&gpu(), Sly { text, team: Some(team) }, Options::default()).unwrap();
 }
 
 /// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and
@@ -256,7 +258,8 @@ fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
         (0..steps * loops).map(|_| stream.draw() & 1).sum::<u32>()
     };
     for mapping in SCALAR {
-        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_group_size(64);
+        let mut engine =
+            Engine::new(&gpu(), Counter, Options::default().mapping(mapping).group_size(64)).unwrap();
         let results = engine.run(&[60, 5000], &experiment(20)).unwrap();
         assert_eq!(results.outputs[0], expected(60, 5000), "{mapping}");
         let sums = &results.outputs;

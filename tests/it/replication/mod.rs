@@ -16,7 +16,8 @@ use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
     AnalysisError, Budget, ChoiceReason, CpuEngine, Decision, Design, Engine, Experiment, FailureCause,
-    MAX_STEPS, Mapping, Model, Observations, Precision, ReferenceModel, ReplicationError, Results, Stopping,
+    MAX_STEPS, Mapping, Model, Observations, Options, Precision, ReferenceModel, ReplicationError, Results,
+    Stopping,
 };
 use eventhorizon::statistics::theory;
 
@@ -26,13 +27,14 @@ fn mm1() -> (Mm1, Mm1Params) {
 
 /// Checks each mapping on each adapter, around every workgroup boundary, checked and trusted.
 fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
-    let cpu = CpuEngine::new(model).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
         for &mapping in mappings {
             // SAFETY: the library's models index arrays by constants or below a constant, their
             // loops have bounds, and `draw_below` divides by n only if n is above 0.
-            let trusted = unsafe { Engine::new(&gpu, model).unwrap().with_mapping(mapping).trusted() };
-            let checked = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
+            let trusted =
+                unsafe { Engine::new(&gpu, model, Options::default().mapping(mapping)).unwrap().trusted() };
+            let checked = Engine::new(&gpu, model, Options::default().mapping(mapping)).unwrap();
             for (mut engine, checks) in [(trusted, "trusted"), (checked, "checked")] {
                 for replications in [1, 2, 31, 32, 33, 63, 64, 65, 129] {
                     let what = format!("{mapping}, {adapter}, {checks}, {replications} replications");
@@ -75,8 +77,8 @@ fn the_workshop_is_its_twin() {
 #[test]
 fn mmck_agrees_at_the_ends_of_its_parameters() {
     let model = Mmck::default();
-    let cpu = CpuEngine::new(model).unwrap();
-    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Thread);
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default().mapping(Mapping::Thread)).unwrap();
     // One server and no waiting room, all servers and all places at overload, a system where no
     // customer waits, places for a single server.
     for (arrivals, servers, room) in [(2.0, 1, 1), (20.0, 8, 32), (0.5, 8, 8), (1.5, 1, 25)] {
@@ -91,7 +93,7 @@ fn mmck_agrees_at_the_ends_of_its_parameters() {
 fn the_engine_tells_the_mapping_that_ran() {
     let (model, params) = mm1();
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
-        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         assert_eq!(engine.chosen(), None);
         engine.run(&params, &experiment(3)).unwrap();
         let chosen = engine.chosen().unwrap();
@@ -101,8 +103,8 @@ fn the_engine_tells_the_mapping_that_ran() {
     let software = gpu().info().device_type == wgpu::DeviceType::Cpu;
     let why = if software { ChoiceReason::Software } else { ChoiceReason::Fastest };
     let tried = |bounded: bool| {
-        let engine = Engine::new(&gpu(), model).unwrap();
-        let mut engine = if bounded { engine.with_max_steps(1000) } else { engine };
+        let options = if bounded { Options::default().max_steps(1000) } else { Options::default() };
+        let mut engine = Engine::new(&gpu(), model, options).unwrap();
         engine.run(&params, &experiment(40)).unwrap();
         let chosen = engine.chosen().unwrap().clone();
         assert_eq!((chosen.mapping, chosen.why), (engine.shape(40).mapping, why), "{chosen}");
@@ -116,7 +118,7 @@ fn the_engine_tells_the_mapping_that_ran() {
     expected.retain(|mapping| !software || *mapping != Mapping::Warp);
     assert_eq!(tried(false), expected);
     assert_eq!(tried(true), if software { vec![] } else { vec![Mapping::Thread, Mapping::Warp] });
-    let mut many = Engine::new(&gpu(), Pi).unwrap();
+    let mut many = Engine::new(&gpu(), Pi, Options::default()).unwrap();
     many.run(&PiParams { points: 2 }, &experiment(1 << 15)).unwrap();
     let chosen = many.chosen().unwrap();
     assert_eq!((chosen.mapping, chosen.why), (Mapping::Thread, ChoiceReason::Many));
@@ -125,18 +127,20 @@ fn the_engine_tells_the_mapping_that_ran() {
 #[test]
 fn any_workgroup_size_gives_the_same_bits() {
     let (model, params) = mm1();
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70)).unwrap();
+    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
             for size in [1, 7, 32, 256] {
                 let mut engine =
-                    Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(size);
+                    Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(size)).unwrap();
                 let seen = engine.run(&params, &experiment(70)).unwrap();
                 assert_same(&seen, &expected, &format!("{mapping}, {adapter}, workgroups of {size}"));
             }
         }
-        let error =
-            Engine::new(&gpu, model).unwrap().with_group_size(257).run(&params, &experiment(1)).unwrap_err();
+        let error = Engine::new(&gpu, model, Options::default().group_size(257))
+            .unwrap()
+            .run(&params, &experiment(1))
+            .unwrap_err();
         assert!(matches!(error, ReplicationError::GroupSize { group_size: 257, .. }), "{error}");
     }
 }
@@ -146,10 +150,11 @@ fn any_workgroup_size_gives_the_same_bits() {
 #[test]
 fn mm1_agrees_for_any_number_of_clients() {
     let (model, params) = mm1();
-    let cpu = CpuEngine::new(model).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Cooperative] {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(32);
+            let mut engine =
+                Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(32)).unwrap();
             for clients in [1, 2, 3, 4, 5, 127, 128, 129, 130, 131, 2047, 2048, 2049, 5000] {
                 let params = Mm1Params { clients, ..params };
                 let seen = engine.run(&params, &experiment(3)).unwrap();
@@ -164,13 +169,13 @@ fn mm1_agrees_for_any_number_of_clients() {
 #[test]
 fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
     let model = Mm1::default();
-    let cpu = CpuEngine::new(model).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     let heavy = Mm1Params { mean_interarrival: 1 << 20, mean_service: 1 << 25, clients: 4000 };
     // The server is busy about half of the time: the backlog varies.
     let balanced = Mm1Params { mean_interarrival: 1 << 25, mean_service: 1 << 25, clients: 20_000 };
     let endless = Mm1Params { mean_interarrival: 0, mean_service: 1 << 25, clients: 600_000 };
     for mapping in [Mapping::Thread, Mapping::Cooperative] {
-        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         for params in [heavy, balanced, endless] {
             let seen = engine.run(&params, &experiment(5)).unwrap();
             let expected = cpu.run(&params, &experiment(5)).unwrap();
@@ -188,12 +193,13 @@ fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
 #[test]
 fn slices_of_any_length_give_the_same_bits() {
     let (model, params) = mm1();
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70)).unwrap();
+    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
     for (gpu, adapter) in gpus() {
         for (mapping, steps) in
             [(Mapping::Thread, &[1, 2, 30][..]), (Mapping::Warp, &[3]), (Mapping::Cooperative, &[1])]
         {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(32);
+            let mut engine =
+                Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(32)).unwrap();
             for &steps in steps {
                 let mut batch = engine.batch(&params, &experiment(70)).unwrap();
                 // No result may depend on the previous contents of a buffer.
@@ -216,9 +222,9 @@ fn slices_of_any_length_give_the_same_bits() {
     }
     // A step of a team of 32 is 2048 clients.
     let params = Mm1Params { clients: 10_001, ..params };
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(2)).unwrap();
+    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(2)).unwrap();
     let mut engine =
-        Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_group_size(32);
+        Engine::new(&gpu(), model, Options::default().mapping(Mapping::Cooperative).group_size(32)).unwrap();
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
 }
 
@@ -239,14 +245,15 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
         (vec![20], 1200, MAX_STEPS),
     ];
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
-        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         for (number, (clients, replications, steps)) in runs.iter().enumerate() {
             // A step of a team has a different size.
             let steps = if mapping == Mapping::Cooperative { MAX_STEPS } else { *steps };
             let design = Design::default().cross("clients", clients.clone()).unwrap();
             let experiment = Experiment { design, ..experiment(*replications) };
-            let cpu = CpuEngine::new(model).unwrap().with_max_steps(steps);
-            engine = engine.with_max_steps(steps);
+            let options = Options::default().mapping(mapping).max_steps(steps);
+            let cpu = CpuEngine::new(model, options).unwrap();
+            engine = engine.with_options(options);
             let seen = engine.run(&params, &experiment).unwrap();
             let expected = cpu.run(&params, &experiment).unwrap();
             assert_same(&seen, &expected, &format!("{mapping}, run {number}"));
@@ -261,12 +268,16 @@ fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     fn bounded<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
         let design = Design::default().cross(factor, ends).unwrap();
         let experiment = Experiment::new(design, 5, SEED);
-        let expected = CpuEngine::new(model).unwrap().with_max_steps(20).run(&params, &experiment).unwrap();
+        let expected = CpuEngine::new(model, Options::default().max_steps(20))
+            .unwrap()
+            .run(&params, &experiment)
+            .unwrap();
         let failed: Vec<_> = expected.observations.iter().map(|seen| seen.failures().len()).collect();
         assert_eq!(failed, [0, 0, 5, 5], "{factor}");
         for (gpu, adapter) in gpus() {
             for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Auto] {
-                let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_max_steps(20);
+                let mut engine =
+                    Engine::new(&gpu, model, Options::default().mapping(mapping).max_steps(20)).unwrap();
                 let seen = engine.run(&params, &experiment).unwrap();
                 assert_same(&seen, &expected, &format!("{factor}, {mapping}, {adapter}"));
             }
@@ -280,11 +291,12 @@ fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     bounded(mmck, mmck.params(3.0, 1.0, 3, 7, 1).unwrap(), "arrivals", [19, 20, 21, 40]);
     bounded(Workshop, WorkshopParams { jobs: 1, operation: 1 << 10 }, "jobs", [19, 20, 21, 40]);
     // A team of 32 serves 1,024 clients in a step.
-    let mut team = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_group_size(32);
+    let options = Options::default().mapping(Mapping::Cooperative).group_size(32);
+    let mut team = Engine::new(&gpu(), model, options).unwrap();
     let params = Mm1Params { clients: 1025, ..params };
     let whole = team.run(&params, &experiment(3)).unwrap();
     assert_eq!(whole.observations[0].failures().len(), 0);
-    let mut team = team.with_max_steps(1);
+    let mut team = team.with_options(options.max_steps(1));
     let cut = team.run(&params, &experiment(3)).unwrap();
     assert!(cut.observations[0].failures().all(|failure| failure.cause == FailureCause::Endless));
     assert_eq!(cut.observations[0].failures().len(), 3);
@@ -297,10 +309,10 @@ fn more_replications_never_change_the_earlier_ones() {
     let (model, params) = mm1();
     let design = Design::default().cross("clients", [100_u32, 101]).unwrap();
     let experiment = Experiment::new(design, 90, SEED);
-    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
     let all = engine.run(&params, &experiment).unwrap();
-    let early = engine.run_range(&params, &experiment, 0..37).unwrap();
-    let late = engine.run_range(&params, &experiment, 37..90).unwrap();
+    let early = engine.experiment(&params, &experiment).range(0..37).run().unwrap();
+    let late = engine.experiment(&params, &experiment).range(37..90).run().unwrap();
     assert_eq!(all.fingerprint, early.fingerprint.wrapping_add(late.fingerprint));
     for point in 0..2 {
         let joined: Vec<_> = early.outputs[point * 37..][..37]
@@ -320,12 +332,12 @@ fn more_replications_never_change_the_earlier_ones() {
 fn many_replications_are_sorted_as_few_are() {
     let (model, mut params) = mm1();
     params.clients = 2;
-    let engine = CpuEngine::new(model).unwrap();
+    let engine = CpuEngine::new(model, Options::default()).unwrap();
     let all = engine.run(&params, &experiment(40_001)).unwrap();
     let mut parts: Option<(u64, Observations)> = None;
     for first in (0..40_001).step_by(5000) {
         let end = 40_001.min(first + 5000);
-        let mut part = engine.run_range(&params, &experiment(40_001), first..end).unwrap();
+        let mut part = engine.experiment(&params, &experiment(40_001)).range(first..end).run().unwrap();
         let seen = part.observations.remove(0);
         match &mut parts {
             None => parts = Some((part.fingerprint, seen)),
@@ -343,13 +355,13 @@ fn many_replications_are_sorted_as_few_are() {
 #[test]
 fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     let (model, params) = mm1();
-    let cpu = CpuEngine::new(model).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     // Two equal points: only their numbers differ.
     let design = Design::default().cross("clients", [300_u32, 300]).unwrap();
     let own = Experiment::new(design, 400, SEED);
     let common = own.clone().with_common_random_numbers();
     let pairs = own.clone().with_antithetic_pairs();
-    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
     let mut results = Vec::new();
     for experiment in [own, common, pairs] {
         let seen = engine.run(&params, &experiment).unwrap();
@@ -374,13 +386,13 @@ fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     assert_eq!(pairs.outputs[0], own.outputs[0]);
     let odd = Experiment { replications: 41, ..experiment(41) }.with_antithetic_pairs();
     assert!(engine.run(&params, &odd).is_err());
-    assert!(engine.run_range(&params, &experiment(40).with_antithetic_pairs(), 1..3).is_err());
+    assert!(engine.experiment(&params, &experiment(40).with_antithetic_pairs()).range(1..3).run().is_err());
 }
 
 #[test]
 fn parameters_are_checked_before_anything_runs() {
     let (model, params) = mm1();
-    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
     let mut refused = |params: Mm1Params| match engine.run(&params, &experiment(3)) {
         Err(ReplicationError::Point { point: 0, reason }) => reason,
         other => panic!("{other:?}"),
@@ -398,9 +410,8 @@ fn parameters_are_checked_before_anything_runs() {
     else {
         panic!("{error}");
     };
-    let error = Engine::new(&gpu(), Pi)
+    let error = Engine::new(&gpu(), Pi, Options::default().mapping(Mapping::Cooperative))
         .unwrap()
-        .with_mapping(Mapping::Cooperative)
         .run(&PiParams { points: 9 }, &experiment(1));
     assert!(matches!(error, Err(ReplicationError::NoTeam { .. })));
 }
@@ -409,10 +420,12 @@ fn parameters_are_checked_before_anything_runs() {
 fn more_workgroups_than_one_dimension_holds() {
     let (model, params) = mm1();
     let params = Mm1Params { clients: 3, ..params };
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70_001)).unwrap();
+    let expected =
+        CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70_001)).unwrap();
     for (gpu, adapter) in gpus() {
         for (mapping, size) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Cooperative, 8)] {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(size);
+            let mut engine =
+                Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(size)).unwrap();
             let seen = engine.run(&params, &experiment(70_001)).unwrap();
             assert_same(&seen, &expected, &format!("{mapping}, {adapter}"));
         }
@@ -425,7 +438,7 @@ fn models_lay_their_structs_out_as_wgsl_does() {
     use eventhorizon::models::{Mm1Output, MmckOutput, MmckParams, PiOutput, WalkOutput, WorkshopOutput};
     use std::mem::offset_of;
     fn check<M: Model>(model: M, params: &[(&str, usize)], output: &[(&str, usize)]) {
-        let engine = Engine::new(&gpu(), model).unwrap();
+        let engine = Engine::new(&gpu(), model, Options::default()).unwrap();
         for (layout, host) in [(&engine.schema().params, params), (&engine.schema().output, output)] {
             let wgsl: Vec<_> =
                 layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
@@ -488,7 +501,8 @@ fn a_replication_larger_than_a_buffer_is_refused() {
             Source::new("wide.wgsl", text)
         }
     }
-    let mut engine = Engine::new(&small_gpu(1 << 10), Wide).unwrap().with_mapping(Mapping::Thread);
+    let mut engine =
+        Engine::new(&small_gpu(1 << 10), Wide, Options::default().mapping(Mapping::Thread)).unwrap();
     let error = engine.run(&1, &experiment(2)).unwrap_err();
     assert!(matches!(error, ReplicationError::TooLarge { bytes: 2048, limit: 1024 }), "{error}");
 }
@@ -501,9 +515,9 @@ fn what_does_not_fit_the_device_runs_in_parts() {
     let params = Mm1Params { clients: 9, ..params };
     let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();
     let experiment = Experiment::new(design, 499, SEED);
-    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment).unwrap();
+    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment).unwrap();
     for mapping in [Mapping::Thread, Mapping::Cooperative] {
-        let mut engine = Engine::new(&small, model).unwrap().with_mapping(mapping);
+        let mut engine = Engine::new(&small, model, Options::default().mapping(mapping)).unwrap();
         assert!(engine.batch(&params, &experiment).unwrap().len() < 499);
         assert_same(&engine.run(&params, &experiment).unwrap(), &expected, "in parts");
     }
@@ -512,8 +526,8 @@ fn what_does_not_fit_the_device_runs_in_parts() {
 #[test]
 fn what_could_never_end_or_gives_nothing_is_refused() {
     let (model, params) = mm1();
-    let mut engine = Engine::new(&gpu(), model).unwrap();
-    let cpu = CpuEngine::new(model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     let setting = |error: ReplicationError, what: &str, value: &str| {
         let ReplicationError::Analysis(AnalysisError::Setting { .. }) = &error else { panic!("{error:?}") };
         let text = error.to_string();
@@ -528,23 +542,37 @@ fn what_could_never_end_or_gives_nothing_is_refused() {
         (stopping(f64::NAN, None), &["idle_time"], "the precision", "NaN relative, 0 absolute"),
         (stopping(-0.1, None), &["idle_time"], "the precision", "-0.1 relative, 0 absolute"),
     ] {
-        setting(engine.run_until(&params, &experiment(1), &stopping, names).unwrap_err(), what, value);
-        setting(cpu.run_until(&params, &experiment(1), &stopping, names).unwrap_err(), what, value);
+        setting(
+            engine.experiment(&params, &experiment(1)).precision(&stopping, names).run().unwrap_err(),
+            what,
+            value,
+        );
+        setting(
+            cpu.experiment(&params, &experiment(1)).precision(&stopping, names).run().unwrap_err(),
+            what,
+            value,
+        );
     }
     let replications = "the number of replications per point";
     setting(engine.run(&params, &experiment(0)).unwrap_err(), replications, "0");
     setting(engine.batch(&params, &experiment(0)).unwrap_err(), replications, "0");
     #[expect(clippy::reversed_empty_ranges, reason = "the mistake that is looked for")]
     for range in [4..4, 4..2] {
-        setting(engine.run_range(&params, &experiment(9), range.clone()).unwrap_err(), replications, "0");
-        setting(cpu.run_range(&params, &experiment(9), range).unwrap_err(), replications, "0");
+        setting(
+            engine.experiment(&params, &experiment(9)).range(range.clone()).run().unwrap_err(),
+            replications,
+            "0",
+        );
+        setting(cpu.experiment(&params, &experiment(9)).range(range).run().unwrap_err(), replications, "0");
     }
     let steps = "the number of steps of a slice";
     let mut batch = engine.batch(&params, &experiment(1)).unwrap();
     setting(batch.set_steps(&gpu(), 0).unwrap_err(), steps, "0");
     let most = "the most steps of a replication";
-    setting(cpu.with_max_steps(0).run(&params, &experiment(1)).unwrap_err(), most, "0");
-    let mut endless = engine.with_max_steps(0);
+    let options = Options::default().max_steps(0);
+    let cpu = CpuEngine::new(model, options).unwrap();
+    setting(cpu.run(&params, &experiment(1)).unwrap_err(), most, "0");
+    let mut endless = engine.with_options(options);
     setting(endless.run(&params, &experiment(1)).unwrap_err(), most, "0");
     setting(endless.batch(&params, &experiment(1)).unwrap_err(), most, "0");
 }
@@ -553,7 +581,7 @@ fn what_could_never_end_or_gives_nothing_is_refused() {
 #[test]
 fn walks_end_in_every_chunk_alike() {
     use statrs::distribution::{ChiSquared, ContinuousCDF};
-    let mut engine = Engine::new(&gpu(), Walk).unwrap();
+    let mut engine = Engine::new(&gpu(), Walk, Options::default()).unwrap();
     let results = engine.run(&WalkParams { steps: 100 }, &experiment(6000)).unwrap();
     let mut walkers = [0_u32; 30];
     for output in &results.outputs {

@@ -8,29 +8,30 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
     let stopping =
         Stopping::new(Precision::relative(0.05), Budget { replications: Some(5000), ..Budget::default() });
     let columns = ["time_in_queue", "idle_time"];
-    let mut engine = Engine::new(&gpu(), model).unwrap();
-    let run = engine.run_until(&params, &experiment(1), &stopping, &columns).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
+    let run = engine.experiment(&params, &experiment(1)).precision(&stopping, &columns).run().unwrap();
     assert_eq!(run.decisions, [Decision::Reached]);
     let replications = u32::try_from(run.observations[0].replications()).unwrap();
     assert!((31..5000).contains(&replications), "{replications}");
     for column in columns {
         assert!(run.observations[0].summary(column, 0.95).unwrap().relative_half_width().unwrap() <= 0.05);
     }
-    let whole = CpuEngine::new(model).unwrap().run(&params, &experiment(replications)).unwrap();
+    let whole =
+        CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(replications)).unwrap();
     assert_eq!(run.fingerprint, whole.fingerprint);
     assert_eq!(run.observations[0].columns(), whole.observations[0].columns());
     let budget = Budget { replications: Some(41), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-6), budget);
     let pairs = experiment(1).with_antithetic_pairs();
-    let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
+    let run = engine.experiment(&params, &pairs).precision(&stopping, &columns).run().unwrap();
     assert_eq!((run.observations[0].replications(), run.decisions), (40, vec![Decision::ReplicationsSpent]));
 }
 
 #[test]
 fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
     let (model, params) = mm1();
-    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Thread);
-    let cpu = CpuEngine::new(model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default().mapping(Mapping::Thread)).unwrap();
+    let cpu = CpuEngine::new(model, Options::default()).unwrap();
     let design = Design::default().cross("clients", [50_u32, 90, 3]).unwrap();
     let wide = Experiment::new(design, 60_000, SEED).with_antithetic_pairs();
     let after = |most: u64| {
@@ -38,31 +39,44 @@ fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
     };
     // At once, later, and never.
     assert!(matches!(
-        engine.run_watched(&params, &wide, |_| ControlFlow::Break(())),
+        engine.experiment(&params, &wide).watch(|_| ControlFlow::Break(())).run(),
         Err(ReplicationError::Stopped)
     ));
     for (seen, what) in [
-        (engine.run_watched(&params, &wide, after(40_000)).unwrap(), "device"),
-        (cpu.run_watched(&params, &wide, after(40)).unwrap(), "host"),
+        (engine.experiment(&params, &wide).watch(after(40_000)).run().unwrap(), "device"),
+        (cpu.experiment(&params, &wide).watch(after(40)).run().unwrap(), "host"),
     ] {
         let made = u32::try_from(seen.observations[0].replications()).unwrap();
         assert!(made > 0 && made < 60_000 && made.is_multiple_of(2), "{what}: {made}");
-        assert_same(&seen, &cpu.run_range(&params, &wide, 0..made).unwrap(), what);
+        assert_same(&seen, &cpu.experiment(&params, &wide).range(0..made).run().unwrap(), what);
     }
     let some = Experiment { replications: 20_000, ..wide.clone() };
     let mut last = 0;
-    let seen = engine.run_watched(&params, &some, |ended| {
-        assert!(ended >= last);
-        last = ended;
-    });
+    let seen = engine
+        .experiment(&params, &some)
+        .watch(|ended| {
+            assert!(ended >= last);
+            last = ended;
+        })
+        .run();
     assert_same(&seen.unwrap(), &cpu.run(&params, &some).unwrap(), "watched");
     assert_eq!(last, 60_000);
 
     let stopping =
         Stopping::new(Precision::relative(1e-9), Budget { replications: Some(1 << 20), ..Budget::default() });
     let columns = ["time_in_queue"];
-    let run = engine.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
-    let alone = cpu.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
+    let run = engine
+        .experiment(&params, &experiment(1))
+        .precision(&stopping, &columns)
+        .watch(after(100))
+        .run()
+        .unwrap();
+    let alone = cpu
+        .experiment(&params, &experiment(1))
+        .precision(&stopping, &columns)
+        .watch(after(100))
+        .run()
+        .unwrap();
     for run in [run, alone] {
         let made = u32::try_from(run.observations[0].replications()).unwrap();
         assert_eq!(run.decisions, [Decision::Stopped]);
@@ -80,15 +94,19 @@ fn a_run_with_hardly_any_time_still_has_results() {
     let (model, params) = mm1();
     let budget = Budget { time: Some(Duration::from_nanos(1)), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-9), budget);
-    let run =
-        CpuEngine::new(model).unwrap().run_until(&params, &experiment(1), &stopping, &["idle_time"]).unwrap();
+    let run = CpuEngine::new(model, Options::default())
+        .unwrap()
+        .experiment(&params, &experiment(1))
+        .precision(&stopping, &["idle_time"])
+        .run()
+        .unwrap();
     assert_eq!(run.decisions, [Decision::TimeSpent]);
     assert_eq!(run.observations[0].replications(), 30);
 }
 
 /// Over 200 independent experiments, how often the 95 % interval holds the true expectation.
 fn coverage<M: Model + Copy>(model: M, params: M::Params, replications: u32, truths: &[(&str, f64)]) {
-    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
     let mut held = vec![0; truths.len()];
     for seed in 0..200 {
         let results = engine.run(&params, &Experiment::new(Design::default(), replications, seed)).unwrap();

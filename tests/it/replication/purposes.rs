@@ -6,7 +6,8 @@ use bytemuck::{Pod, Zeroable};
 use eventhorizon::gpu::Source;
 use eventhorizon::random::{Stream, exponential_short};
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, ReferenceModel, Results,
+    CpuEngine, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, Options, ReferenceModel,
+    Results,
 };
 use eventhorizon::statistics::{Observations, compare};
 
@@ -123,7 +124,7 @@ fn crews(replications: u32) -> Experiment {
 
 #[test]
 fn substreams_are_their_twins_in_every_mapping_and_slice() {
-    let cpu = CpuEngine::new(Repair).unwrap();
+    let cpu = CpuEngine::new(Repair, Options::default()).unwrap();
     for by_purpose in [0, 1] {
         let params = Params { by_purpose, ..PARAMS };
         for experiment in [
@@ -136,7 +137,7 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
             for (gpu, adapter) in gpus() {
                 for mapping in SCALAR {
                     let what = format!("{mapping}, {adapter}, by purpose {by_purpose}, {experiment:?}");
-                    let mut engine = Engine::new(&gpu, Repair).unwrap().with_mapping(mapping);
+                    let mut engine = Engine::new(&gpu, Repair, Options::default().mapping(mapping)).unwrap();
                     assert_same(&engine.run(&params, &experiment).unwrap(), &expected, &what);
                     // One step at a time: each step resumes.
                     let mut batch = engine.batch(&params, &experiment).unwrap();
@@ -163,7 +164,7 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
 /// The half width of the difference in downtime for a second crew, relative to that without common
 /// random numbers.
 fn sharper(params: Params, experiment: &Experiment) -> f64 {
-    let cpu = CpuEngine::new(Repair).unwrap();
+    let cpu = CpuEngine::new(Repair, Options::default()).unwrap();
     let half_width = |experiment: &Experiment| {
         let Results { observations, .. } = cpu.run(&params, experiment).unwrap();
         let [one, two]: [Observations; 2] = observations.try_into().unwrap();
@@ -243,7 +244,7 @@ impl ReferenceModel for Beyond {
 
 #[test]
 fn a_replication_that_asks_for_more_than_a_substream_has_fails() {
-    let cpu = CpuEngine::new(Beyond).unwrap();
+    let cpu = CpuEngine::new(Beyond, Options::default()).unwrap();
     for (purpose, first, fails) in [
         (0, 0, false),
         (0x7fff, 0x3_ffff, false),
@@ -257,7 +258,7 @@ fn a_replication_that_asks_for_more_than_a_substream_has_fails() {
         let failures: Vec<_> = expected.observations[0].failures().map(|failure| failure.cause).collect();
         assert_eq!(failures, vec![FailureCause::Exhausted; if fails { 5 } else { 0 }], "{purpose}, {first}");
         for (gpu, adapter) in gpus() {
-            let mut engine = Engine::new(&gpu, Beyond).unwrap().with_mapping(Mapping::Thread);
+            let mut engine = Engine::new(&gpu, Beyond, Options::default().mapping(Mapping::Thread)).unwrap();
             let seen = engine.run(&[purpose, first], &experiment).unwrap();
             assert_same(&seen, &expected, &format!("{adapter}, purpose {purpose}, draw {first}"));
         }

@@ -4,12 +4,13 @@
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::{AStar, find_all};
 use eventhorizon::search::{
-    Mapping, Moves, SearchError, Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
+    Mapping, Moves, Options, SearchError, Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map,
+    moving_ai_scenario,
 };
 use glam::UVec2;
 use proptest::prelude::*;
 
-use super::engine;
+use super::{engine, made};
 
 #[test]
 fn paths_are_as_long_as_the_scenario_tells() {
@@ -146,7 +147,11 @@ fn terrain_is_passable_as_the_letters_say() {
             assert!(length.zip(expected).map_or(length == expected, near), "{terrain:?}: {length:?}");
         }
         for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
-            assert_eq!(engine(&map, mapping).with_paths().run(&searches).unwrap(), host, "{terrain:?}");
+            assert_eq!(
+                made(&map, Options::default().mapping(mapping).paths(true)).run(&searches).unwrap(),
+                host,
+                "{terrain:?}"
+            );
         }
     }
 }

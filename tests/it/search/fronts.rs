@@ -1,7 +1,9 @@
 //! Wavefronts: distances from many sources against Dijkstra's algorithm, on maps and in graphs.
 
 use eventhorizon::gpu::{Gpu, GpuError};
-use eventhorizon::search::{Graph, Grid, Guided, Moves, SearchError, Space, Wavefronts, reference};
+use eventhorizon::search::{
+    Graph, Grid, Guided, Moves, SearchError, Space, WavefrontOptions, Wavefronts, reference,
+};
 use glam::UVec2;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -34,7 +36,7 @@ fn check<S: Space>(gpu: &Gpu, fronts: &Wavefronts<S>, sources: &[S::Cell], targe
 fn check_grid(gpu: &Gpu, grid: &Grid, sources: &[UVec2]) {
     let targets: Vec<_> =
         sources.iter().rev().map(|cell| (*cell, (cell.y * grid.width() + cell.x) as usize)).collect();
-    check(gpu, &Wavefronts::grid(gpu, grid.clone()).unwrap(), sources, &targets);
+    check(gpu, &Wavefronts::new(gpu, grid.clone(), WavefrontOptions::default()).unwrap(), sources, &targets);
 }
 
 fn check_graph(gpu: &Gpu, graph: Graph, sources: &[u32]) {
@@ -44,7 +46,12 @@ fn check_graph(gpu: &Gpu, graph: Graph, sources: &[u32]) {
         assert_eq!(reference, graph.distances_from(source));
     }
     let targets: Vec<_> = sources.iter().map(|&vertex| (vertex, vertex as usize)).collect();
-    check(gpu, &Wavefronts::graph(gpu, graph).unwrap(), sources, &targets);
+    check(
+        gpu,
+        &Wavefronts::new(gpu, Guided::from(graph), WavefrontOptions::default()).unwrap(),
+        sources,
+        &targets,
+    );
 }
 
 #[test]
@@ -113,25 +120,39 @@ fn batches_and_bands_change_nothing() {
         let all = fronts.from_each(&sources).unwrap();
         (all.table().read(&gpu()).unwrap(), all.passes())
     };
-    let (usual, passes) = table(&Wavefronts::grid(&gpu(), grid.clone()).unwrap());
+    let (usual, passes) = table(&Wavefronts::new(&gpu(), grid.clone(), WavefrontOptions::default()).unwrap());
     assert!(passes > 10);
     for (rows, band) in [(1, 0), (3, 2378), (6, u32::MAX), (7, 1)] {
-        let fronts = Wavefronts::grid(&gpu(), grid.clone()).unwrap().with_rows(rows).with_band(band);
+        let fronts =
+            Wavefronts::new(&gpu(), grid.clone(), WavefrontOptions::default().rows(rows).band(band)).unwrap();
         assert_eq!(table(&fronts).0, usual, "{rows} rows, bands of {band}");
     }
-    assert_eq!(table(&Wavefronts::grid(&gpu().checked(), grid).unwrap()).0, usual);
+    assert_eq!(
+        table(&Wavefronts::new(&gpu().checked(), grid, WavefrontOptions::default()).unwrap()).0,
+        usual
+    );
 }
 
 #[test]
 fn distances_that_leave_32_bits_are_told() {
     let ring: Vec<_> = (0..4).map(|vertex| (vertex, (vertex + 1) % 4, u32::MAX / 3)).collect();
     let mut arcs = ring.clone();
-    let fronts = Wavefronts::graph(&gpu(), Graph::new(4, &ring).unwrap()).unwrap().with_rows(1);
+    let fronts = Wavefronts::new(
+        &gpu(),
+        Guided::from(Graph::new(4, &ring).unwrap()),
+        WavefrontOptions::default().rows(1),
+    )
+    .unwrap();
     let error = fronts.from_each(&[1]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 0, limit: u32::MAX }), "{error}");
     // With a shortcut, all vertices are within 32 bits.
     arcs.push((1, 0, u32::MAX - 1));
-    let fronts = Wavefronts::graph(&gpu(), Graph::new(4, &arcs).unwrap()).unwrap().with_rows(1);
+    let fronts = Wavefronts::new(
+        &gpu(),
+        Guided::from(Graph::new(4, &arcs).unwrap()),
+        WavefrontOptions::default().rows(1),
+    )
+    .unwrap();
     assert_eq!(fronts.from_each(&[1]).unwrap().row(&gpu(), 0).unwrap()[0], Some(u32::MAX - 1));
     let error = fronts.between(&[1, 2], &[1]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 1, .. }), "{error}");
@@ -143,7 +164,7 @@ fn distances_that_leave_32_bits_are_told() {
 #[test]
 fn what_wavefronts_cannot_be_is_refused() {
     let grid = Grid::random(8, 0.0, 1).unwrap().with_moves(Moves::MANHATTAN).unwrap();
-    let fronts = Wavefronts::grid(&gpu(), grid.clone()).unwrap();
+    let fronts = Wavefronts::new(&gpu(), grid.clone(), WavefrontOptions::default()).unwrap();
     let outside = fronts.from_each(&[UVec2::ZERO, UVec2::new(8, 0)]).unwrap_err();
     assert!(matches!(outside, SearchError::Outside { search: 1, x: 8, .. }), "{outside}");
     let none = fronts.from_each(&[]).unwrap();
@@ -151,12 +172,19 @@ fn what_wavefronts_cannot_be_is_refused() {
     assert!(matches!(none.row(&gpu(), 0), Err(SearchError::Row { row: 0, rows: 0 })));
     assert_eq!(fronts.between(&[UVec2::ZERO], &[]).unwrap().row(&gpu(), 0).unwrap(), []);
     assert_eq!(fronts.nearest(&[]).unwrap().row(&gpu(), 0).unwrap(), [None; 64]);
-    let beyond = Wavefronts::graph(&gpu(), Graph::new(2, &[]).unwrap()).unwrap().nearest(&[2]).unwrap_err();
+    let beyond =
+        Wavefronts::new(&gpu(), Guided::from(Graph::new(2, &[]).unwrap()), WavefrontOptions::default())
+            .unwrap()
+            .nearest(&[2])
+            .unwrap_err();
     assert!(matches!(beyond, SearchError::NoVertex { search: 0, vertex: 2, vertices: 2 }), "{beyond}");
     // 64 cells: four lists are 1,024 bytes.
     let small = Gpu::binding_at_most(&gpu(), 1024);
     check_grid(&small, &grid, &[UVec2::ZERO, UVec2::new(3, 3), UVec2::new(7, 7)]);
     let small = Gpu::binding_at_most(&gpu(), 1008);
-    let refused = Wavefronts::grid(&small, grid).unwrap().nearest(&[UVec2::ZERO]).unwrap_err();
+    let refused = Wavefronts::new(&small, grid, WavefrontOptions::default())
+        .unwrap()
+        .nearest(&[UVec2::ZERO])
+        .unwrap_err();
     assert!(matches!(refused, SearchError::Gpu(GpuError::TooLarge { .. })), "{refused}");
 }

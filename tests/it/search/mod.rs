@@ -8,13 +8,14 @@ mod maps;
 mod roads;
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use crate::common;
 use common::{gpu, queues};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::AStar;
-use eventhorizon::search::{Engine, Grid, Mapping, Moves, Outcome, Results, SearchError};
+use eventhorizon::search::{Engine, Grid, Mapping, Moves, Options, Outcome, Results, SearchError};
 use glam::UVec2;
 use maps::{Map, map};
 use proptest::test_runner::{Config, TestRunner};
@@ -85,10 +86,12 @@ fn check_path(grid: &Grid, (start, goal): (UVec2, UVec2), cost: Option<u32>, pat
 
 /// Compares one engine with the expected outcomes, with and without paths.
 fn check(engine: &dyn Fn() -> Engine, searches: &Searches, expected: &(Vec<Outcome>, Vec<Vec<UVec2>>)) {
-    let plain = engine().run(searches).unwrap();
+    let without = engine();
+    let plain = without.run(searches).unwrap();
     let what = || format!("{:?} on {}", engine().mapping(), engine().map().width());
+    let options = without.options().paths(true);
     assert_eq!(plain.outcomes(), expected.0, "{}", what());
-    let with = engine().with_paths().run(searches).unwrap();
+    let with = engine().with_options(options).run(searches).unwrap();
     assert_eq!(with.outcomes(), expected.0, "{} with paths", what());
     assert_eq!(with.fingerprint(), plain.fingerprint());
     for (search, path) in expected.1.iter().enumerate() {
@@ -98,7 +101,11 @@ fn check(engine: &dyn Fn() -> Engine, searches: &Searches, expected: &(Vec<Outco
 }
 
 fn engine(grid: &Grid, mapping: Mapping) -> Engine {
-    Engine::grid(&gpu(), grid.clone()).unwrap().with_mapping(mapping)
+    made(grid, Options::default().mapping(mapping))
+}
+
+fn made(grid: &Grid, options: Options) -> Engine {
+    Engine::new(&gpu(), grid.clone(), options).unwrap()
 }
 
 /// Compares every mapping.
@@ -162,7 +169,7 @@ fn few_slots_serve_many_searches_in_turn() {
     let expected = expected(&grid, &searches);
     for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         for slots in [1, 33] {
-            let engine = engine(&grid, mapping).with_slots(slots);
+            let engine = engine_of(&grid, mapping, slots);
             // The data that a run leaves in its slots does not affect the next one.
             for _ in 0..2 {
                 assert_eq!(engine.run(&searches).unwrap().outcomes(), expected.0, "{slots} slots");
@@ -173,7 +180,7 @@ fn few_slots_serve_many_searches_in_turn() {
 }
 
 fn engine_of(grid: &Grid, mapping: Mapping, slots: u32) -> Engine {
-    engine(grid, mapping).with_slots(slots)
+    made(grid, Options::default().mapping(mapping).slots(slots))
 }
 
 #[test]
@@ -182,7 +189,8 @@ fn an_open_list_that_is_too_short_grows() {
     let searches = grid.random_searches(40, 6);
     let expected = expected(&grid, &searches);
     for mapping in mappings() {
-        check(&|| engine(&grid, mapping).with_capacity(2), &searches, &expected);
+        let options = Options::default().mapping(mapping).capacity(2);
+        check(&|| made(&grid, options), &searches, &expected);
     }
 }
 
@@ -202,11 +210,8 @@ fn a_list_that_was_too_short_is_so_in_the_next_dispatch() {
     let searches = vec![(UVec2::new(4, 2), UVec2::ZERO); 40];
     let expected = expected(&grid, &searches);
     assert!(expected.0[0].cost.is_some());
-    let tight = || {
-        let engine = engine(&grid, Mapping::Team).with_group_size(8).with_capacity(10);
-        engine.with_band(u32::MAX).with_slots(1)
-    };
-    check(&tight, &searches, &expected);
+    let tight = Options::default().mapping(Mapping::Team).group_size(8).capacity(10);
+    check(&|| made(&grid, tight.band(u32::MAX).slots(1)), &searches, &expected);
 }
 
 #[test]
@@ -216,8 +221,8 @@ fn a_list_longer_than_the_device_binds_is_told() {
     let small = Gpu::binding_at_most(&gpu(), 112);
     let searches = [(UVec2::new(2, 2), UVec2::new(4, 4))];
     let run = |mapping| {
-        let engine = Engine::grid(&small, grid.clone()).unwrap().with_mapping(mapping);
-        engine.with_band(u32::MAX).with_capacity(2).run(&searches)
+        let options = Options::default().mapping(mapping).band(u32::MAX).capacity(2);
+        Engine::new(&small, grid.clone(), options).unwrap().run(&searches)
     };
     for (mapping, longest) in [(Mapping::Bands, 7), (Mapping::Team, 4)] {
         let refused = run(mapping).unwrap_err();
@@ -237,8 +242,8 @@ fn there_are_no_more_slots_than_fit() {
     let searches = grid.random_searches(40, 6);
     let expected = expected(&grid, &searches);
     let small = Gpu::binding_at_most(&gpu(), 1 << 18);
-    let mapping = Mapping::Thread(QueueDesign::Heap);
-    check(&|| Engine::grid(&small, grid.clone()).unwrap().with_mapping(mapping), &searches, &expected);
+    let options = Options::default().mapping(Mapping::Thread(QueueDesign::Heap));
+    check(&|| Engine::new(&small, grid.clone(), options).unwrap(), &searches, &expected);
 }
 
 #[test]
@@ -248,7 +253,8 @@ fn settings_change_between_runs() {
     for mapping in [Mapping::Auto, Mapping::Bands, Mapping::Team] {
         let counting = engine(&grid, mapping);
         let counted = counting.run(&searches).unwrap();
-        let plain = counting.without_count().run(&searches).unwrap();
+        let options = counting.options().count(false);
+        let plain = counting.with_options(options).run(&searches).unwrap();
         assert_eq!(plain.fingerprint(), counted.fingerprint());
         assert_eq!((plain.found(), plain.expanded()), (counted.found(), 0));
     }
@@ -260,13 +266,25 @@ fn a_second_run_while_the_first_waits_is_refused() {
     let engine = engine(&grid, Mapping::Auto);
     let searches = grid.random_searches(3, 1);
     let mut refused = 0;
-    let watch = |_| match pollster::block_on(engine.run_async(&searches, |_| ())) {
+    let watch = |_| match pollster::block_on(engine.searches(&searches).run_async()) {
         Err(SearchError::Busy) => refused += 1,
         other => panic!("{other:?}"),
     };
-    assert!(engine.run_watched(&searches, watch).is_ok());
+    assert!(engine.searches(&searches).watch(watch).run().is_ok());
     assert!(refused > 0);
-    assert!(pollster::block_on(engine.run_async(&searches, |_| ())).is_ok());
+    assert!(pollster::block_on(engine.searches(&searches).run_async()).is_ok());
+}
+
+#[test]
+fn a_run_that_is_stopped_has_no_results_and_the_next_one_has_all() {
+    let grid = Grid::random(32, 0.1, 5).unwrap();
+    let searches = grid.random_searches(40, 6);
+    let engine = made(&grid, Options::default().mapping(Mapping::Team).slots(1));
+    let expected = engine.run(&searches).unwrap();
+    let other = made(&grid, Options::default().mapping(Mapping::Team).slots(1));
+    let stopped = other.searches(&searches).watch(|_| ControlFlow::Break(())).run().unwrap_err();
+    assert!(matches!(stopped, SearchError::Stopped), "{stopped}");
+    assert_eq!(other.run(&searches).unwrap(), expected);
 }
 
 #[test]
@@ -347,7 +365,8 @@ fn paths_are_read_in_parts_where_there_is_little_room() {
     let searches = grid.random_searches(200, 1);
     let expected = expected(&grid, &searches);
     for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
-        check(&|| engine(&grid, mapping).with_path_room(1), &searches, &expected);
+        let options = Options::default().mapping(mapping).path_room(1);
+        check(&|| made(&grid, options), &searches, &expected);
     }
 }
 
@@ -357,20 +376,21 @@ fn checks_bands_and_group_sizes_change_nothing() {
     let searches = grid.random_searches(50, 2);
     let expected = expected(&grid, &searches);
     for mapping in mappings() {
-        let checked = || Engine::grid(&gpu().checked(), grid.clone()).unwrap().with_mapping(mapping);
+        let options = Options::default().mapping(mapping);
+        let checked = || Engine::new(&gpu().checked(), grid.clone(), options).unwrap();
         check(&checked, &searches, &expected);
     }
     for size in [1, 7, 64] {
-        let engine = || engine(&grid, Mapping::Thread(QueueDesign::Heap)).with_group_size(size);
-        check(&engine, &searches, &expected);
+        let options = Options::default().mapping(Mapping::Thread(QueueDesign::Heap)).group_size(size);
+        check(&|| made(&grid, options), &searches, &expected);
     }
     for (size, band) in [(1, 0), (7, u32::MAX), (64, 2378)] {
-        let engine = || engine(&grid, Mapping::Bands).with_group_size(size).with_band(band);
-        check(&engine, &searches, &expected);
+        let options = Options::default().mapping(Mapping::Bands).group_size(size).band(band);
+        check(&|| made(&grid, options), &searches, &expected);
     }
     for (size, band) in [(8, 0), (8, u32::MAX), (13, 2378), (64, 0), (256, 100_000)] {
-        let engine = || engine(&grid, Mapping::Team).with_group_size(size).with_band(band);
-        check(&engine, &searches, &expected);
+        let options = Options::default().mapping(Mapping::Team).group_size(size).band(band);
+        check(&|| made(&grid, options), &searches, &expected);
     }
 }
 
@@ -389,7 +409,8 @@ fn lists_without_searches_and_maps_without_ways_are_fine() {
     let cells = (UVec2::ZERO, UVec2::new(2, 1));
     for mapping in mappings() {
         assert_eq!(engine(&blocked, mapping).run(&[]).unwrap().outcomes(), []);
-        let found = engine(&blocked, mapping).with_paths().run(&[cells, cells]).unwrap();
+        let options = Options::default().mapping(mapping).paths(true);
+        let found = made(&blocked, options).run(&[cells, cells]).unwrap();
         assert_eq!(found.outcomes(), [Outcome { cost: None, expanded: 0 }; 2]);
         assert_eq!(found.path(1).len(), 0);
     }
@@ -399,8 +420,8 @@ fn lists_without_searches_and_maps_without_ways_are_fine() {
 fn results_go_to_the_device() {
     let grid = Grid::new(3, 1, vec![1, 1, 0]).unwrap();
     let cell = |x| UVec2::new(x, 0);
-    let found =
-        engine(&grid, Mapping::Auto).with_paths().run(&[(cell(0), cell(1)), (cell(0), cell(2))]).unwrap();
+    let engine = made(&grid, Options::default().paths(true));
+    let found = engine.run(&[(cell(0), cell(1)), (cell(0), cell(2))]).unwrap();
     assert_eq!(found.costs_on(&gpu()).unwrap().read(&gpu()).unwrap(), [2378, u32::MAX]);
     let (firsts, cells) = found.paths_on(&gpu()).unwrap();
     assert_eq!((firsts.read(&gpu()).unwrap(), cells.read(&gpu()).unwrap()), (vec![0, 2, 2], vec![0, 1]));
@@ -418,13 +439,15 @@ fn what_cannot_be_is_refused() {
     for (mapping, size) in
         [(Mapping::Team, 7), (Mapping::Team, 4096), (Mapping::Thread(QueueDesign::Heap), 0)]
     {
-        let refused = engine(&grid, mapping).with_group_size(size).run(&[]).unwrap_err();
+        let options = Options::default().mapping(mapping).group_size(size);
+        let refused = made(&grid, options).run(&[]).unwrap_err();
         assert!(matches!(refused, SearchError::Setting { .. }), "{refused}");
     }
     let small = Gpu::binding_at_most(&gpu(), 256);
-    let engine = Engine::grid(&small, Grid::random(8, 0.0, 1).unwrap()).unwrap();
-    assert!(engine.with_capacity(1).run(&[(UVec2::ZERO, UVec2::ZERO)]).is_ok());
-    let engine = Engine::grid(&small, Grid::random(9, 0.0, 1).unwrap()).unwrap();
+    let options = Options::default().capacity(1);
+    let engine = Engine::new(&small, Grid::random(8, 0.0, 1).unwrap(), options).unwrap();
+    assert!(engine.run(&[(UVec2::ZERO, UVec2::ZERO)]).is_ok());
+    let engine = Engine::new(&small, Grid::random(9, 0.0, 1).unwrap(), Options::default()).unwrap();
     let refused = engine.run(&[(UVec2::ZERO, UVec2::ZERO)]).unwrap_err();
     assert!(matches!(refused, SearchError::Gpu(GpuError::TooLarge { .. })), "{refused}");
     let moves =

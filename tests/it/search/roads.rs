@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eventhorizon::gpu::Source;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::AStar;
-use eventhorizon::search::{Engine, Graph, Guided, Heuristic, Mapping, SearchError};
+use eventhorizon::search::{Engine, Graph, Guided, Heuristic, Mapping, Options, SearchError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -20,7 +20,11 @@ fn mappings() -> impl Iterator<Item = Mapping> {
 }
 
 fn engine(graph: &Guided, mapping: Mapping) -> Engine<Guided> {
-    Engine::graph(&gpu(), graph.clone()).unwrap().with_mapping(mapping)
+    made(graph, Options::default().mapping(mapping))
+}
+
+fn made(graph: &Guided, options: Options) -> Engine<Guided> {
+    Engine::new(&gpu(), graph.clone(), options).unwrap()
 }
 
 /// Compares engines with the sequential search, costs and paths, and that with Dijkstra's
@@ -53,7 +57,8 @@ fn check_engines(
     for (what, engine) in engines {
         let plain = engine.run(searches).unwrap();
         assert_eq!(plain.outcomes(), outcomes, "{what}");
-        let engine = engine.with_paths();
+        let options = engine.options().paths(true);
+        let engine = engine.with_options(options);
         let found = engine.run(searches).unwrap();
         assert_eq!(found.fingerprint(), plain.fingerprint());
         for (number, (outcome, path)) in with.iter().enumerate() {
@@ -131,9 +136,9 @@ fn roads_have_the_paths_of_the_sequential_search_with_straight_lines_and_without
     check(&plain, &list, [Mapping::Auto].into_iter());
     let expanded = |graph| engine(graph, Mapping::Auto).run(&list).unwrap().expanded();
     assert!(expanded(&guided) < expanded(&plain), "the straight lines lead somewhere");
-    let checked = Engine::graph(&gpu().checked(), guided.clone()).unwrap();
+    let checked = Engine::new(&gpu().checked(), guided.clone(), Options::default()).unwrap();
     check_engines(&guided, &list, [("checked".to_owned(), checked)].into_iter());
-    let tight = engine(&guided, Mapping::Auto).with_capacity(2).with_slots(7).with_group_size(5);
+    let tight = made(&guided, Options::default().capacity(2).slots(7).group_size(5));
     check_engines(&guided, &list, [("tight".to_owned(), tight)].into_iter());
 }
 
@@ -160,7 +165,7 @@ fn weights_may_be_as_large_as_costs_hold() {
     let list: Searches = (0..40).map(|search| (search % 8, (search + search % 3) % 8)).collect();
     check(&ring, &list, mappings());
     for slots in [1, 3] {
-        let some = engine(&ring, Mapping::Auto).with_slots(slots);
+        let some = made(&ring, Options::default().slots(slots));
         check_engines(&ring, &list, [(format!("{slots} slots"), some)].into_iter());
     }
     // Three times the weight is 2^32 - 1, which is above the limit by one.
@@ -190,7 +195,7 @@ fn arcs_of_weight_0_are_for_costs_only() {
     let found = engine(&graph, Mapping::Auto).run(&[(0, 2), (2, 0), (0, 1), (3, 3)]).unwrap();
     let costs: Vec<_> = found.outcomes().iter().map(|outcome| outcome.cost).collect();
     assert_eq!(costs, [Some(3), None, Some(0), Some(0)]);
-    let refused = engine(&graph, Mapping::Auto).with_paths().run(&[(0, 2)]).unwrap_err();
+    let refused = made(&graph, Options::default().paths(true)).run(&[(0, 2)]).unwrap_err();
     assert!(matches!(refused, SearchError::FreeArc { from: 0, to: 1 }), "{refused}");
 }
 
@@ -205,7 +210,8 @@ fn heuristics_that_break_their_promise_are_told() {
     let (from, to) = reference.broken().unwrap();
     assert_eq!((from, to), (10, 11));
     for mapping in mappings() {
-        for engine in [engine(&broken, mapping), engine(&broken, mapping).with_paths()] {
+        for paths in [false, true] {
+            let engine = made(&broken, Options::default().mapping(mapping).paths(paths));
             let error = engine.run(&[(3, 3), (10, 40), (9, 1)]).unwrap_err();
             let SearchError::Heuristic { search: 1, from: 10, to: 11 } = error else { panic!("{error}") };
         }
@@ -311,7 +317,7 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
     ] {
         let guided = Guided::new(graph.clone(), Arc::new(Text(text)));
-        let reported = Engine::graph(&gpu(), guided).unwrap_err().to_string();
+        let reported = Engine::new(&gpu(), guided, Options::default()).unwrap_err().to_string();
         assert!(reported.starts_with(says), "{reported}");
     }
     let refused =

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::replication::{
-    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, ReferenceModel, Stopping,
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Options, ReferenceModel,
+    Stopping,
 };
 use serde_json::json;
 
@@ -75,15 +76,19 @@ impl Common {
             shared::watch()
         };
         let Some(gpu) = self.place.gpu()? else {
-            let engine = CpuEngine::new(model)?;
+            let engine = CpuEngine::new(model, Options::default())?;
             let begun = Instant::now();
             let (fingerprint, observations, decision) = match &stopping {
                 None => {
-                    let mut results = engine.run_watched(params, &experiment, watch)?;
+                    let mut results = engine.experiment(params, &experiment).watch(watch).run()?;
                     (results.fingerprint, results.observations.remove(0), None)
                 }
                 Some(stopping) => {
-                    let mut run = engine.run_until_watched(params, &experiment, stopping, &names, watch)?;
+                    let mut run = engine
+                        .experiment(params, &experiment)
+                        .precision(stopping, &names)
+                        .watch(watch)
+                        .run()?;
                     (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
                 }
             };
@@ -107,7 +112,7 @@ impl Common {
             MappingName::Coop => Mapping::Cooperative,
             MappingName::Auto => Mapping::Auto,
         };
-        let mut engine = Engine::new(&gpu, model)?.with_mapping(mapping);
+        let mut engine = Engine::new(&gpu, model, Options::default().mapping(mapping))?;
         let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
         bar.finish_and_clear();
         if timed.0 < 1.0 && !shared::interrupted() {
@@ -144,7 +149,7 @@ impl Common {
         Ok(match stopping {
             None => {
                 let mut results = match watch {
-                    Some(watch) => engine.run_watched(params, experiment, watch)?,
+                    Some(watch) => engine.experiment(params, experiment).watch(watch).run()?,
                     None => engine.run(params, experiment)?,
                 };
                 let seconds = begun.elapsed().as_secs_f64();
@@ -152,8 +157,10 @@ impl Common {
             }
             Some(stopping) => {
                 let mut run = match watch {
-                    Some(watch) => engine.run_until_watched(params, experiment, stopping, names, watch)?,
-                    None => engine.run_until(params, experiment, stopping, names)?,
+                    Some(watch) => {
+                        engine.experiment(params, experiment).precision(stopping, names).watch(watch).run()?
+                    }
+                    None => engine.experiment(params, experiment).precision(stopping, names).run()?,
                 };
                 let seconds = begun.elapsed().as_secs_f64();
                 (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))

@@ -1,0 +1,28 @@
+//! Where to run: one type for all modules that run on the CPU and on a device.
+
+use crate::gpu::Gpu;
+
+/// Where to run. The results are the same bits.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub enum Backend<'g> {
+    /// On the CPU.
+    #[default]
+    Cpu,
+    /// On this device, whatever it is.
+    Gpu(&'g Gpu),
+    /// On this device, or on the CPU if its adapter is a software adapter: that one is slower than
+    /// the CPU engine on the same cores.
+    Auto(&'g Gpu),
+}
+
+impl<'g> Backend<'g> {
+    /// The device to run on; none for the CPU.
+    pub fn gpu(self) -> Option<&'g Gpu> {
+        match self {
+            Self::Cpu => None,
+            Self::Gpu(gpu) => Some(gpu),
+            Self::Auto(gpu) => (!gpu.is_software()).then_some(gpu),
+        }
+    }
+}
