@@ -105,8 +105,6 @@ pub use error::ErrorKind;
 /// The versions that this crate's public interface uses.
 pub use {glam, wgpu};
 
-pub use error::ErrorKind;
-
 #[doc(inline)]
 #[cfg(not(target_arch = "wasm32"))]
 pub use self_test::self_test;
