@@ -1,5 +1,6 @@
-//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
-//! finds room for it, `run.rs` starts runs, `read.rs` returns results, `saved.rs` saves and resumes.
+//! The engine on the GPU: the host side of a run. `rebuild.rs` moves it to another memory,
+//! `room.rs` sizes that, `run.rs` starts runs, `read.rs` returns results, `saved.rs` saves and
+//! resumes.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
@@ -308,8 +309,8 @@ impl<M: Model> Simulation<M> {
     }
 
     /// Runs to an end, and calls `watch` some 30 times a second. Where that returns
-    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that are under
-    /// way: its LPs have then executed what lies before some window.
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that are
+    /// submitted: its LPs have then executed all events before some window.
     async fn run_to<V: Verdict>(
         &mut self,
         until: Until,
