@@ -60,7 +60,8 @@ impl<'a, S, W> SimulationRun<'a, S, W> {
     /// [`ControlFlow::Break`], the run ends after the windows that are submitted, by
     /// [`Stop::Watcher`](crate::pdes::Stop::Watcher), and a later run continues from there.
     ///
-    /// With several ranks, each watches its own events, and a break on any rank ends the run on all.
+    /// With several ranks, each watches its own events, and a break on any rank ends the run on
+    /// all.
     pub fn watch<V: Verdict, F: FnMut(&Progress) -> V>(self, watch: F) -> SimulationRun<'a, S, F> {
         SimulationRun { simulation: self.simulation, until: self.until, watch }
     }

@@ -109,8 +109,8 @@ impl<M: Model> Engine<M> {
     /// replications, or to a precision.
     ///
     /// # Errors
-    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its
-    /// [`Fault`](crate::pdes::Fault) is in the results.
+    /// [`SimulationError`] where the experiment cannot be run. A run that fails is not an error:
+    /// its [`Fault`](crate::pdes::Fault) is in the results.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,

@@ -300,9 +300,9 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device
-    /// does. The run cannot go on after either. [`SimulationError::TooLarge`] where a queue or a
+    /// does. The run cannot continue after either. [`SimulationError::TooLarge`] where a queue or a
     /// mailbox would have to hold more than the device binds: then the run is where it was before
-    /// the call, or at a snapshot since, and can be read, or go on to an earlier end.
+    /// the call, or at a snapshot since, and can be read, or continue to an earlier end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.until(until).run()

@@ -199,7 +199,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Executes events until the end that `until` names.
     ///
     /// # Errors
-    /// A [`Fault`], after which the simulation cannot go on.
+    /// A [`Fault`], after which the simulation cannot continue.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.until(until).run()
     }

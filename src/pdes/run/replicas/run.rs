@@ -117,8 +117,8 @@ impl<'a, E, W> ExperimentRun<'a, E, W> {
     }
 
     /// Makes as many replications as it takes until the means of these columns are as precise as
-    /// `stopping` asks, or its budget is spent. The experiment's number of replications has no part,
-    /// and a range is refused.
+    /// `stopping` requires, or its budget is spent. The experiment's number of replications is
+    /// ignored, and a range is refused.
     pub fn precision(self, stopping: &'a Stopping, columns: &'a [&'a str]) -> SequentialRun<'a, E, W> {
         SequentialRun { run: self, stopping, columns }
     }
