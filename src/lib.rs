@@ -44,20 +44,20 @@
 //!
 //! # Promises
 //!
-//! * Results depend on the model, its parameters and the seed; never on the adapter, the queue
-//!   design, the workgroup size or the order of threads. For that, times ([`time`]), draws and
-//!   distributions ([`random`]) and the sums and counts of models are integer arithmetic. A model
-//!   that uses `f32` keeps the promise per device only. What the host makes of results (means,
-//!   derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
-//! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says
-//!   where; what is submitted after it does nothing.
-//! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers,
-//!   faster kernels give the same bits.
+//! * Results depend on the model, its parameters and the seed. They never depend on the adapter,
+//!   the queue design, the workgroup size or the order of threads. Times ([`time`]), draws and
+//!   distributions ([`random`]) and the sums and counts of models are therefore integers. A model
+//!   that uses `f32` is reproducible per device only. The host derives means, columns and intervals
+//!   in `f64`; [`replication`] lists which of them are exact.
+//! * Kernels check every capacity. The first failure is returned as a typed error with its
+//!   location; work submitted after it has no effect.
+//! * No kernel needs an optional feature. On adapters with subgroups or 64-bit integers, faster
+//!   kernels compute the same bits.
 //! * Every blocking call that waits for a device has a form `…_async` beside it for browsers, where
 //!   nothing may block. Nothing else has such a suffix: runs are described (`until`, `experiment`)
 //!   and then started.
-//! * A device that an application lends stays the application's: no callback is set on it, and only
-//!   the features and limits that it has are used.
+//! * A device that an application lends stays the application's: the library sets no callback on it
+//!   and uses only the features and limits that it has.
 
 // docs.rs labels items that need a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]

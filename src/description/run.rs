@@ -235,12 +235,7 @@ where
     fn pdes_options(&self) -> Result<EngineOptions, DescriptionError> {
         let mapping =
             self.mapping.parse().map_err(|error: pdes::UnknownMapping| invalid(error.to_string()))?;
-        Ok(EngineOptions {
-            mapping,
-            queue: self.queue,
-            group_size: self.group_size,
-            ..EngineOptions::default()
-        })
+        Ok(EngineOptions::default().mapping(mapping).queue(self.queue).group_size(self.group_size))
     }
 
     fn simulate<P: Payload>(&mut self, points: &super::Points) -> Result<Ended, DescriptionError> {
@@ -258,7 +253,7 @@ where
             let left = Rc::clone(&left);
             let model =
                 move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
-            pdes::Engine::new(self.gpu, model, options)?
+            pdes::Engine::new(self.gpu, model, options).map_err(placed)?
         };
         let (watch, mut points_left) = (&mut self.watch, points.design.len());
         let report = |runs: usize, events: u64| {
@@ -302,16 +297,16 @@ where
         let written = &self.model.written;
         let points = self.model.points()?;
         let until = Until::time(written.until()?);
-        let mut options = self.pdes_options()?;
-        options.outputs = true;
+        let placed = |error| written.placed(error);
+        let options = self.pdes_options()?.outputs(true);
         let experiment = self.experiment(&points.design, 1)?;
         let model = written.process_model::<P>(points.bytes(0))?;
         let mut experiment = experiment;
         experiment.design = Design::default();
         let mut engine =
-            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options)?;
-        let mut results =
-            engine.experiment(&experiment, until).range(0..1).run().map_err(|error| written.placed(error))?;
+            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options)
+                .map_err(placed)?;
+        let mut results = engine.experiment(&experiment, until).range(0..1).run().map_err(placed)?;
         match results.runs.swap_remove(0).swap_remove(0) {
             Ok(run) => Ok(run.outputs.expect("the options ask for outputs")),
             Err(fault) => Err(invalid(format!("the first run failed: {}", written::in_words(fault)))),

@@ -97,10 +97,10 @@ use crate::time::Ticks;
 /// go back to a copy of their memory, which each makes every second, and continue from there.
 /// Calendars and [`Sync::Neighbours`](crate::pdes::Sync) work only on one device.
 ///
-/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`SimulationRun::save`]),
-/// to the same bytes (but for the count of windows, where these go to the event horizon, and for
-/// where a run that a watcher stopped was on its way to), and gone on with by any number of parts
-/// ([`GpuPart::resume`]) or by another engine.
+/// A run is saved like a run on a single device ([`GpuPart::checkpoint`], [`SimulationRun::save`]),
+/// and resumed by any number of parts ([`GpuPart::resume`]) or by another engine. The bytes are the
+/// same, except the count of event-horizon windows, and the recorded end of a run that a watcher
+/// stopped.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -231,7 +231,7 @@ impl<M: Model> GpuPart<M> {
         SimulationRun::new(self, until)
     }
 
-    /// [`GpuPart::run`], calling `watch` some 30 times a second, after a window.
+    /// [`GpuPart::run`], which calls `watch` about 30 times a second, after a window.
     fn run_to(
         &mut self,
         until: Until,

@@ -107,10 +107,11 @@
 //!
 //! # Checkpoints
 //!
-//! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks,
-//! of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
-//! `checkpoint` and `until(…).save(…)` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other
-//! entities have none: what a process has come to cannot be written down.
+//! A run of a `pdes` model is saved by all ranks together, and resumed by any number of ranks of
+//! this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
+//! `checkpoint` and `until(…).save(…)` of [`Simulation`] and [`GpuPart`]; see
+//! `docs/checkpoints.md`. Other entities have no checkpoints, because the state of an async process
+//! cannot be saved.
 //!
 //! # Many GPUs
 //!

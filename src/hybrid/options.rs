@@ -7,17 +7,17 @@ use super::handler::Handlers;
 use crate::pdes::Replica;
 use crate::random::mix;
 
-/// Which entities lie on which rank. It changes the speed only.
+/// The assignment of entities to ranks. It changes only the speed.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum EntityPlacement {
-    /// The first entities on the first rank, and so on, as many on each: where neighbours by name
-    /// talk to each other.
+    /// Equal ranges of names: the first entities on the first rank, and so on. Good if entities
+    /// with close names send to each other.
     #[default]
     Block,
-    /// As if by chance: where some ranges of names have more to do than others.
+    /// Pseudo-random. Good if some ranges of names have more work than others.
     Hash,
-    /// As a function of names says: what a partition of the model's graph comes to.
+    /// By a function of names, for example from a partition of the model's graph.
     Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
 }
 
@@ -48,7 +48,7 @@ impl EntityPlacement {
     }
 }
 
-/// How a simulation runs.
+/// The options of a simulation.
 ///
 /// ```
 /// use eventhorizon::hybrid::Options;
@@ -59,15 +59,15 @@ impl EntityPlacement {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Names the random streams.
+    /// The seed of the random streams.
     pub seed: u64,
-    /// Which of an experiment's runs it is.
+    /// The replica of the run in an experiment.
     pub replica: Replica,
-    /// Threads of this rank; by default as many as rayon has. It changes the speed only.
+    /// Threads of this rank; by default as many as rayon has. It changes only the speed.
     pub threads: Option<usize>,
-    /// Which entities lie on which rank.
+    /// The assignment of entities to ranks.
     pub spread: EntityPlacement,
-    /// What events may call.
+    /// The handlers that events may call.
     pub handlers: Handlers,
 }
 

@@ -230,8 +230,8 @@ impl<E: Entity> Simulation<E> {
         SimulationRun::new(self, Until::time(until))
     }
 
-    /// [`Simulation::run`], calling `watch` some 30 times a second, after a window. Of several
-    /// ranks, each reports its own events there, and in the end returns those of all.
+    /// [`Simulation::run`], which calls `watch` about 30 times a second, after a window. With
+    /// several ranks, each reports its own events, and the result has those of all.
     fn run_to(
         &mut self,
         until: Ticks,

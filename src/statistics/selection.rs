@@ -230,11 +230,11 @@ impl Selection {
         }
     }
 
-    /// Has `run` make replications of the systems that may be the best until one of them is
-    /// selected: `run(experiment, replications)` is to make these replications of all points of the
-    /// experiment that it is given, which are fewer and fewer of those of `experiment`. With the
-    /// engines of [`replication`](crate::replication) and [`pdes`](crate::pdes) that is
-    /// a run of a `range`. Of `experiment` the number of replications does not count.
+    /// Calls `run` for replications of the systems that may be the best, until one is selected:
+    /// `run(experiment, replications)` runs these replications of all points of the experiment
+    /// passed to it, a shrinking subset of those of `experiment`. With the engines of
+    /// [`replication`](crate::replication) and [`pdes`](crate::pdes) it is a run of a `range`. The
+    /// number of replications in `experiment` is ignored.
     ///
     /// Rounds grow by half of the present number, so at most a third of a system's observations is
     /// wasted. Their sizes depend only on the observations, so the same seed selects the same

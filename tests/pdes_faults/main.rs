@@ -12,7 +12,7 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::time::Ticks;
 
-/// Too little room is a fault.
+/// Too little capacity is a fault.
 fn fixed() -> Options {
     Options::default().fixed(true).sync(Sync::Yawns)
 }

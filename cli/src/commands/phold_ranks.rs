@@ -308,7 +308,7 @@ fn on_device(
     let options = pdes::Options::default().seed(run.seed).sync(args.sync);
     let watch = |_: &_| shared::watch();
     let saves = args.checkpoint.as_ref().map(|path| autosave(args, path));
-    // A run of no time waits for the set-up; where a run goes on, it has one end alone.
+    // A run to time zero includes the set-up. A resumed run has only its own end.
     let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
     let (progress, unsaved, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {

@@ -449,8 +449,8 @@ impl Sweep {
         let cell = row.cell;
         let deadline = Instant::now() + self.budget;
         let (model, end) = (cell.model()?, cell.end()?);
-        // PHOLD's capacities are known, and a snapshot now and then would only blur short
-        // measurements; but with fixed ones, the library chooses among queues only.
+        // PHOLD's capacities are known, and snapshots would disturb short measurements. With fixed
+        // capacities `auto` would consider fewer designs.
         let options = Options::default()
             .seed(SEED)
             .queue(row.queue.0)

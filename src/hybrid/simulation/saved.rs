@@ -64,7 +64,8 @@ where
         agreed(&mut *self.transport, made)
     }
 
-    /// What the first rank makes of what all hold. The others do not know yet whether it could.
+    /// The first rank's checkpoint of all contents. The others do not know yet whether it
+    /// succeeded.
     fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
         if self.over {
             return Err(HybridError::Over);

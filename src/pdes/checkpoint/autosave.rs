@@ -93,7 +93,7 @@ impl fmt::Debug for Autosave<'_> {
 
 /// An engine that can save its run.
 pub trait Checkpointed: RunUntil<Error: From<SimulationError>> {
-    /// Whether a checkpoint is of this run, however far it is.
+    /// Whether a checkpoint is of this run, at any stage.
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError>;
 
     /// The number of events that the run has executed, on all hosts: all hosts call this.

@@ -8,7 +8,7 @@ use super::autosave::{Autosave, Checkpointed};
 use crate::pdes::contract::simulation_run::SimulationRun;
 use crate::pdes::contract::until::Progress;
 
-/// A run that saves itself while it goes on and where it ends, described and not yet started:
+/// A run that saves itself at intervals and at its end, described and not yet started:
 /// [`SimulationRun::save`].
 ///
 /// ```

@@ -57,10 +57,11 @@ impl<'a, S> SimulationRun<'a, S> {
 
 impl<'a, S, W> SimulationRun<'a, S, W> {
     /// Calls `watch` with the progress about 30 times a second, after a window. Where it returns
-    /// [`ControlFlow::Break`], the run ends after the windows that are under way, by
+    /// [`ControlFlow::Break`], the run ends after the windows that are submitted, by
     /// [`Stop::Watcher`](crate::pdes::Stop::Watcher), and a later run continues from there.
     ///
-    /// With several ranks, each watches its own events, and a break on any rank ends the run on all.
+    /// With several ranks, each watches its own events, and a break on any rank ends the run on
+    /// all.
     pub fn watch<V: Verdict, F: FnMut(&Progress) -> V>(self, watch: F) -> SimulationRun<'a, S, F> {
         SimulationRun { simulation: self.simulation, until: self.until, watch }
     }

@@ -7,7 +7,8 @@ use crate::pdes::contract::error::Fault;
 use crate::pdes::contract::replica::Replica;
 use crate::pdes::contract::sync::Sync;
 
-/// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
+/// Options that change the speed of a simulation, and the seed and replica, which select its random
+/// numbers.
 ///
 /// ```
 /// use eventhorizon::pdes::Options;

@@ -1,9 +1,9 @@
 //! Many runs of a model at once: an experiment over the points of a design, each with many runs
 //! with different random numbers, mapped to the device by [`Mapping`].
 //!
-//! `mapping.rs` has the kernels, `prepared.rs` the checked models, `memory.rs` the memory of a
-//! batch of runs that are on the device together; `driver.rs` makes batches and takes them to their
-//! ends, `results.rs` is what comes out, `run.rs` describes runs. Here are the engines that users
+//! `mapping.rs` has the kernels, `prepared.rs` the validated models, `memory.rs` the memory of a
+//! batch of runs that share the device. `driver.rs` builds batches and runs them to their ends,
+//! `results.rs` has the results, `run.rs` describes runs. This file has the engines that users
 //! call.
 
 mod batch_memory;
@@ -49,6 +49,7 @@ pub struct Engine<M> {
 /// time.
 pub struct CpuEngine<M> {
     build: Build<M>,
+    /// Only the options about results apply.
     options: EngineOptions,
 }
 
@@ -78,8 +79,8 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
 }
 
 impl<M: Model> Engine<M> {
-    /// An engine for the models that `build` makes of the points of a design. They may differ in
-    /// their parameters, lookaheads and capacities.
+    /// Creates an engine for the models that `build` returns for the points of a design. They may
+    /// differ in their parameters, lookaheads and capacities.
     ///
     /// # Errors
     /// [`SimulationError::GroupSize`].
@@ -108,8 +109,8 @@ impl<M: Model> Engine<M> {
     /// replications, or to a precision.
     ///
     /// # Errors
-    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its
-    /// [`Fault`](crate::pdes::Fault) is in the results.
+    /// [`SimulationError`] where the experiment cannot be run. A run that fails is not an error:
+    /// its [`Fault`](crate::pdes::Fault) is in the results.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,
@@ -150,8 +151,8 @@ impl<M: Model> Engine<M> {
 }
 
 impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
-    /// An engine for the models that `build` makes of the points of a design. Of the options,
-    /// [`EngineOptions::outputs`] and [`EngineOptions::memory`] have a part here.
+    /// Creates an engine for the models that `build` returns for the points of a design.
+    /// Only [`EngineOptions::outputs`] and [`EngineOptions::memory`] apply.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
         options: EngineOptions,

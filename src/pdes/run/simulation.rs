@@ -1,5 +1,6 @@
-//! The engine on the GPU: the host's side of a run. `rebuild.rs` gives it another memory, `room.rs`
-//! finds room for it, `run.rs` starts runs, `read.rs` returns results, `saved.rs` saves and resumes.
+//! The engine on the GPU: the host side of a run. `rebuild.rs` moves it to another memory,
+//! `room.rs` sizes that, `run.rs` starts runs, `read.rs` returns results, `saved.rs` saves and
+//! resumes.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
@@ -299,17 +300,17 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device
-    /// does. The run cannot go on after either. [`SimulationError::TooLarge`] where a queue or a
+    /// does. The run cannot continue after either. [`SimulationError::TooLarge`] where a queue or a
     /// mailbox would have to hold more than the device binds: then the run is where it was before
-    /// the call, or at a snapshot since, and can be read, or go on to an earlier end.
+    /// the call, or at a snapshot since, and can be read, or continue to an earlier end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.until(until).run()
     }
 
     /// Runs to an end, and calls `watch` some 30 times a second. Where that returns
-    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that are under
-    /// way: its LPs have then executed what lies before some window.
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends after the windows that are
+    /// submitted: its LPs have then executed all events before some window.
     async fn run_to<V: Verdict>(
         &mut self,
         until: Until,

@@ -199,7 +199,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Executes events until the end that `until` names.
     ///
     /// # Errors
-    /// A [`Fault`], after which the simulation cannot go on.
+    /// A [`Fault`], after which the simulation cannot continue.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.until(until).run()
     }
@@ -249,7 +249,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
     }
 
-    /// Counts a window, whose first event is at a time.
+    /// Counts a window with its first event at `first`.
     fn begin_window(&mut self, first: Ticks) {
         self.windows += 1;
         self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);

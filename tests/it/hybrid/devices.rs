@@ -91,7 +91,7 @@ fn parts_have_the_bits_of_the_sequential_engine() {
     same(&phold, &ends, &[1, 2, 3, 4], options);
     let ring = phold.with_neighbours(4).unwrap();
     same(&ring, &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
-    // So much goes from part to part that several cores copy it.
+    // The messages between parts are so large that several cores copy them.
     same(&Phold::new(250_000, 2, 0.1, 10.0, units).unwrap(), &[until(15.0)], &[2], options);
     // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(

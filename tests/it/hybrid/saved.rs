@@ -177,7 +177,7 @@ fn parts_save_themselves_until_one_is_stopped() {
         let gpu = device(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         let failed = part.until(until(5.0)).save(Autosave::new(&nowhere, Duration::MAX)).run().unwrap_err();
-        // The run itself is well.
+        // The run itself is valid.
         assert_eq!(part.run(until(9.0)).unwrap().stop, Some(Stop::Time));
         failed
     });

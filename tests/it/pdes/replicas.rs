@@ -363,8 +363,8 @@ fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
 #[test]
 fn windows_to_the_event_horizon_among_equal_and_far_times() {
     let ways = [4, 32].map(|size| mapped(Mapping::Team).group_size(size).sync(Synchronise::Horizon));
-    // A tick to a unit of time: most events come together with others. And lookaheads of a tick
-    // beside delays of 2^40 and more, which no word tells exactly.
+    // One tick per unit of time: most events are simultaneous. And lookaheads of a tick with delays
+    // of 2^40 and more, which no word holds exactly.
     let ticks = |mean: f64, lookahead: f64, lps, population| {
         Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
     };

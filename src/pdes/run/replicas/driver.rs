@@ -87,8 +87,8 @@ impl<M: Model> Driver<'_, M> {
             return Ok(());
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
-        // What was chosen may be for another mapping, and room is no matter here. An end by events,
-        // which is never reached, makes cells of windows.
+        // The options may be for another mapping, and capacities do not matter here. An event limit
+        // that is never reached makes windows end with epochs.
         let options = EngineOptions::default().outputs(self.options.outputs).memory(self.options.memory);
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =

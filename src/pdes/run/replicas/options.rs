@@ -36,10 +36,9 @@ pub struct EngineOptions {
     /// larger ones. (A thread has one queue for its run, so with fixed capacities [`Mapping::Auto`]
     /// uses teams or the grid. Teams use the largest capacities of all points.)
     pub fixed: bool,
-    /// Whether the results of each LP of each run are told ([`RunResult::outputs`]), in the place of
-    /// their totals, and of the sums and measures among the observations. That is for whoever looks
-    /// at LPs one by one, and takes the host's memory for all of them: an experiment may be made in
-    /// parts ([`ExperimentRun::range`]).
+    /// If true, returns the results of each LP of each run ([`RunResult::outputs`]) instead of
+    /// their totals, and without sums and measures in the observations. This needs host memory for
+    /// all LPs: an experiment may be split into ranges ([`ExperimentRun::range`]).
     pub outputs: bool,
     /// Rows of each LP's memory to read at the end of each run ([`RunResult::memory`]): the first
     /// row, and their number. They need host memory, too.

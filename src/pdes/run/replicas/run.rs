@@ -105,8 +105,8 @@ impl<'a, E, W> ExperimentRun<'a, E, W> {
     }
 
     /// Calls `watch` with the number of runs that have ended, of all points, and of events that
-    /// were executed: on the GPU after each submission, on the CPU after each run. A run that finds
-    /// too little room is made again: it counts as ended until then, and its events count twice.
+    /// were executed: on the GPU after each submission, on the CPU after each run. A run that
+    /// overflows is repeated: it counts as ended until then, and its events count twice.
     ///
     /// Where `watch` returns [`ControlFlow::Break`], the results are those of the first
     /// replications, as many of each point, up to the first that has not ended with all that run
@@ -117,8 +117,8 @@ impl<'a, E, W> ExperimentRun<'a, E, W> {
     }
 
     /// Makes as many replications as it takes until the means of these columns are as precise as
-    /// `stopping` asks, or its budget is spent. The experiment's number of replications has no part,
-    /// and a range is refused.
+    /// `stopping` requires, or its budget is spent. The experiment's number of replications is
+    /// ignored, and a range is refused.
     pub fn precision(self, stopping: &'a Stopping, columns: &'a [&'a str]) -> SequentialRun<'a, E, W> {
         SequentialRun { run: self, stopping, columns }
     }
