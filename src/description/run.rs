@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
+use super::described::DescribedModel;
 use super::error::{DescriptionError, invalid};
-use super::{DescribedModel, written};
+use super::points::Points;
+use super::written;
 use crate::gpu::{Gpu, Verdict, Word};
 use crate::pdes::{self, EngineOptions, Outputs, Payload, Until};
 use crate::queue::QueueDesign;
@@ -97,8 +99,15 @@ impl Results {
 /// What both kinds of models give: observations, decisions, selection, fingerprint.
 type Ended = (Vec<Observations>, Vec<Decision>, Option<Selected>, u64, String);
 
+impl DescribedModel {
+    /// A run on a device, with the seed and the replications of the file.
+    pub fn on<'m>(&'m self, gpu: &'m Gpu) -> Run<'m> {
+        Run::new(self, gpu)
+    }
+}
+
 impl<'m> Run<'m> {
-    pub(super) fn new(model: &'m DescribedModel, gpu: &'m Gpu) -> Self {
+    fn new(model: &'m DescribedModel, gpu: &'m Gpu) -> Self {
         Self {
             model,
             gpu,
@@ -238,7 +247,7 @@ where
         Ok(EngineOptions::default().mapping(mapping).queue(self.queue).group_size(self.group_size))
     }
 
-    fn simulate<P: Payload>(&mut self, points: &super::Points) -> Result<Ended, DescriptionError> {
+    fn simulate<P: Payload>(&mut self, points: &Points) -> Result<Ended, DescriptionError> {
         let written = &self.model.written;
         let placed = |error| written.placed(error);
         let until = Until::time(written.until()?);
@@ -313,7 +322,7 @@ where
         }
     }
 
-    fn replicate(&mut self, points: &super::Points) -> Result<Ended, DescriptionError> {
+    fn replicate(&mut self, points: &Points) -> Result<Ended, DescriptionError> {
         use replication::Mapping;
         let written = &self.model.written;
         let mapping = match self.mapping.as_str() {

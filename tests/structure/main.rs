@@ -10,9 +10,11 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("text", &[]),
+    // Pages of docs/ only.
+    ("guide", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
     // Sources of users and of the library have one type.

@@ -117,7 +117,7 @@ fn errors_of_a_file_name_line_and_field() {
     assert!(error.contains("line 3") && error.contains("colour"), "{error}");
     let twice = r#"{"name": "n", "sink": {"a": {}, "a": {}}}"#;
     let error = Network::from_json(twice).unwrap_err().to_string();
-    assert!(error.contains("`a` comes twice"), "{error}");
+    assert!(error.contains("`a` occurs twice"), "{error}");
 }
 
 #[test]
