@@ -1,7 +1,7 @@
 //! Models described by files: a TOML file with parameters and measures, and a WGSL file.
 //!
-//! A [`Description`] needs no Rust types: it knows `State`, `Params` and `Output` from the WGSL. The
-//! program's command `run` is a thin layer above this module.
+//! A [`Description`] needs no Rust types: it knows `State`, `Params` and `Output` from the WGSL.
+//! The program's command `run` is a thin layer above this module.
 //!
 //! ```no_run
 //! use eventhorizon::description::Description;
@@ -18,7 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From texts in memory: [`Description::from_texts`]. The page `docs/program.md` describes the format.
+//! From texts in memory: [`Description::from_texts`]. The page `docs/program.md` describes the
+//! format.
 
 mod described;
 mod error;

@@ -148,8 +148,9 @@ impl<V: Verdict, W: FnMut(&Progress) -> V> LongRun<'_, W> {
     ///
     /// # Errors
     /// As [`StudyRun::run`]; [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting)
-    /// for fewer than 8 batches; [`SimulationError::Stopped`](crate::pdes::SimulationError::Stopped)
-    /// where the watcher stops it, or the error of a run that was stopped and could not be saved.
+    /// for fewer than 8 batches;
+    /// [`SimulationError::Stopped`](crate::pdes::SimulationError::Stopped) where the watcher stops
+    /// it, or the error of a run that was stopped and could not be saved.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(self) -> Result<Report, FacilityError> {
         pollster::block_on(self.run_async())

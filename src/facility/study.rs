@@ -84,9 +84,9 @@ impl Facility {
     /// Describes replications of the network, whose report has every measure with its interval.
     ///
     /// The engine is exact: times are whole ticks, of which the network says how many there are in
-    /// a unit. On every run it is checked, in integers, that nobody was lost on the way from node
-    /// to node, and that Little's law holds: the times that customers were at a node add up to the
-    /// area under their number.
+    /// a unit. On every run it is checked, in integers, that no customer was lost
+    /// on the way from node to node, and that Little's law holds: the times that customers were at
+    /// a node add up to the area under their number.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         StudyRun::new(self, study)
     }

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::MatchingError;
 use super::kernels::Kernels;
 use super::source::Source;
 use super::work::Window;
-use super::{MatchingError, PairsRun};
 use crate::gpu::Buffer;
 
 /// The overlapping pairs of two sets: their number, and the pairs themselves, in pages on the
@@ -108,28 +108,6 @@ impl Matches {
         };
         self.source.write(&self.kernels, window, &pairs).await?;
         Ok(pairs)
-    }
-
-    /// Reads all pairs back, from the first one: `pairs().run()`.
-    ///
-    /// # Errors
-    /// As [`Matches::next_page`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
-        self.pairs().run()
-    }
-
-    /// [`Matches::read`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Matches::next_page`].
-    pub async fn read_async(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
-        self.pairs().run_async().await
-    }
-
-    /// Describes a read of all pairs, from the first on.
-    pub fn pairs(&mut self) -> PairsRun<'_> {
-        PairsRun::new(self)
     }
 
     pub(super) async fn read_all(

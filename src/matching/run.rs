@@ -28,6 +28,30 @@ pub struct PairsRun<'r, W = fn(u64)> {
     watch: W,
 }
 
+impl Matches {
+    /// Reads all pairs back, from the first one: `pairs().run()`.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        self.pairs().run()
+    }
+
+    /// [`Matches::read`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    pub async fn read_async(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        self.pairs().run_async().await
+    }
+
+    /// Describes a read of all pairs, from the first on.
+    pub fn pairs(&mut self) -> PairsRun<'_> {
+        PairsRun::new(self)
+    }
+}
+
 impl<'r> PairsRun<'r> {
     pub(super) fn new(matches: &'r mut Matches) -> Self {
         Self { matches, watch: |_| {} }

@@ -6,10 +6,10 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::batch::check_steps;
-use super::engine::MOST_STEPS;
+use super::options::MOST_STEPS;
 use super::results::{CollectedResults, ReplicationEnd, in_rounds, points};
 use super::schema::Schema;
-use super::{Experiment, ExperimentRun, Fail, Options, ReferenceModel, ReplicationError, Results};
+use super::{Experiment, Fail, Options, ReferenceModel, ReplicationError, Results};
 use crate::gpu::is_words;
 use crate::random::Stream;
 
@@ -45,30 +45,8 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         &self.schema
     }
 
-    /// Runs all of an experiment: `experiment(params, experiment).run()`.
-    ///
-    /// # Errors
-    /// As [`ExperimentRun::run`].
-    pub fn run(
-        &self,
-        params: &M::Params,
-        experiment: &Experiment,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        self.experiment(params, experiment).run()
-    }
-
-    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
-    /// `params`.
-    pub fn experiment<'r>(
-        &'r self,
-        params: &'r M::Params,
-        experiment: &'r Experiment,
-    ) -> ExperimentRun<'r, &'r Self, M::Params> {
-        ExperimentRun::new(self, params, experiment)
-    }
-
-    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
-    /// all points had ended. A run without `watch` is one round.
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication
+    /// of all points had ended. A run without `watch` is one round.
     pub(super) fn replicate(
         &self,
         params: &M::Params,

@@ -16,19 +16,14 @@ use std::time::Duration;
 
 use self::cached_batch::{CachedBatch, KEPT_BYTES};
 use super::batch::{BatchInputs, ResultCollector, SliceProgress, check_steps};
+use super::options::MOST_STEPS;
 use super::results::{CollectedResults, in_rounds, points};
 use super::work::Work;
 use super::{
-    Batch, ChoiceReason, Experiment, ExperimentRun, Mapping, MappingChoice, Model, Options, ReplicationError,
-    Results, Schema, Shape,
+    Batch, ChoiceReason, Experiment, Mapping, MappingChoice, Model, Options, ReplicationError, Results,
+    Schema, Shape,
 };
 use crate::gpu::{Buffer, Gpu, Kernel, Pace};
-
-/// The default of [`Options::max_steps`]: a bound, so that nothing runs for ever.
-pub const MAX_STEPS: u32 = 1 << 30;
-
-/// The name of the bound in errors.
-pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// Runs replications of a [`Model`] on a device.
 #[derive(Debug)]
@@ -132,31 +127,8 @@ impl<M: Model> Engine<M> {
         &self.schema
     }
 
-    /// Runs all of an experiment: `experiment(params, experiment).run()`.
-    ///
-    /// # Errors
-    /// As [`ExperimentRun::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run(
-        &mut self,
-        params: &M::Params,
-        experiment: &Experiment,
-    ) -> Result<Results<M::Output>, ReplicationError> {
-        self.experiment(params, experiment).run()
-    }
-
-    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
-    /// `params`.
-    pub fn experiment<'r>(
-        &'r mut self,
-        params: &'r M::Params,
-        experiment: &'r Experiment,
-    ) -> ExperimentRun<'r, &'r mut Self, M::Params> {
-        ExperimentRun::new(self, params, experiment)
-    }
-
-    /// Runs these replications of each point. `None` if `watch` stopped it before any replication of
-    /// all points had ended. A run without `watch` is one round.
+    /// Runs these replications of each point. `None` if `watch` stopped it before any replication
+    /// of all points had ended. A run without `watch` is one round.
     pub(super) async fn replicate(
         &mut self,
         params: &M::Params,

@@ -83,14 +83,14 @@ mod work;
 
 pub use batch::Batch;
 pub use cpu::CpuEngine;
-pub use engine::{Engine, MAX_STEPS};
+pub use engine::Engine;
 pub use error::ReplicationError;
 pub use mapping::Shape;
 #[doc(hidden)]
 pub use mapping::kernels;
 pub use mapping_choice::{ChoiceReason, Mapping, MappingChoice};
 pub use model::{Fail, Model, ReferenceModel};
-pub use options::Options;
+pub use options::{MAX_STEPS, Options};
 pub use results::Results;
 pub use run::{ExperimentRun, SequentialRun};
 pub use schema::Schema;

@@ -1,6 +1,12 @@
 //! How replications are run.
 
-use super::{MAX_STEPS, Mapping};
+use super::Mapping;
+
+/// The default of [`Options::max_steps`]: a bound, so that no replication runs for ever.
+pub const MAX_STEPS: u32 = 1 << 30;
+
+/// The name of the bound in errors.
+pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// How an [`Engine`](super::Engine) or a [`CpuEngine`](super::CpuEngine) runs replications. The CPU
 /// engine uses [`Options::max_steps`] only.

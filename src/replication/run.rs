@@ -67,6 +67,55 @@ pub struct SequentialRun<'r, E, P, W = fn(u64)> {
     columns: &'r [&'r str],
 }
 
+impl<M: Model> Engine<M> {
+    /// Runs all of an experiment: `experiment(params, experiment).run()`.
+    ///
+    /// # Errors
+    /// As [`ExperimentRun::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        self.experiment(params, experiment).run()
+    }
+
+    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
+    /// `params`.
+    pub fn experiment<'r>(
+        &'r mut self,
+        params: &'r M::Params,
+        experiment: &'r Experiment,
+    ) -> ExperimentRun<'r, &'r mut Self, M::Params> {
+        ExperimentRun::new(self, params, experiment)
+    }
+}
+
+impl<M: ReferenceModel + Sync> CpuEngine<M> {
+    /// Runs all of an experiment: `experiment(params, experiment).run()`.
+    ///
+    /// # Errors
+    /// As [`ExperimentRun::run`].
+    pub fn run(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        self.experiment(params, experiment).run()
+    }
+
+    /// Describes a run of an experiment. Parameters that are no factor of its design are those of
+    /// `params`.
+    pub fn experiment<'r>(
+        &'r self,
+        params: &'r M::Params,
+        experiment: &'r Experiment,
+    ) -> ExperimentRun<'r, &'r Self, M::Params> {
+        ExperimentRun::new(self, params, experiment)
+    }
+}
+
 impl<'r, E, P> ExperimentRun<'r, E, P> {
     pub(super) fn new(engine: E, params: &'r P, experiment: &'r Experiment) -> Self {
         Self { engine, params, experiment, range: 0..experiment.replications, watch: None }

@@ -8,11 +8,9 @@ use rayon::prelude::*;
 
 #[cfg(doc)]
 use super::Guided;
-#[cfg(not(target_arch = "wasm32"))]
-use super::Results;
 use super::mapping::{OpenList, Shape, THREAD_QUEUE};
 use super::memory::{Map, Memory, PLACE_NONE, Slot, WalkMap};
-use super::{Grid, Mapping, Options, SearchError, SearchRun, Space};
+use super::{Grid, Mapping, Options, SearchError, Space};
 use crate::gpu::{Gpu, GpuError, Pace};
 
 /// Lanes of a CPU vector, as llvmpipe uses them with AVX.
@@ -56,8 +54,8 @@ impl<S: Space> Engine<S> {
     /// searched by [`Mapping::Thread`] only.
     ///
     /// # Errors
-    /// [`SearchError::Gpu`]; [`SearchError::Contract`], and [`SearchError::Gpu`] with file and line,
-    /// where the WGSL of a heuristic is wrong.
+    /// [`SearchError::Gpu`]; [`SearchError::Contract`], and [`SearchError::Gpu`] with file and
+    /// line, where the WGSL of a heuristic is wrong.
     pub fn new(gpu: &Gpu, map: S, options: Options) -> Result<Self, SearchError> {
         let memory_map = map.map(gpu)?;
         Ok(Self { gpu: gpu.clone(), space: map, map: memory_map, options, kept: Mutex::default() })
@@ -91,21 +89,6 @@ impl<S: Space> Engine<S> {
             },
             chosen => chosen,
         }
-    }
-
-    /// Runs a list of searches, (start, goal) each, to the end: `searches(pairs).run()`.
-    ///
-    /// # Errors
-    /// As [`SearchRun::run`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run(&self, pairs: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
-        self.searches(pairs).run()
-    }
-
-    /// Describes a run of a list of searches, (start, goal) each. Where one of them is blocked
-    /// there is no path.
-    pub fn searches<'r>(&'r self, pairs: &'r [(S::Cell, S::Cell)]) -> SearchRun<'r, S> {
-        SearchRun::new(self, pairs)
     }
 
     fn shape(&self) -> Result<Shape, SearchError> {

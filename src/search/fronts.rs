@@ -142,7 +142,8 @@ const MOST_WORK: u32 = 1 << 16;
 const ENTRY: u64 = 24;
 
 impl<S: Space> Wavefronts<S> {
-    /// Uploads a map ([`Grid`]) or a graph ([`Guided`]) to the device. A heuristic is not needed here.
+    /// Uploads a map ([`Grid`]) or a graph ([`Guided`]) to the device. A heuristic is not needed
+    /// here.
     ///
     /// # Errors
     /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: a vertex with

@@ -28,6 +28,23 @@ pub struct SearchRun<'r, S: Space, W = fn(u64)> {
     watch: W,
 }
 
+impl<S: Space> Engine<S> {
+    /// Runs a list of searches, (start, goal) each, to the end: `searches(pairs).run()`.
+    ///
+    /// # Errors
+    /// As [`SearchRun::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(&self, pairs: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
+        self.searches(pairs).run()
+    }
+
+    /// Describes a run of a list of searches, (start, goal) each. Where one of them is blocked
+    /// there is no path.
+    pub fn searches<'r>(&'r self, pairs: &'r [(S::Cell, S::Cell)]) -> SearchRun<'r, S> {
+        SearchRun::new(self, pairs)
+    }
+}
+
 impl<'r, S: Space> SearchRun<'r, S> {
     pub(super) fn new(engine: &'r Engine<S>, pairs: &'r [(S::Cell, S::Cell)]) -> Self {
         Self { engine, pairs, watch: |_| {} }

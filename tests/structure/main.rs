@@ -10,8 +10,9 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("error", &[]),
+    ("backend", &["gpu"]),
     ("text", &[]),
     // Pages of docs/ only.
     ("guide", &[]),
@@ -27,7 +28,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("queue", &["gpu"]),
     ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
     ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
-    ("facility", &["pdes", "replication", "statistics", "random", "time", "gpu"]),
+    ("facility", &["backend", "pdes", "replication", "statistics", "random", "time", "gpu"]),
     ("description", &["pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),

@@ -4,7 +4,7 @@ use super::{Engine, MANY, size};
 use crate::gpu::GpuError;
 use crate::gpu::tune::{Budget, Order, Score, Tuner};
 use crate::replication::batch::BatchInputs;
-use crate::replication::engine::MAX_STEPS;
+use crate::replication::options::MAX_STEPS;
 use crate::replication::trial::Trial;
 use crate::replication::work::Work;
 use crate::replication::{ChoiceReason, Mapping, MappingChoice, Model, ReplicationError};
