@@ -85,8 +85,8 @@ fn prose_of_code(text: &str) -> Vec<Prose> {
             let words = rest[..length].replace("\\\n", " ").replace("\\n", " ");
             found.push(Prose { line, text: words });
             length
-        } else if rest.starts_with("'\\") {
-            2 + rest[2..].char_indices().skip(1).find(|(_, it)| *it == '\'').map_or(0, |(place, _)| place + 1)
+        } else if let Some(escaped) = rest.strip_prefix("'\\") {
+            2 + escaped.char_indices().skip(1).find(|(_, it)| *it == '\'').map_or(0, |(place, _)| place + 1)
         } else if rest.starts_with("'\"'") {
             3
         } else {
