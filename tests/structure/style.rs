@@ -193,8 +193,12 @@ fn phrases_of_the_list_are_not_used() {
         .collect();
     let mut wrong = String::new();
     for path in files(&["rs", "wgsl", "md"]) {
-        let text = fs::read_to_string(&path).unwrap();
+        let mut text = fs::read_to_string(&path).unwrap();
         let is_page = path.extension().is_some_and(|it| it == "md");
+        if path.ends_with("CHANGELOG.md") {
+            // Its table lists the retired names.
+            text = text.lines().filter(|line| !line.starts_with('|')).collect::<Vec<_>>().join("\n");
+        }
         for piece in if is_page { prose_of_markdown(&text) } else { prose_of_code(&text) } {
             let words = flat(&piece.text);
             for (phrase, instead) in phrases.iter().filter(|(phrase, _)| has_phrase(&words, phrase)) {
