@@ -59,10 +59,11 @@ impl Description {
         Ok(self)
     }
 
-    /// Sets the end of each run of processes, in units of time, instead of that in the file.
+    /// Sets the end of each run of a model of logical processes (a file with `[processes]`), in
+    /// units of time, instead of that in the file.
     ///
     /// # Errors
-    /// [`DescriptionError::Invalid`] if the description has no processes.
+    /// [`DescriptionError::Invalid`] if the file has no `[processes]`.
     pub fn until(&mut self, units: f64) -> Result<&mut Self, DescriptionError> {
         if self.written.processes.is_none() {
             let path = self.texts.path.display();
@@ -141,7 +142,8 @@ impl DescribedModel {
         self.written.replications
     }
 
-    /// Whether it is a model of logical processes; else each replication is a single program.
+    /// Whether it is a model of logical processes (a file with `[processes]`); otherwise it is a
+    /// model of [`replication`].
     pub fn has_processes(&self) -> bool {
         self.words.is_some()
     }
@@ -151,7 +153,7 @@ impl DescribedModel {
         self.written.units
     }
 
-    /// The end of each run of processes.
+    /// The end of each run of a model of logical processes.
     ///
     /// # Errors
     /// [`DescriptionError::Invalid`] if it is missing or not a time.

@@ -203,7 +203,7 @@ where
     /// The results of each process in the first replication of the first point.
     ///
     /// # Errors
-    /// As [`Run::run`], and [`DescriptionError::Invalid`] if the model has no processes or the
+    /// As [`Run::run`], and [`DescriptionError::Invalid`] if the file has no `[processes]` or the
     /// replication fails.
     pub fn outputs(self) -> Result<Outputs<Word>, DescriptionError> {
         match self.model.words {

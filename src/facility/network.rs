@@ -37,7 +37,8 @@ pub struct Network {
     /// The default end of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// The default end of the warm-up, when statistics begin: before `until`, if both are set.
+    /// The default end of the warm-up: statistics begin here. It is before `until`, if both are
+    /// set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
     /// The default travel time of routes, also to and from routers and forks; a route to a station
@@ -190,7 +191,8 @@ pub struct Station {
     /// The service time, by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub service_of: IndexMap<String, Distribution>,
-    /// The most customers, in service and in line; more are lost. Default: no bound.
+    /// The largest number of customers, in service and in line. `when_full` says what happens to
+    /// more. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u32>,
     /// What happens to customers beyond the capacity. Default: they are lost.

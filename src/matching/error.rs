@@ -57,7 +57,8 @@ pub enum MatchingError {
     /// The work list of an algorithm exceeds its 32-bit numbers.
     #[error(
         "{what}: {needed} are needed, but at most {limit} are possible. \
-         Choose another algorithm (sort and grid test the fewest pairs), or match parts of the sets"
+         Choose another algorithm (`Algorithm::Grid` tests the fewest pairs of small regions in several \
+         dimensions, `Sort` in one), or match parts of the sets"
     )]
     TooMuchWork {
         /// The kind of items.

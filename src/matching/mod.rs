@@ -65,7 +65,8 @@
 //! | brute force | arithmetic |
 //!
 //! For small sets the other algorithms cost one submission with a wait, plus their dispatches. In
-//! several dimensions a sweep and a tree test all pairs that overlap in one dimension.
+//! several dimensions [`Algorithm::Sort`] and [`Algorithm::IntervalTree`] test all pairs that
+//! overlap in one dimension.
 //!
 //! A call is one submission with one wait if a call with similar sets came before (the same
 //! algorithm and dimensions, sizes within a factor of two). It assumes that call's candidate source

@@ -1,6 +1,10 @@
 //! Conservative parallel discrete-event simulation: logical processes (LPs), windows, mailboxes,
 //! and the sequential engine that defines the results.
 //!
+//! Conservative: no executed event is ever undone because of another. Speculative execution works
+//! on copies and only finds how far a window may go. A run goes back to a snapshot only to get
+//! larger queues, or to serve one LP per invocation if a driver cuts its loops.
+//!
 //! Windows follow YAWNS (Baudis et al., section IV.A). Let t be the smallest pending timestamp and
 //! L the lookahead: no event of another LP can appear before t + L. Every LP therefore executes its
 //! events before t + L at once and in order, including the events it schedules for itself.

@@ -69,8 +69,8 @@ pub enum ReplicationError {
     },
     /// The CPU engine for a model of [`Word`](crate::gpu::Word)s.
     #[error(
-        "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software Vulkan such as \
-         lavapipe is one)"
+        "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software adapter such as \
+         llvmpipe will do)"
     )]
     NoTwin {
         /// The model's file.

@@ -154,8 +154,8 @@ pub enum SimulationError {
     /// The events do not fit the device.
     #[error(
         "{what} of {capacity} {} for each of {lps} LPs take {needed} bytes, and this device binds at most {limit} \
-         at once: at most {largest} per LP fit. Choose a smaller population, fewer LPs, or an adapter \
-         with larger limits",
+         at once: at most {largest} per LP fit. Choose fewer pending events (`Model::capacity`) or rows \
+         (`Model::memory_rows`), fewer LPs, or an adapter with larger limits",
         if *what == MEMORY { "rows" } else { "events" }
     )]
     TooLarge {
@@ -238,8 +238,8 @@ pub enum SimulationError {
     /// The sequential engine for a model of [`Word`](crate::gpu::Word)s, which has no reference
     /// implementation.
     #[error(
-        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as lavapipe is \
-         one)"
+        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software adapter such as llvmpipe \
+         will do)"
     )]
     NoTwin {
         /// The model's name.

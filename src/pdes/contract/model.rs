@@ -33,7 +33,7 @@ use super::totals::Totals;
 /// | `memory_get(i)`, `memory_set(i, row)`, `memory_rows()` | the LP's rows of LP memory, `vec4<u32>` each: [`Model::memory_rows`] |
 /// | `memory_full()` | ends the run because the LP's memory is too small |
 /// | `line_push(…)`, `line_front(…)`, `line_pop(…)` | a waiting line in LP memory: [`Line`](crate::pdes::Line) |
-/// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
+/// | `draw()` | 32 random bits of the stream (seed, point, replication, LP, number of the event at this LP); with a purpose, its name and number replace the event's |
 /// | `stream_named(name, number)` | the following draws use the substream of a 64-bit name and a number, which does not depend on the LP: [`Stream::named`] |
 /// | `stream_purpose(purpose, number)`, `stream_main()` | the following draws use the LP's substream of that name, which does not depend on the event; `stream_main` switches back: [`Stream::purpose`] |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
@@ -66,10 +66,10 @@ use super::totals::Totals;
 /// schedules for itself are pending at once, also those for the current time. Events from other LPs
 /// arrive with the next window.
 ///
-/// In a model without a lookahead, an LP may send an event for the current time. Time then advances
-/// in *rounds*. A round executes the events that each LP holds at that time when the round begins,
-/// and those the LP schedules for itself. Events that other LPs send for the same time belong to
-/// the next round (superdense time).
+/// In a model whose lookahead is zero ("without a lookahead"), an LP may send an event for the
+/// current time. Time then advances in *rounds*. A round executes the events that each LP holds at
+/// that time when the round begins, and those the LP schedules for itself. Events that other LPs
+/// send for the same time belong to the next round (superdense time).
 ///
 /// Do not schedule an event that never happens (a delay of `TIME_NEVER`): it counts as beyond the
 /// last tick.

@@ -5,8 +5,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sync {
-    /// Selects one of the others: first [`Sync::Horizon`] if there is no lookahead, else
-    /// [`Sync::Yawns`]. Long runs measure whether another method is faster, and switch to it.
+    /// Begins with [`Sync::Yawns`]; with [`Sync::Horizon`] if there is no lookahead, or if
+    /// `events_held` and the capacities say that YAWNS windows hold few of the events. Long runs
+    /// measure whether another method is faster, and switch to it.
     #[default]
     Auto,
     /// YAWNS windows: up to the lookahead after the first pending event, within an epoch (Baudis et

@@ -55,7 +55,8 @@ pub struct Args {
     /// With --best: the smallest difference of means that matters
     #[arg(long, requires = "best", value_parser = shared::positive)]
     difference: Option<f64>,
-    /// Set the end of each run of processes, in units of time. Default: the end in the file
+    /// Set the end of each run of a model of logical processes (a file with `[processes]`), in
+    /// units of time. Default: the end in the file
     #[arg(long, value_parser = shared::not_negative)]
     until: Option<f64>,
     /// Map runs to the device by grid, team, thread or auto for processes; by thread, warp or auto
