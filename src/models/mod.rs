@@ -69,7 +69,7 @@ const MOST_ROOM: u32 = 1 << 20;
 #[non_exhaustive]
 pub enum ModelError {
     /// A rate that is not a positive number.
-    #[error("the {what} is {}; choose a positive number (events per unit of time)", number(*rate))]
+    #[error("the {what} is {}: choose a positive number (events per unit of time)", number(*rate))]
     Rate {
         /// Which.
         what: &'static str,

@@ -366,7 +366,7 @@ fn what_cannot_be_drawn_is_told_before_loads() {
         (Distribution::Constant(1e300), "fewer ticks per unit"),
         (Distribution::Exponential(-f64::INFINITY), "-inf is not a finite number"),
         (Distribution::Uniform([9.0, 8.0]), "the second has to be greater"),
-        (Distribution::Weibull { scale: 2.0, shape: 0.1 }, "shape 0.1"),
+        (Distribution::Weibull { scale: 2.0, shape: 0.1 }, "found 0.1"),
         (Distribution::Erlang { stages: 0, mean: 9.0 }, "stages"),
     ] {
         reported(&with(Distribution::Exponential(2.0), Station::new(law, "out")), "server", why);

@@ -316,7 +316,7 @@ fn what_changes_with_time() {
     // No customer waits in the first of eight parts.
     let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8).run().unwrap();
     assert_eq!(report.row("desk", Some("customer"), Measure::Wait).unwrap().mean, None);
-    assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not told")), "{report}");
+    assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not reported")), "{report}");
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn tables_csv_and_json_say_the_same() {
     assert_eq!(json["outputs"][3]["drift"], outputs.rows()[3].drift);
     let table = outputs.to_string();
     assert_eq!(table.lines().count(), 1 + 20 + 1);
-    assert!(table.ends_with("and 20 LPs more\n"), "{table}");
+    assert!(table.ends_with("and 20 more LPs\n"), "{table}");
 
     // The sum of `big` exceeds 2^128, and `share` has none.
     let mut csv = Vec::new();
