@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a queueing network | [`facility`]: describe it in Rust, TOML or JSON, run it |
+//! | a TOML and a WGSL file, and no Rust | [`description`] |
 //! | entities in Rust, on many cores or machines, with work for the GPU now and then | [`hybrid`]: write a [`hybrid::Entity`], run a [`hybrid::Simulation`] |
 //! | a stochastic model to replicate many times | [`replication`] |
 //! | observations to turn into intervals, comparisons or reports | [`statistics`] |
@@ -16,6 +17,8 @@
 //! | items in a priority queue on the GPU that takes and inserts many at a time | [`queue::ParallelHeap`] |
 //! | an adapter, and doubts about its driver | [`self_test()`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
+//!
+//! The [guides](crate::guide) lead from an empty file to results and explain the methods.
 //!
 //! # A first run
 //!

@@ -18,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From texts in memory: [`Description::from_texts`]. The page `docs/program.md` describes the
-//! format.
+//! From texts in memory: [`Description::from_texts`]. The [guide](crate::guide::program)
+//! describes the format.
 
 mod described;
 mod error;

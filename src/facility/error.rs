@@ -173,7 +173,7 @@ pub enum FacilityError {
     /// An open network in which a station receives more work than it can serve.
     #[error(
         "`{node}` has to serve {load:.3} times the work that its servers can (customers lost on the way are not subtracted), so its line, or the line for room there, grows without end. Add servers, or \
-         allow unstable networks"
+         allow unstable networks (`--allow-unstable`, `Network::compile_unstable`)"
     )]
     Unstable {
         /// The station, or all stations of a shortest-line choice.
@@ -195,7 +195,7 @@ pub enum FacilityError {
     /// A network too large for the stability check.
     #[error(
         "the stability of the network is unknown: it has {pairs} pairs of a node and a class that customers reach from outside, and at most {most} are checked. \
-         Allow unstable networks to run it"
+         Allow unstable networks to run it (`--allow-unstable`, `Network::compile_unstable`)"
     )]
     Unchecked {
         /// Pairs of node and class.
@@ -233,7 +233,7 @@ pub enum FacilityError {
     },
     /// More customers wait at a station than its line has room for.
     #[error(
-        "in replication {replication} more than {room} customers wait at `{node}`: it may be unstable. Give it a capacity, or allow more to wait"
+        "in replication {replication} more than {room} customers wait at `{node}`: it may be unstable. Give it a capacity, or allow more to wait (`--room`, `Study::room`)"
     )]
     LineFull {
         /// The station.

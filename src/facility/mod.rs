@@ -1,10 +1,10 @@
 //! Queueing networks, described as data instead of programmed.
 //!
-//! A [`Network`] is data: sources, stations, delays, forks and sinks by name, built in Rust or read
-//! from TOML or JSON. [`Network::compile`] checks it and returns a [`Facility`], a model of
-//! [`pdes`](crate::pdes) with an LP for each node. [`Facility::study`] runs replications on the CPU
-//! or on a GPU, with the same bits, and returns a [`Report`]: every measure with its confidence
-//! interval, next to the theoretical value if one is exact.
+//! A [`Network`] is data: sources, stations, delays, routers, forks and sinks by name, built in
+//! Rust or read from TOML or JSON. [`Network::compile`] checks it and returns a [`Facility`], a
+//! model of [`pdes`](crate::pdes) with an LP for each node. [`Facility::study`] runs replications
+//! on the CPU or on a GPU, with the same bits, and returns a [`Report`]: every measure with its
+//! confidence interval, next to the theoretical value if one is exact.
 //!
 //! ```
 //! use eventhorizon::facility::{Distribution, Measure, Network, Source, Station, Study};
@@ -13,7 +13,7 @@
 //!     .source("arrivals", Source::new(Distribution::Exponential(1.25), "server"))
 //!     .station("server", Station::new(Distribution::Exponential(1.0), "out"))
 //!     .sink("out");
-//! // 16 replications until the time 2,000; the first 200 do not count.
+//! // 16 replications until time 2,000; statistics begin at time 200.
 //! let report = network.compile()?.study(&Study::new(16, 2000.0, 200.0)).run()?;
 //! println!("{report}");
 //! let busy = report.row("server", Some("customer"), Measure::Utilisation).ok_or("it is measured")?;
@@ -58,10 +58,11 @@
 //! their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the beginning:
 //! [`Station::population`]), or both. All times follow a [`Distribution`].
 //!
-//! A route may take time ([`Link::taking`], [`Network::with_travel`]). Unsupported features are
-//! refused, never approximated: more than [`MAX_CLASSES`] classes, and combinations such as
-//! patience in a line in random order, or breakdowns of shared servers. The error names the node
-//! and the reason.
+//! A route may take time ([`Link::taking`], [`Network::with_travel`]).
+//!
+//! Unsupported features are refused, never approximated: more than [`MAX_CLASSES`] classes, and
+//! combinations such as patience in a line in random order, or breakdowns of shared servers. The
+//! error names the node and the reason.
 //!
 //! # Semantics
 //!
@@ -74,17 +75,19 @@
 //! windows of large networks have at least this length. Otherwise the lookahead is zero, and events
 //! of one time are ordered by rounds (see [`pdes::Model`](crate::pdes::Model)).
 //!
-//! Events at a node at one time have this order: changes of the number of servers, departures,
-//! arrivals, ends of patience. Arrivals at one time in one round are ordered by class, then those
-//! along timed routes after others, then by the node of origin, and then by the time of entry into
-//! the network.
+//! Events at a node at one time have this order: completions of services, repairs, breakdowns,
+//! changes of a schedule, ends of patience, arrivals (all kinds are in the
+//! [guide](crate::guide::networks)). Arrivals at one time in one round are ordered as follows:
+//! first those that hold no server elsewhere; then by class; then those along untimed routes before
+//! those along timed ones. Within each, tasks that come directly from a fork are first; then the
+//! order is by node of origin, then by time of entry into the network.
 //!
 //! * *Blocking.* A served customer goes to the next node and holds its server until that node
 //!   accepts it: two rounds later if there is room, otherwise when a customer leaves there, in the
-//!   order of arrival. Both happen at the same time, so no tick is lost. During these two rounds it
-//!   counts at its old station even if the next has room: a customer that arrives there at this
-//!   very time may find it full, and is lost if customers are lost there. Stations that wait for
-//!   each other for ever are found at the end of a run ([`FacilityError::Deadlock`]).
+//!   order of arrival. A round takes no simulated time, so the customer loses none. During these
+//!   two rounds it counts at its old station even if the next has room: a customer that arrives
+//!   there at this very time may find it full, and is lost if customers are lost there. Stations
+//!   that wait for each other for ever are found at the end of a run ([`FacilityError::Deadlock`]).
 //! * *The shortest line.* A node that sends customers to the shortest of several lines knows their
 //!   lengths at the end of the last round, and the customers that it sent there since. It takes the
 //!   first of equal ones. Other events of the same round do not count.
@@ -99,8 +102,7 @@
 //! * *Fork and join.* A customer that arrives at a fork stays there, and its forked tasks leave at
 //!   once. A forked task carries its fork instead of its time of entry into the network; this
 //!   separates it from customers that are to be forked, and joins it with the tasks of the same
-//!   customer. Of the arrivals of a class at a node at one time, tasks directly from a fork are
-//!   first (among arrivals along timed routes, those that came along one).
+//!   customer.
 //! * *A variable rate*: customers are generated at the highest rate, and each is dropped with the
 //!   probability of the excess (thinning), which is exact for Poisson processes.
 //! * *A breakdown* stops all servers at once; services continue after the repair, and count as busy
@@ -113,8 +115,8 @@
 //! reported. Histograms of all replications are merged; [`Study::details`] switches them on, since
 //! they take memory.
 //!
-//! Statistics begin at the end of the warm-up: they count arrivals, departures and losses after it,
-//! and times of customers that depart (for waits, whose service begins) after it.
+//! Statistics begin at the end of the warm-up: they count arrivals, departures and losses after it.
+//! A sojourn time counts if the customer departs after it, a wait if the service begins after it.
 //!
 //! # Implementation
 //!

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::route::links;
 use super::{Distribution, FacilityError, Link, Route};
 
-/// A queueing network: sources, stations, delays, forks and sinks by name, and the routes between
-/// them.
+/// A queueing network: sources, stations, delays, routers, forks and sinks by name, and the routes
+/// between them.
 ///
 /// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all
 /// nodes differ. No class is named `all`, and no node `(network)`, because results use these names;

@@ -15,7 +15,9 @@ const ADVICE: &str = "This browser offers no WebGPU here; use Chrome or Edge 113
 #[non_exhaustive]
 pub enum LinkError {
     /// An `// import:` names a file that the library does not have.
-    #[error("{file}:{line}: `// import: {import}` is not a file of the library")]
+    #[error(
+        "{file}:{line}: `// import: {import}` is not a file of the library. Name one of its folder `shaders`, such as `statistics/tally.wgsl`"
+    )]
     UnknownImport {
         /// The importing file.
         file: String,
@@ -118,7 +120,9 @@ pub enum GpuError {
         reason: String,
     },
     /// The adapter refused to open a device.
-    #[error("adapter {adapter} refused to open a device: {reason}")]
+    #[error(
+        "adapter {adapter} refused to open a device: {reason}. Update its driver, or choose another with WGPU_ADAPTER_NAME"
+    )]
     NoDevice {
         /// Name of the adapter.
         adapter: String,
@@ -151,7 +155,9 @@ pub enum GpuError {
         size: u64,
     },
     /// A kernel needs more of a resource than the device has.
-    #[error("kernel {kernel} needs {needed} {what}, and this device has {limit}")]
+    #[error(
+        "kernel {kernel} needs {needed} {what}, and this device has {limit}. Request more when you open the device, as `Gpu::new()` does, or use another adapter"
+    )]
     Limit {
         /// The kernel.
         kernel: String,
@@ -163,7 +169,9 @@ pub enum GpuError {
         limit: u64,
     },
     /// A kernel was linked from a file that requires a feature which the device lacks.
-    #[error("kernel {kernel} needs the feature {feature}, which was not enabled on this device")]
+    #[error(
+        "kernel {kernel} needs the feature {feature}, which was not enabled on this device. Request it when you open the device, or use `Gpu::new()`"
+    )]
     MissingFeature {
         /// The kernel.
         kernel: String,
@@ -182,7 +190,9 @@ pub enum GpuError {
     #[error(transparent)]
     Link(#[from] LinkError),
     /// The driver has no memory left. No data is lost: free something or choose a smaller size.
-    #[error("out of device memory while {context}: {message}")]
+    #[error(
+        "out of device memory while {context} (choose a smaller model or fewer runs at once, or close other programs): {message}"
+    )]
     OutOfMemory {
         /// The current operation.
         context: String,
@@ -191,7 +201,9 @@ pub enum GpuError {
     },
     /// wgpu rejected a call: a bug in this library, or WGSL that naga accepts and the driver does
     /// not.
-    #[error("the device refused {context}: {message}")]
+    #[error(
+        "the device refused {context} (please report it with the output of `eventhorizon doctor`): {message}"
+    )]
     Refused {
         /// The current operation.
         context: String,

@@ -97,7 +97,7 @@ pub enum MatchingError {
         region: u32,
     },
     /// A handle that the HLA service did not create, or whose region was deleted.
-    #[error("there is no {kind} with handle {handle}")]
+    #[error("there is no {kind} with handle {handle}: it was deleted, or another service made it")]
     UnknownHandle {
         /// The kind of object that the handle should name.
         kind: &'static str,

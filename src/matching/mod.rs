@@ -25,6 +25,7 @@
 //! let mut matches = matcher.find(&subscriptions, &updates, Algorithm::Auto)?;
 //! while let Some(page) = matches.next_page()? {
 //!     // `page.buffer()` holds the pairs on the device, for further kernels.
+//!     // Pairs [subscription, update], ordered.
 //!     assert_eq!(page.read()?, [[0, 0], [0, 1], [1, 1]]);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,19 +69,19 @@
 //! several dimensions [`Algorithm::Sort`] and [`Algorithm::IntervalTree`] test all pairs that
 //! overlap in one dimension.
 //!
-//! A call is one submission with one wait if a call with similar sets came before (the same
-//! algorithm and dimensions, sizes within a factor of two). It assumes that call's candidate source
-//! and its capacities for entries and candidates. It is repeated if the sizes that it reads back
-//! differ. Any call is repeated if a few regions are so large that the sample of a grid misses
-//! them: once for each time that cells must be joined further. The algorithm, and so the order of
-//! pairs, depends only on the sets.
+//! A call is one submission with one wait if a similar call came before (the same algorithm and
+//! dimensions, sizes within a factor of two). The first call of its kind may need further
+//! submissions, because it has to learn how much memory entries and candidates take. A call with a
+//! few very large regions may be repeated a few times. Results do not change: the algorithm, and so
+//! the order of pairs, depends only on the sets.
 //!
 //! [`MovingRegions`] matches regions that move between steps. A step reports the changes in order,
 //! so its time grows with the number of moved regions and of changed pairs. If nearly all regions
 //! move, and only the pairs that overlap afterwards are wanted, [`Matcher::find`] has less to do.
 //!
-//! [`hla`] has the standard's services. [`host`] works without a GPU: it finds the same pairs on
-//! all cores. [`reference`](mod@reference) tests each pair, for comparison.
+//! [`hla`] has the region services of the High Level Architecture (IEEE 1516). [`host`] works
+//! without a GPU: it finds the same pairs on all cores. [`reference`](mod@reference) tests each
+//! pair, for comparison.
 
 mod algorithm;
 mod auto;

@@ -21,8 +21,8 @@
 //!
 //! This is [`Sync::Yawns`]. If delays are far longer than the lookahead, or there is no lookahead,
 //! the engine finds a wider window itself ([`Sync::Horizon`]), or a bound for each LP
-//! ([`Sync::Neighbours`]). Results are the same. `docs/synchronisation.md` explains how they work
-//! and when each is fastest.
+//! ([`Sync::Neighbours`]). Results are the same. The [guide](crate::guide::synchronisation)
+//! explains how they work and when each is fastest.
 //!
 //! # Results
 //!

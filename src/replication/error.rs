@@ -95,7 +95,9 @@ pub enum ReplicationError {
     )]
     Cut,
     /// A watcher stopped the run before any replication of all points had ended.
-    #[error("stopped before a replication of each point had ended: there are no results")]
+    #[error(
+        "`watch` stopped it before a replication of each point had ended: there are no results. Let it run longer"
+    )]
     Stopped,
     /// One replication alone is more than the device can hold.
     #[error(

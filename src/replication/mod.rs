@@ -19,8 +19,8 @@
 //! re-exported here.
 //!
 //! Long replications are divided into time slices that resume, and each [`Mapping`] of replications
-//! to invocations gives the same bits. `docs/guide-replication.md` builds a model from an empty
-//! file.
+//! to invocations gives the same bits. The [guide](crate::guide::replication) builds a model from
+//! an empty file.
 //!
 //! # What is exact
 //! * **Integers, on the device and in Rust reference implementations**: time, draws, and everything
@@ -42,8 +42,8 @@
 //!
 //! | mapping | use |
 //! | --- | --- |
-//! | [`Mapping::Thread`] | tens of thousands of replications or more, which fill the device with one invocation each; integer instructions are the bound |
-//! | [`Mapping::Cooperative`] | few replications: one invocation each leaves most of the device idle. The parallel scan costs additional work, so it is slower than thread if replications fill the device |
+//! | [`Mapping::Thread`] | tens of thousands of replications or more, which fill the device with one invocation each; its speed is limited by integer arithmetic |
+//! | [`Mapping::Cooperative`] | few replications: one invocation each leaves most of the device idle. Cooperation costs additional work (in M/M/1, a parallel scan), so it is slower than `Thread` once replications fill the device |
 //! | [`Mapping::Warp`] | up to some thousand replications that branch differently |
 //!
 //! The paper finds one subgroup per replication up to six times faster than one invocation each

@@ -63,8 +63,8 @@ pub enum SearchError {
     /// The cost of a path may not fit 32 bits: the search skipped cells because of their costs and
     /// found no path without them. With smaller costs it may turn out that there is no path at all.
     #[error(
-        "search {search}: a path to the goal, if there is one, costs {limit} or more, which does not fit 32 bits. Choose moves with smaller costs \
-         (70 straight and 99 diagonally are sqrt 2 to four digits), or weights in larger units"
+        "search {search}: a path to the goal, if there is one, costs {limit} or more, which does not fit 32 bits. Choose moves with smaller costs, \
+         such as 70 straight and 99 diagonally, whose ratio is close to the square root of 2, or weights in larger units"
     )]
     Overflow {
         /// Its number in the list.
@@ -158,7 +158,7 @@ pub enum SearchError {
         problem: String,
     },
     /// The numbers of coordinates and vertices differ.
-    #[error("expected coordinates of {vertices} vertices, found {given}")]
+    #[error("expected coordinates of {vertices} vertices, found {given}; give one for each vertex")]
     Coordinates {
         /// Number of coordinates.
         given: usize,
@@ -244,7 +244,7 @@ pub enum SearchError {
     #[error("this engine is already running. Wait for the run to finish, or create an engine for each run")]
     Busy,
     /// The watcher of a run stopped it.
-    #[error("stopped before all searches had ended: there are no results")]
+    #[error("`watch` stopped it before all searches had ended: there are no results. Let it run longer")]
     Stopped,
     /// The driver ends loops so early that no search makes progress.
     #[error(

@@ -92,7 +92,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`SearchError::Sides`] if a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] if
-    /// `terrain` has another length, and [`SearchError::Costs`] if costs could exceed 32 bits.
+    /// `terrain` has another length, and [`SearchError::Costs`] if costs could exceed 2^31.
     pub fn new(width: u32, height: u32, terrain: Vec<u8>) -> Result<Self, SearchError> {
         Self::new_with_moves(width, height, terrain, Moves::OCTILE)
     }
@@ -123,7 +123,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`SearchError::Moves`] if a diagonal move costs less than a straight one or more than two,
-    /// or a move is free, and [`SearchError::Costs`] if costs could exceed 32 bits.
+    /// or a move is free, and [`SearchError::Costs`] if costs could exceed 2^31.
     pub fn with_moves(self, moves: Moves) -> Result<Self, SearchError> {
         let (straight, diagonal) = (moves.straight(), moves.diagonal());
         if straight == 0 || diagonal < straight || diagonal > straight.saturating_mul(2) {

@@ -100,11 +100,11 @@ impl Decision {
 
 /// The sequential procedure: from results so far to the number of further replications.
 ///
-/// It is a pure function. If the interval of n observations has the half width h and t is the
-/// target, about n (h / t)^2 are needed, since the half width falls with the square root of n. The
-/// procedure requests this number, but at least a tenth more than there are, so that it does not
-/// approach the goal in ever smaller steps, and at most ten times as many, because few observations
-/// estimate their variance badly.
+/// [`Stopping::next`] is a pure function. If the interval of n observations has the half width h
+/// and t is the target, about n (h / t)^2 are needed, since the half width falls with the square
+/// root of n. The procedure requests the difference: at least a tenth of the present number, so
+/// that it does not approach the goal in ever smaller steps; and at most as many as make ten times
+/// the present number, because few observations estimate their variance badly.
 ///
 /// An interval that stopped its own run covers the true mean a little less often than its level
 /// says: the run stops when the estimated variance happens to be small. The effect is large for

@@ -22,7 +22,7 @@ pub enum SimulationError {
     #[error("the model has no LPs: it needs at least 1")]
     NoLps,
     /// A model with more LPs than 32-bit numbers.
-    #[error("the model has {lps} LPs, and at most {max} can be numbered")]
+    #[error("the model has {lps} LPs, and at most {max} can be numbered: choose fewer LPs")]
     TooManyLps {
         /// The number of LPs.
         lps: u32,
@@ -40,7 +40,9 @@ pub enum SimulationError {
         bytes: u64,
     },
     /// A watcher stopped an experiment before a run of each point was complete.
-    #[error("stopped before a run of each point was complete: there are no results")]
+    #[error(
+        "`watch` stopped it before a run of each point was complete: there are no results. Let it run longer"
+    )]
     Stopped,
     /// A calendar queue for a model without a lookahead, or with windows other than YAWNS.
     #[error(
@@ -49,7 +51,7 @@ pub enum SimulationError {
     )]
     Calendar,
     /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) for a model that does not support it.
-    #[error("`Sync::Neighbours` {problem} (see `pdes::Model`). Or keep the default")]
+    #[error("`Sync::Neighbours` {problem}. Meet this (see `pdes::Model`), or keep the default `Sync::Auto`")]
     Neighbours {
         /// The requirement that is not met.
         problem: &'static str,
@@ -380,10 +382,14 @@ impl std::fmt::Display for LpLocation {
 #[non_exhaustive]
 pub enum FaultKind {
     /// An LP received more events than its queue holds.
-    #[error("a queue overflowed (more pending events than `Capacity::queue`; raise it)")]
+    #[error(
+        "a queue overflowed (more pending events than `Capacity::queue`; raise it: queues do not grow with `Options::fixed` or in windows that you record yourself)"
+    )]
     QueueFull,
     /// An LP was sent more events in one window than its mailbox holds.
-    #[error("a mailbox overflowed (more events sent in one window than `Capacity::mailbox`; raise it)")]
+    #[error(
+        "a mailbox overflowed (more events sent in one window than `Capacity::mailbox`; raise it: mailboxes do not grow with `Options::fixed` or in windows that you record yourself)"
+    )]
     MailboxFull,
     /// An event was scheduled for another LP earlier than the lookahead allows.
     #[error(
@@ -406,8 +412,8 @@ pub enum FaultKind {
     /// the named LP may be the first of a group (8 LPs on most CPUs) and the loop may belong to
     /// another.
     #[error(
-        "the driver ended a loop early, because the LP or one of its neighbours had too much to do in one dispatch (a long \
-         loop in `handle`; or spread events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
+        "the driver ended a loop early, because the LP or one of its neighbours had too much to do in one dispatch (shorten \
+         loops in `handle`, draw less in one event, spread events over more LPs, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
     /// An event was scheduled for the LP itself before the present time.

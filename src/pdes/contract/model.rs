@@ -58,9 +58,9 @@ use super::totals::Totals;
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics stored in the state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
 /// Both functions act only through `state` and LP memory, so the engine may run them at any time
-/// and repeatedly. This includes the speculative execution of
-/// [`Sync::Horizon`](crate::pdes::Sync::Horizon): there loops must end whatever LP memory holds,
-/// because writes beyond 16 rows are lost.
+/// and repeatedly. In the speculative execution of [`Sync::Horizon`](crate::pdes::Sync::Horizon)
+/// only 16 written rows of LP memory are kept, so a loop may read old values. Write loops that end
+/// whatever LP memory holds.
 ///
 /// An LP executes its smallest pending event, ordered by time and then by payload. Events that it
 /// schedules for itself are pending at once, also those for the current time. Events from other LPs
@@ -103,7 +103,8 @@ use super::totals::Totals;
 /// cannot do, so that more LPs may run at once ([`Sync`](crate::pdes::Sync)). If a model violates a
 /// declaration that a window relied on, the run ends with
 /// [`FaultKind::Promise`](crate::pdes::FaultKind::Promise). The check may miss this at the moment
-/// when a run changes its queues or windows, or is resumed (`docs/synchronisation.md`).
+/// when a run changes its queues or windows, or is resumed
+/// ([guide](crate::guide::synchronisation)).
 ///
 /// ```wgsl
 /// fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32>
@@ -124,13 +125,13 @@ use super::totals::Totals;
 /// free from `since` on and then serves for `delay`.) Without `answer`, the bound is `t` plus the
 /// lookahead.
 ///
-/// The bound from pending events alone is known separately, and the earlier of the two counts, so
-/// an answer may rely on it. Bounds travel fastest if LPs that send to each other have close
-/// numbers: a workgroup relaxes up to 512 consecutive LPs together.
+/// `answer` need not cover the LP's pending events: the engine bounds what they send itself and
+/// takes the earlier of the two times. Bounds travel fastest if LPs that send to each other have
+/// close numbers: a workgroup relaxes up to 512 consecutive LPs together.
 ///
 /// ```wgsl
-/// fn next_to(lp: u32, state: ptr<function, State>) -> u32               // to whom it goes, what the LP sends next
-/// fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32>        // and how much later others hear from it
+/// fn next_to(lp: u32, state: ptr<function, State>) -> u32               // the LP that receives the LP's next message
+/// fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32>        // how much later, at least, any other LP receives one
 /// ```
 ///
 /// together declare two facts. The LP's next message goes to LP `next_to`, whichever event causes
@@ -227,9 +228,10 @@ pub trait Model {
     /// schedules one other, so that the number is constant. (If some events schedule two and others
     /// none, a value above the maximum number of pending events helps.)
     ///
-    /// It is a hint like [`capacity`](Self::capacity). In an experiment, more runs share the device
-    /// the less room each needs ([`Mapping`](crate::pdes::Mapping)). Without the hint, and at most,
-    /// a run gets the average load of queues of that capacity, and some more.
+    /// It is a hint like [`capacity`](Self::capacity). In an experiment, the less room a run needs,
+    /// the more runs share the device ([`Mapping`](crate::pdes::Mapping)). A run gets room for this
+    /// number of events, but for no more than queues of `capacity` hold on average plus a reserve;
+    /// without the hint, for that much.
     /// [`Sync::Auto`](crate::pdes::Sync::Auto) estimates the width of event-horizon windows from
     /// it.
     fn events_held(&self) -> Option<u32> {

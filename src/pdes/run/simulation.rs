@@ -299,10 +299,10 @@ impl<M: Model> Simulation<M> {
     /// saved.
     ///
     /// # Errors
-    /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device
-    /// does. The run cannot continue after either. [`SimulationError::TooLarge`] where a queue or a
-    /// mailbox would have to hold more than the device binds: then the run is where it was before
-    /// the call, or at a snapshot since, and can be read, or continue to an earlier end.
+    /// * [`SimulationError::Fault`]: the run failed and cannot continue.
+    /// * [`SimulationError::Gpu`]: the device failed, and the run cannot continue.
+    /// * [`SimulationError::TooLarge`]: a queue or mailbox outgrew the device. The run is back at
+    ///   the start of the call or at a later snapshot; read it, or run to an earlier end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.until(until).run()
@@ -503,15 +503,15 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Records windows into an application's own encoder, up to the end set by
-    /// [`Simulation::set_until`]. Records `windows` of them, and one more if that is odd, so that
-    /// an encoder that is never submitted has no effect.
+    /// Records `windows` windows into an application's own encoder, up to the end set by
+    /// [`Simulation::set_until`]. YAWNS windows are recorded in pairs: an odd number is rounded up.
+    /// (Two sets of mailboxes alternate, so an encoder that is never submitted changes nothing.)
     ///
     /// Submit them before the next run or change of the queue design: windows recorded before that
     /// may do nothing.
     ///
-    /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end after one window
-    /// more than the run takes, which finds no event to execute.
+    /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end only after one
+    /// more window, which finds nothing to execute: record one extra.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);

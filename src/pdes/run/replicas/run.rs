@@ -106,11 +106,12 @@ impl<'a, E, W> ExperimentRun<'a, E, W> {
 
     /// Calls `watch` with the number of runs that have ended, of all points, and of events that
     /// were executed: on the GPU after each submission, on the CPU after each run. A run that
-    /// overflows is repeated: it counts as ended until then, and its events count twice.
+    /// overflows is repeated with more room. It counts as ended until the runs beside it have
+    /// ended, and the events of both attempts count.
     ///
-    /// Where `watch` returns [`ControlFlow::Break`], the results are those of the first
-    /// replications, as many of each point, up to the first that has not ended with all that run
-    /// beside it: the short ones among these end first and would bias the results.
+    /// If `watch` returns [`ControlFlow::Break`], the results are those of the first replications,
+    /// the same number for each point. Replications that shared the device with one that has not
+    /// ended are left out, since the short ones end first and would bias the means.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> ExperimentRun<'a, E, F> {
         let Self { engine, experiment, until, range, watch: _ } = self;
         ExperimentRun { engine, experiment, until, range, watch }
