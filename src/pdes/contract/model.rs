@@ -230,7 +230,7 @@ pub trait Model {
     ///
     /// It is a hint like [`capacity`](Self::capacity). In an experiment, the less room a run needs,
     /// the more runs share the device ([`Mapping`](crate::pdes::Mapping)). A run gets room for this
-    /// number of events, but for no more than queues of `capacity` hold on average plus a reserve;
+    /// number of events, at most for what queues of `capacity` hold on average plus a reserve;
     /// without the hint, for that much.
     /// [`Sync::Auto`](crate::pdes::Sync::Auto) estimates the width of event-horizon windows from
     /// it.
