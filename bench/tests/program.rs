@@ -36,7 +36,7 @@ fn each_benchmark_has_help_and_refuses_what_it_does_not_know() {
         assert!(listed, "{name} is not in the list: {all}");
         let help = run(name, &["--help"]);
         let printed = String::from_utf8_lossy(&help.stdout);
-        assert!(help.status.success() && printed.starts_with("Measures "), "{name}: {help:?}");
+        assert!(help.status.success() && printed.starts_with("Measure "), "{name}: {help:?}");
         assert!(printed.contains(&format!("-p eventhorizon-bench -- {name}")), "{name}: {printed}");
         ended(&run(name, &["--no-such-option"]), 2, &["--no-such-option"], name);
     }

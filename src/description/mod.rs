@@ -13,7 +13,7 @@
 //! let results = model.on(&Gpu::new()?).replications(100).run()?;
 //! println!("{}", results.report(0.95)?);
 //! for (point, observations) in results.observations.iter().enumerate() {
-//!     println!("{}: {:?}", results.design.describe(point), observations.values("attack_rate"));
+//!     println!("{}: {:?}", results.design.describe(point), observations.column("attack_rate")?.values);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

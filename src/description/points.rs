@@ -17,6 +17,7 @@ const MOST_POINTS: u128 = 100_000;
 const MOST_BYTES: u128 = 256 << 20;
 
 /// The points of a design.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "only the blocking run reads them"))]
 pub(super) struct Points {
     /// With the numbers of the file.
     pub(super) shown: Design,
@@ -28,6 +29,7 @@ pub(super) struct Points {
     all: Vec<u8>,
 }
 
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "only the blocking run reads them"))]
 impl Points {
     /// `struct Params` of a point.
     pub(super) fn bytes(&self, point: usize) -> Vec<u8> {

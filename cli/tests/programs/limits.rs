@@ -34,12 +34,12 @@ fn programs_run_where_there_are_no_threads() {
             serde_json::from_slice(&output.stdout).unwrap()
         };
         let few = with("RUST_MIN_STACK", &stack, name, args);
-        assert!(String::from_utf8_lossy(&few.stderr).contains("gives 0 of"), "{name}: {few:?}");
+        assert!(String::from_utf8_lossy(&few.stderr).contains("gives only 0 of"), "{name}: {few:?}");
         assert_eq!(json(few)["fingerprint"], json(run(name, args))["fingerprint"], "{name}");
     }
     let ranks =
         with("RUST_MIN_STACK", &stack, "phold-ranks", &["--lps", "300", "--until", "6", "--ranks", "2"]);
-    ended(&ranks, 1, &["2 ranks in one process take 2 threads", "gives 0"], "phold-ranks");
+    ended(&ranks, 1, &["2 ranks in one process need 2 threads", "gives 0"], "phold-ranks");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn programs_run_where_there_is_one_thread() {
         .env_remove("RUST_LOG")
         .output()
         .unwrap();
-    assert!(String::from_utf8_lossy(&limited.stderr).contains("gives 1 of 3"), "{limited:?}");
+    assert!(String::from_utf8_lossy(&limited.stderr).contains("gives only 1 of 3"), "{limited:?}");
     let json = |output: &Output| -> serde_json::Value {
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice(&output.stdout).unwrap()

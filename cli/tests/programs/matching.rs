@@ -84,8 +84,8 @@ fn bad_files_of_positions_are_errors_of_what_was_asked_for() {
     let folder = Folder::new("bad-positions");
     let refused: [(&[u8], &str, &[&str]); 7] = [
         (b"1,2\nx,y\n", "1", &["positions.csv:2: 'x' is not a number"]),
-        (b"1,2\n\n3\n", "1", &["positions.csv:3: 1 columns", "as many as the first (2)"]),
-        (b"1,2,3,4,5\n", "1", &["positions.csv:1: 5 columns"]),
+        (b"1,2\n\n3\n", "1", &["positions.csv:3: expected 1 to 4 columns", "first line (2), found 1"]),
+        (b"1,2,3,4,5\n", "1", &["positions.csv:1: expected 1 to 4 columns", "found 5"]),
         (b"inf\n", "1", &["positions.csv:1: 'inf' is not a number"]),
         (b"1\n\xff\n", "1", &["positions.csv", "UTF-8"]),
         (b"\n", "1", &["positions.csv holds no position"]),

@@ -16,11 +16,14 @@ fn water_is_passable_as_terrain_says() {
     for backend in ["cpu", "gpu"] {
         let output = scenario("w.map", "w.scen", &["--backend", backend]);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 of 1 as"), "{backend}: {output:?}");
+        assert!(
+            output.status.success() && text.contains("1 of 1 equal to the scenario"),
+            "{backend}: {output:?}"
+        );
         let land = scenario("w.map", "w.scen", &["--backend", backend, "--terrain", "land"]);
         assert!(land.status.success(), "around the lake, too: {land:?}");
         let open = scenario("w.map", "w.scen", &["--backend", backend, "--terrain", "open"]);
-        ended(&open, 1, &["a length of 6, and this is 2"], "across the lake");
+        ended(&open, 1, &["expected length 6 of the scenario, found 2"], "across the lake");
     }
     let wrong = scenario("w.map", "w.scen", &["--terrain", "mud"]);
     ended(&wrong, 2, &["mud", "format, open, land"], "terrain");

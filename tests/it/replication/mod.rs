@@ -98,7 +98,7 @@ fn the_engine_tells_the_mapping_that_ran() {
         engine.run(&params, &experiment(3)).unwrap();
         let chosen = engine.chosen().unwrap();
         assert_eq!((chosen.mapping, chosen.why, chosen.speeds.len()), (mapping, ChoiceReason::Asked, 0));
-        assert_eq!(chosen.to_string(), format!("mapping {mapping}, as asked for"));
+        assert_eq!(chosen.to_string(), format!("mapping {mapping}, as requested"));
     }
     let software = gpu().info().device_type == wgpu::DeviceType::Cpu;
     let why = if software { ChoiceReason::Software } else { ChoiceReason::Fastest };
