@@ -13,7 +13,7 @@ use crate::median;
 use crate::shared::rates::or;
 use crate::shared::{Outcome, same};
 
-/// Compare the host engine of matching with a sorted sweep and a grid, each in plain code for one
+/// Measure the host engine of matching beside a sorted sweep and a grid, each in plain code for one
 /// core
 ///
 /// Finds the pairs of the synthetic workload in 1 to 3 dimensions, and in two dimensions those of

@@ -88,7 +88,7 @@ fn bad_files_of_positions_are_errors_of_what_was_asked_for() {
         (b"1,2,3,4,5\n", "1", &["positions.csv:1: expected 1 to 4 columns", "found 5"]),
         (b"inf\n", "1", &["positions.csv:1: 'inf' is not a number"]),
         (b"1\n\xff\n", "1", &["positions.csv", "UTF-8"]),
-        (b"\n", "1", &["positions.csv holds no position"]),
+        (b"\n", "1", &["positions.csv contains no position"]),
         (b"5\n1e30\n", "1e-20", &["positions.csv:2: ", "1e30 in dimension 0 has more than 36 digits"]),
     ];
     for (bytes, width, words) in refused {
