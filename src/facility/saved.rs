@@ -348,7 +348,7 @@ pub(super) struct SavePlan<'a> {
 const FIRST: u32 = 1024;
 const FIRST_ON_HOST: u32 = 32;
 
-/// Interval of progress reports on the host; a device reports by itself.
+/// Interval of progress reports on the host; a device reports on its own.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a> SavePlan<'a> {

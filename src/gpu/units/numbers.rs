@@ -233,7 +233,7 @@ impl<'m> Units<'m> {
         reached
     }
 
-    /// Whether an expression by itself may be a time or a part of one.
+    /// Whether an expression alone may be a time or a part of one.
     fn doubt(
         &self,
         own: &UserFunction<'m>,

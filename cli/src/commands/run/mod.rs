@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         Ok(csv)
     };
     let each = (args.each.is_some() && !shared::interrupted()).then(first);
-    let checked = if args.check { check(&model, run)? } else { Vec::new() };
+    let checked = if args.check { check(args, &model, run)? } else { Vec::new() };
     print_report(args, &model, &gpu.info().name, &results, &checked, each)
 }
 
@@ -168,10 +168,11 @@ fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Results
 }
 
 /// Repeats some of the runs in several ways.
-fn check<'m>(model: &DescribedModel, run: impl Fn() -> Run<'m>) -> Outcome<Vec<Checked>> {
+fn check<'m>(args: &Args, model: &DescribedModel, run: impl Fn() -> Run<'m>) -> Outcome<Vec<Checked>> {
     let few = || {
         let default = if model.has_processes() { 1 } else { CHECKED };
-        run().replications(model.replications().unwrap_or(default).min(CHECKED))
+        let replications = args.replications.or(model.replications()).unwrap_or(default);
+        run().replications(replications.min(CHECKED))
     };
     let ways: Vec<(String, Run<'m>)> = if model.has_processes() {
         [
