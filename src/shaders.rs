@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::gpu::{Source, listed};
+use crate::text::{closest, quoted};
 
 // Path within `shaders/`, name in errors, and text of each file, sorted by path. `build.rs` writes
 // `const FILES: &[(&str, &str, &str)]`.
@@ -21,6 +22,16 @@ const OF_MODELS: &str = "facility/network";
 pub(crate) fn find(path: &str) -> Option<Source> {
     let (_, name, text) = FILES.iter().find(|(found, ..)| *found == path)?;
     Some(if path.starts_with(OF_MODELS) { Source::new(*name, *text) } else { Source::library(name, text) })
+}
+
+/// The file that was probably meant by a `path` that is missing: one with a similar path, or an
+/// importable one with the same name in another folder.
+pub(crate) fn nearest(path: &str) -> Option<&'static str> {
+    fn name(path: &str) -> &str {
+        path.rsplit('/').next().unwrap_or(path)
+    }
+    let similar = closest(&quoted(path), FILES.iter().map(|&(file, ..)| file));
+    similar.or_else(|| IMPORTABLE.into_iter().find(|file| name(file) == name(path)))
 }
 
 /// The file at `path`, which the library itself names: it is missing only by mistake.
@@ -84,6 +95,19 @@ pub(crate) fn importable(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn a_mistyped_path_leads_to_the_file_that_was_meant() {
+        for (path, meant) in [
+            ("statistics/taly.wgsl", Some("statistics/tally.wgsl")),
+            ("stats/tally.wgsl", Some("statistics/tally.wgsl")),
+            ("tally.wgsl", Some("statistics/tally.wgsl")),
+            ("random/exponential-table.wgsl", Some("random/exponential_table.wgsl")),
+            ("my/own/model.glsl", None),
+        ] {
+            assert_eq!(nearest(path), meant, "{path}");
+        }
+    }
 
     #[test]
     fn the_list_is_the_folder() {

@@ -10,14 +10,14 @@ use eventhorizon_cli::commands::{
     activity, astar, doctor, experiment, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
     phold_ranks, queue_bulk, queue_sweep, region_matching, run, soak, torus, wlp_vs_tlp,
 };
-use eventhorizon_cli::shared;
+use eventhorizon_cli::shared::{self, EXIT_CODES};
 
 /// Discrete-event simulation on any GPU
 #[derive(Parser)]
 #[command(name = "eventhorizon", version)]
-#[command(
-    after_help = "`eventhorizon COMMAND --help` shows the options of a command, with examples. Exit codes: 0 done, 1 failed, 2 bad input, 130 Ctrl-C."
-)]
+#[command(after_help = format!(
+    "`eventhorizon COMMAND --help` shows the options of a command, with examples.\n\n{EXIT_CODES}"
+))]
 struct Program {
     #[command(subcommand)]
     command: Command,

@@ -1,17 +1,17 @@
 //! What can go wrong with a description.
 
+use crate::ErrorKind;
 use crate::gpu::GpuError;
 use crate::pdes::SimulationError;
 use crate::replication::ReplicationError;
 use crate::statistics::AnalysisError;
 
 /// Why a description cannot be read, compiled or run. Each message begins with the file and line,
-/// if
-/// there is one.
+/// if there is one.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DescriptionError {
-    /// A file that cannot be read.
+    /// A file that the system does not let us read.
     #[error("{path}: {what}")]
     File {
         /// The file.
@@ -40,6 +40,21 @@ pub enum DescriptionError {
 }
 
 crate::text::debug_is_display!(DescriptionError);
+
+impl DescriptionError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::File { .. } => ErrorKind::Io,
+            Self::Invalid(_) => ErrorKind::Model,
+            Self::Stopped => ErrorKind::Usage,
+            Self::Simulation(error) => error.kind(),
+            Self::Replication(error) => error.kind(),
+            Self::Analysis(error) => error.kind(),
+            Self::Gpu(error) => error.kind(),
+        }
+    }
+}
 
 /// Something invalid, in a sentence that begins with its place.
 pub(super) fn invalid(what: impl Into<String>) -> DescriptionError {

@@ -16,7 +16,11 @@ const ADVICE: &str = "This browser offers no WebGPU here; use Chrome or Edge 113
 pub enum LinkError {
     /// An `// import:` names a file that the library does not have.
     #[error(
-        "{file}:{line}: `// import: {import}` is not a file of the library. Name one of its folder `shaders`, such as `statistics/tally.wgsl`"
+        "{file}:{line}: `// import: {import}` is not a file of the library. {}",
+        match nearest {
+            Some(nearest) => format!("Did you mean `{nearest}`?"),
+            None => "Name one of its folder `shaders`, such as `statistics/tally.wgsl`".to_owned(),
+        }
     )]
     UnknownImport {
         /// The importing file.
@@ -25,6 +29,8 @@ pub enum LinkError {
         line: u32,
         /// The name of the missing file.
         import: String,
+        /// The file of the library with the most similar name, if one is similar.
+        nearest: Option<&'static str>,
     },
     /// A `// requires:` names an unknown feature.
     #[error("{file}:{line}: expected `int64` or `subgroups` in `// requires:`, found `{feature}`")]

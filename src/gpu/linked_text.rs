@@ -66,6 +66,7 @@ impl LinkedText {
                     file: source.name().to_owned(),
                     line,
                     import: quoted(import),
+                    nearest: shaders::nearest(import),
                 })?;
                 self.add(&found)?;
             } else if let Some(feature) = comment.strip_prefix("requires:").map(str::trim) {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ErrorKind;
 use crate::gpu::GpuError;
-use crate::pdes::{SimulationError, device_kind};
+use crate::pdes::SimulationError;
 use crate::text::cut;
 use crate::time::Ticks;
 
@@ -234,7 +234,7 @@ impl HybridError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Simulation(error) => error.kind(),
-            Self::Gpu(error) => device_kind(error),
+            Self::Gpu(error) => error.kind(),
             Self::Unwritten { .. } | Self::Handler { .. } => ErrorKind::Model,
             Self::NoEntities
             | Self::HostMemory { .. }

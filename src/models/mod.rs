@@ -39,6 +39,7 @@ pub use torus::{Torus, TorusOutput, TorusParams, TorusState};
 pub use walk::{Walk, WalkOutput, WalkParams};
 pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};
 
+use crate::ErrorKind;
 use crate::pdes::{Number, Total, Totals};
 use crate::statistics::Tally;
 use crate::text::number;
@@ -110,6 +111,11 @@ pub enum ModelError {
 crate::text::debug_is_display!(ModelError);
 
 impl ModelError {
+    /// [`ErrorKind::Model`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Model
+    }
+
     fn setting(what: &'static str, value: impl ToString, remedy: &'static str) -> Self {
         Self::Setting { what, value: value.to_string(), remedy }
     }

@@ -1,5 +1,6 @@
 //! PHOLD, the standard benchmark of parallel discrete-event simulation.
 
+use crate::ErrorKind;
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Checkpoint, CheckpointError, Context, CpuModel, Event, Model};
 use crate::text::{number, quoted};
@@ -59,6 +60,13 @@ pub enum PholdError {
 }
 
 crate::text::debug_is_display!(PholdError);
+
+impl PholdError {
+    /// [`ErrorKind::Model`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Model
+    }
+}
 
 impl Phold {
     /// `lps` LPs with `population` events each at the start; exponential delays with `rate` per

@@ -58,7 +58,6 @@ pub use checkpoint::{Autosave, Checkpoint, CheckpointError, SavedRun};
 pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use contract::error_kind::device_kind;
 pub use contract::event::{Event, Payload};
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;

@@ -20,6 +20,7 @@ mod choice;
 
 use std::fmt;
 
+use crate::ErrorKind;
 use crate::text::number;
 
 /// A point or a span of simulation time, in ticks.
@@ -207,3 +208,10 @@ pub enum TimeError {
 }
 
 crate::text::debug_is_display!(TimeError);
+
+impl TimeError {
+    /// [`ErrorKind::Usage`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}

@@ -165,7 +165,10 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     let graph = dimacs_graph(path, &read(path)?)?;
     let guided = match &args.coords {
         None => Guided::from(graph),
-        Some(path) => Guided::straight(graph, &dimacs_coordinates(path, &read(path)?)?)?,
+        Some(path) => {
+            let coordinates = dimacs_coordinates(path, &read(path)?)?;
+            shared::in_file(Path::new(path), Guided::straight(graph, &coordinates))?
+        }
     };
     if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
         let (from, to) = (u64::from(from) + 1, u64::from(to) + 1);
@@ -421,15 +424,15 @@ fn write_paths<const N: usize>(
 
 /// Reads a map from a picture: cells that are transparent or darker than half grey are blocked.
 fn picture_map(path: &str) -> Result<Grid, Failure> {
-    let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
-    let file = std::fs::File::open(path).map_err(|error| named(&error))?;
+    let named = |error: &dyn std::fmt::Display| shared::usage(format!("{path}: {error}"));
+    let file = std::fs::File::open(path).map_err(|error| format!("{path}: {error}"))?;
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| named(&error))?;
     let (width, height) = (reader.info().width, reader.info().height);
     // Checked before memory is allocated for the size that the file claims.
     if width.max(height) > eventhorizon::search::MAX_SIDE {
-        return Err(format!("{path}: {width} times {height} cells exceed the largest map").into());
+        return Err(named(&format!("{width} times {height} cells exceed the largest map")));
     }
     let mut pixels = vec![0; reader.output_buffer_size()];
     let frame = reader.next_frame(&mut pixels).map_err(|error| named(&error))?;
@@ -446,7 +449,7 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
         };
         u8::from(opaque && grey > 127)
     });
-    Ok(Grid::new(width, height, terrain.collect())?)
+    shared::in_file(Path::new(path), Grid::new(width, height, terrain.collect()))
 }
 
 /// Draws the paper's Figure 5: obstacles black, the path white, expanded cells dark, others light.

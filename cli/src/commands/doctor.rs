@@ -2,18 +2,25 @@
 //! should contain its output.
 //!
 //! Shows: `self_test`, and the properties of a device that matter to the library. The exit code is
-//! 1 if a check fails.
+//! 1 if a check fails. With --quick there is one check, a small run that is compared with the
+//! sequential engine.
 //!
 //! ```text
 //! eventhorizon doctor
+//! eventhorizon doctor --quick
 //! eventhorizon doctor --json report.json
 //! WGPU_ADAPTER_NAME=llvmpipe eventhorizon doctor      # another adapter than the best
 //! ```
 
 use std::io::{Write as _, stdout};
+use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::gpu::{Gpu, SLICE, Subgroups};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
+use eventhorizon::self_test::{Check, SelfTest};
+use eventhorizon::time::Resolution;
 use serde_json::{Value, json};
 
 use crate::shared::{self, Outcome};
@@ -24,6 +31,10 @@ pub struct Args {
     /// Print the adapters and test none
     #[arg(long)]
     list: bool,
+    /// Print the adapters and make one check: a small run on the default adapter, compared with the
+    /// CPU
+    #[arg(long, conflicts_with = "list")]
+    quick: bool,
     #[command(flatten)]
     json: shared::Json,
 }
@@ -62,7 +73,10 @@ pub fn run(args: &Args) -> Outcome<()> {
     if reported {
         writeln!(stdout(), "\nchecks")?;
     }
-    let report = eventhorizon::self_test(&gpu);
+    let report = match args.quick {
+        true => SelfTest { checks: vec![small_run(&gpu)] },
+        false => eventhorizon::self_test(&gpu),
+    };
     if reported {
         for line in report.to_string().lines() {
             writeln!(stdout(), "  {line}")?;
@@ -88,6 +102,26 @@ pub fn run(args: &Args) -> Outcome<()> {
         .into()),
     };
     shared::all([args.json.write(&object), verdict])
+}
+
+/// The check of --quick.
+fn small_run(gpu: &Gpu) -> Check {
+    let begun = Instant::now();
+    let outcome = compared(gpu).map_err(|error| error.to_string());
+    Check { name: "PHOLD, a small run".to_owned(), outcome, took: begun.elapsed() }
+}
+
+/// Runs PHOLD on the device and on the CPU, and compares events and fingerprints.
+fn compared(gpu: &Gpu) -> Outcome<String> {
+    let seconds = Resolution::default();
+    let model = Phold::new(64, 4, 0.1, 10.0, seconds)?;
+    let end = Until::time(seconds.ticks(100.0)?);
+    let mut simulation = Simulation::new(gpu, &model, Options::default().seed(1))?;
+    let mut reference = CpuSimulation::new(&model, 1)?;
+    let events = reference.run(end)?.events;
+    let found = (simulation.run(end)?.events, simulation.fingerprint()?);
+    shared::same(&found, &(events, reference.fingerprint()), "events and fingerprint")?;
+    Ok(format!("{events} events, equal on the CPU"))
 }
 
 /// The adapters as wgpu reports them.

@@ -155,17 +155,23 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> Outcome<()> {
+    shared::in_checkpoint(args.resume.as_deref(), simulate(args))
+}
+
+fn simulate(args: &Args) -> Outcome<()> {
     args.check_files()?;
     let text = shared::read_text(&args.file, MOST_TEXT)?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
-    let written = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
+    let written = if json { Network::from_json(&text) } else { Network::from_toml(&text) };
+    let written = shared::in_file(&args.file, written)?;
     // The resolution of ticks depends on the times of the runs too.
     let until = args.until.or(written.until);
     let later = |warm_up: &f64| args.until.is_none_or(|until| *warm_up < until);
     let warm_up = args.warm_up.or(written.warm_up.filter(later));
     let mut network = written.clone();
     (network.until, network.warm_up) = (until, warm_up);
-    let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
+    let facility = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
+    let facility = shared::in_file(&args.file, facility)?;
 
     let until = until.ok_or_else(|| {
         shared::usage("the replications have no end: set `until` in the file, or use --until")
@@ -309,7 +315,8 @@ fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> O
 /// Prints utilisations and throughputs by Park and Fishwick's method, with intervals over the
 /// replications.
 fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, warm_up: f64) -> Outcome<()> {
-    let (network, units) = (FelNetwork::of(facility)?, facility.resolution());
+    let network = shared::in_file(&args.file, FelNetwork::of(facility))?;
+    let units = facility.resolution();
     let [interval, end, begin] = [interval, until, warm_up].map(|time| units.ticks(time));
     let (interval, end, begin) = (interval?, end?, begin?);
     if begin >= end {

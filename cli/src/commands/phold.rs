@@ -187,6 +187,10 @@ pub fn main() -> ExitCode {
 }
 
 pub fn run(args: &Args) -> Ended<()> {
+    shared::in_checkpoint(args.resume.as_deref(), run_all(args))
+}
+
+fn run_all(args: &Args) -> Ended<()> {
     shared::check_files(&[
         (FileUse::Resumes, "--resume", args.resume.as_deref()),
         (FileUse::Saves, "--checkpoint", args.checkpoint.as_deref()),

@@ -130,6 +130,10 @@ struct RankReport {
 }
 
 pub fn run(args: &Args) -> Ended<()> {
+    shared::in_checkpoint(args.resume.as_deref(), run_ranks(args))
+}
+
+fn run_ranks(args: &Args) -> Ended<()> {
     shared::check_files(&[
         (FileUse::Resumes, "--resume", args.resume.as_deref()),
         (FileUse::Saves, "--checkpoint", args.checkpoint.as_deref()),

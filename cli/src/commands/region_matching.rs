@@ -241,7 +241,7 @@ impl AroundPositions<'_> {
                 _ => shared::usage(format!("{name}, --width {}: {error}", self.width)),
             }
         })?;
-        let near = matching::narrow(&regions, &regions)?;
+        let near = shared::in_file(self.path, matching::narrow(&regions, &regions))?;
         Ok((near.subscriptions, near.updates))
     }
 }

@@ -3,7 +3,7 @@
 //! can be written after a run, even if one fails.
 
 use std::fs::{self, File, Metadata};
-use std::io::{Read as _, Write as _, stdout};
+use std::io::{ErrorKind, Read as _, Write as _, stdout};
 use std::path::{Path, PathBuf, is_separator};
 use std::time::Duration;
 
@@ -268,7 +268,10 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
 /// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
 /// that bound only.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let failed = |error: std::io::Error| -> Failure {
+        let what = format!("{}: {error}", path.display());
+        if error.kind() == ErrorKind::InvalidData { usage(what) } else { what.into() }
+    };
     let mut text = String::new();
     File::open(path).map_err(failed)?.take(most + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > most {

@@ -1,9 +1,9 @@
 //! What all commands share: how they start, read their command line, stop and end.
 //!
-//! [`main`] sets the exit code: 0 done, 1 failed, 2 bad input, 130 Ctrl-C, with one sentence on
-//! standard error for 1 and 2. Results go through `writeln!(stdout(), ...)?`, not `println!`, which
-//! panics on a closed pipe or a full disk.
+//! [`main`] sets the exit code ([`exit`], [`EXIT_CODES`]). Results go through
+//! `writeln!(stdout(), ...)?`, not `println!`, which panics on a closed pipe or a full disk.
 
+pub mod exit;
 #[cfg(feature = "pictures")]
 pub mod figure;
 pub mod files;
@@ -23,20 +23,12 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
-use eventhorizon::description::DescriptionError;
-use eventhorizon::facility::{FacilityError, FelError};
-use eventhorizon::gpu::{Gpu, GpuError, LinkError, compiling};
-use eventhorizon::hybrid::HybridError;
-use eventhorizon::matching::MatchingError;
-use eventhorizon::models::{ModelError, PholdError};
-use eventhorizon::pdes::{Checkpoint, CheckpointError, SimulationError, Until};
+use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::pdes::{Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
-use eventhorizon::replication::ReplicationError;
-use eventhorizon::search::SearchError;
-use eventhorizon::statistics::{
-    AnalysisError, Budget, Decision, Design, Observations, Precision, Selected, Stopping,
-};
-use eventhorizon::time::{Resolution, TimeError};
+use eventhorizon::statistics::{Budget, Decision, Design, Observations, Precision, Selected, Stopping};
+use eventhorizon::time::Resolution;
+pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
 pub use files::{FileUse, all, check_files, on_stdout, read_text, write};
@@ -61,6 +53,7 @@ pub fn parse<A: Parser>() -> Result<A, ExitCode> {
 
 /// Like [`parse`], for a command with changes, for example with more help.
 pub fn parse_as<A: Parser>(command: clap::Command) -> Result<A, ExitCode> {
+    set_runtime_folder();
     let _ = env_logger::try_init();
     let matches = command.try_get_matches();
     let args = matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|reported| {
@@ -73,6 +66,21 @@ pub fn parse_as<A: Parser>(command: clap::Command) -> Result<A, ExitCode> {
     }
 }
 
+/// Sets `XDG_RUNTIME_DIR` where it is missing, as in containers and under `sudo`: the Vulkan driver
+/// looks there for a display, and without the variable prints a line that begins with "error:".
+/// Nothing is found in a folder that does not exist.
+#[cfg(target_os = "linux")]
+fn set_runtime_folder() {
+    const NAME: &str = "XDG_RUNTIME_DIR";
+    if !std::env::var_os(NAME).is_some_and(|folder| Path::new(&folder).is_absolute()) {
+        // SAFETY: a program reads its command line first in `main`, and has no other thread yet.
+        unsafe { std::env::set_var(NAME, "/nonexistent") };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_runtime_folder() {}
+
 /// Turns the outcome of a command into its exit code and reports its error.
 pub fn end(outcome: Outcome<()>) -> ExitCode {
     let ended = outcome.and_then(|()| Ok(stdout().flush()?));
@@ -84,7 +92,7 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
         Err(error) if closed(&*error) => ExitCode::from(141),
         Err(error) => {
             print_report(&format!("error: {error}"));
-            ExitCode::from(if interrupted() { 130 } else { code(&*error) })
+            ExitCode::from(if interrupted() { 130 } else { exit::code(&*error) })
         }
     }
 }
@@ -92,23 +100,6 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
 /// Writes a line to standard error. Ignores a closed pipe.
 pub fn print_report(line: &str) {
     let _ = writeln!(stderr(), "{line}");
-}
-
-/// An error of the command line that only the command can detect.
-#[derive(Debug)]
-struct Usage(String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for Usage {}
-
-/// Builds an error with exit code 2: the input is invalid.
-pub fn usage(what: impl Into<String>) -> Failure {
-    Box::new(Usage(what.into()))
 }
 
 /// Fails if two methods gave different results.
@@ -121,82 +112,6 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
         true => Ok(()),
         false => Err(format!("{what}: expected {expected:?}, found {found:?}. Please report the adapter, the driver and this command line").into()),
     }
-}
-
-/// Returns 2 for invalid input and 1 for a run that failed.
-fn code(error: &(dyn Error + 'static)) -> u8 {
-    let asked = match kind(error) {
-        Some(kind) => matches!(kind, eventhorizon::ErrorKind::Usage | eventhorizon::ErrorKind::Model),
-        None => {
-            error.downcast_ref().is_some_and(is_asked)
-                || error.is::<Usage>()
-                || error.is::<ModelError>()
-                || error.is::<PholdError>()
-                || error.downcast_ref().is_some_and(refused)
-                || error.is::<TimeError>()
-                || error.downcast_ref().is_some_and(is_of_description)
-                || matches!(
-                    error.downcast_ref(),
-                    Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
-                )
-                || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if is_asked(error))
-        }
-    };
-    if asked { 2 } else { 1 }
-}
-
-/// The kind of a library error; none of `pdes` and `hybrid`.
-fn kind(error: &(dyn Error + 'static)) -> Option<eventhorizon::ErrorKind> {
-    macro_rules! kind_of {
-        ($($error:ty),*) => {
-            None$(.or_else(|| error.downcast_ref().map(<$error>::kind)))*
-        };
-    }
-    kind_of!(
-        GpuError,
-        LinkError,
-        AnalysisError,
-        ReplicationError,
-        FacilityError,
-        FelError,
-        SearchError,
-        MatchingError
-    )
-}
-
-/// Whether a run failed because its input is invalid.
-fn is_asked(error: &SimulationError) -> bool {
-    use SimulationError as S;
-    match error {
-        S::Checkpoint(error) => refused(error),
-        S::Gpu(error) => is_wrong_wgsl(error),
-        S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_) => false,
-        _ => true,
-    }
-}
-
-/// Whether a description or its settings are wrong.
-fn is_of_description(error: &DescriptionError) -> bool {
-    use DescriptionError as D;
-    match error {
-        D::File { .. } | D::Invalid(_) | D::Analysis(_) => true,
-        D::Simulation(error) => is_asked(error),
-        D::Replication(ReplicationError::Gpu(error)) | D::Gpu(error) => is_wrong_wgsl(error),
-        D::Replication(ReplicationError::Cut) => false,
-        D::Replication(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether the user's WGSL is wrong. A missing stack for its compilation is not the user's error.
-fn is_wrong_wgsl(error: &GpuError) -> bool {
-    matches!(error, GpuError::Link(error) if !matches!(error, LinkError::Stack { .. }))
-}
-
-/// Whether a checkpoint does not fit the command line. Damaged files do not count.
-fn refused(error: &CheckpointError) -> bool {
-    use CheckpointError as C;
-    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. } | C::Ahead { .. })
 }
 
 /// Whether the error is a closed pipe: the reader has stopped.
@@ -520,26 +435,4 @@ pub fn selected(design: &Design, selected: &Selected) -> String {
     let ended = if ended.is_empty() { String::new() } else { format!("; out of it: {}", ended.join(", ")) };
     let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
     format!("{found} ({}{ended})", count(runs, "run"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_system_does_not_give_is_no_error_of_usage() {
-        let stack = || GpuError::from(LinkError::Stack { reason: "none is left".to_owned() });
-        let wrong = || {
-            let [file, what, remedy, report] = ["model.wgsl", "it loops", "end it", ""].map(str::to_owned);
-            GpuError::from(LinkError::Forbidden { file, line: 1, column: 1, what, remedy, report })
-        };
-        for (error, expected) in [(stack as fn() -> GpuError, 1), (wrong, 2)] {
-            assert_eq!(code(&SimulationError::from(error())), expected);
-            assert_eq!(code(&ReplicationError::from(error())), expected);
-            assert_eq!(code(&HybridError::Simulation(error().into())), expected);
-        }
-        let lost = || GpuError::Lost { reason: "it is gone".to_owned() };
-        assert_eq!(code(&SimulationError::from(lost())), 1);
-        assert_eq!(code(&HybridError::Simulation(lost().into())), 1);
-    }
 }

@@ -327,7 +327,7 @@ fn a_resumed_run_has_the_parameters_of_its_checkpoint() {
         assert_eq!(row(&fork, "LPs x events"), row(&whole, "LPs x events"));
     }
     assert!(folder.network(&["--checkpoint=study"]).status.success());
-    ended(&folder.phold(&["--resume=study"]), 1, &["a study of a network"], "phold");
+    ended(&folder.phold(&["--resume=study"]), 2, &["study: ", "a study of a network"], "phold");
 }
 
 #[test]
@@ -415,4 +415,74 @@ fn a_description_without_an_end_is_not_read_to_it() {
         &["/dev/zero", "more than 67108864 bytes"],
         "network",
     );
+}
+
+/// A file that a command reads: its name, its contents, and the arguments that name it.
+type Read<'a> = (&'a str, &'a [u8], &'a str, &'a [&'a str]);
+
+#[test]
+fn every_error_of_a_file_names_the_file() {
+    let folder = Folder::new("named");
+    for example in ["epidemic.toml", "epidemic.wgsl"] {
+        let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/models");
+        std::fs::copy(format!("{models}/{example}"), folder.at(example)).unwrap();
+    }
+    let with_data = read_to_string(folder.at("epidemic.toml")).unwrap();
+    let with_data = with_data.replace("until = 365.0", "until = 365.0\ndata = \"bad.txt\"");
+    write(folder.at("data.toml"), with_data).unwrap();
+    write(folder.at("map.map"), "type octile\nheight 1\nwidth 2\nmap\n..\n").unwrap();
+    write(folder.at("ring.gr"), "p sp 2 1\na 1 2 5\n").unwrap();
+    assert!(folder.phold(&["--until=30", "--checkpoint=run"]).status.success());
+    assert!(folder.network(&["--checkpoint=study"]).status.success());
+    let [run, study] = ["run", "study"].map(|name| read(folder.at(name)).unwrap());
+    let (half, mut changed) = (&run[..run.len() / 2], run.clone());
+    changed[100] ^= 1;
+
+    let network = ["m.toml", "--backend=cpu", "--replications=8"];
+    let resumes = [&network[..], &["--resume=bad"]].concat();
+    let seeded = [&resumes[..], &["--seed=2"]].concat();
+    let ranks = ["--resume=bad", "--ranks=2"];
+    let other = ["--resume=bad", "--backend=cpu", "--rate=0.7"];
+    let search = ["--searches=2", "--backend=cpu"];
+    let with = |option| [&search[..], &[option]].concat();
+    let [map, scen] = [with("--map=bad.map"), [&search[..], &["--map=map.map", "--scen=bad.scen"]].concat()];
+    let [graph, png] = [with("--graph=bad.gr"), with("--map=bad.png")];
+    let coords = [&search[..], &["--graph=ring.gr", "--coords=bad.co"]].concat();
+    let positions = ["--positions=bad.csv", "--width=1", "--backend=cpu"];
+    let unknown = NETWORK.replace("to = \"server\"", "to = \"sever\"");
+    let cases: &[(Read, i32, &[&str])] = &[
+        (("bad.toml", b"until = 1\nuntil = 2", "network", &["bad.toml"]), 2, &["line 2"]),
+        (("bad.toml", unknown.as_bytes(), "network", &["bad.toml"]), 2, &["`sever`"]),
+        (("bad.toml", b"name = \"\xff\"", "network", &["bad.toml"]), 2, &["UTF-8"]),
+        (("bad.json", b"{\n  \"until\": }", "network", &["bad.json"]), 2, &["line 2"]),
+        (("bad", b"nothing", "network", &resumes), 1, &["not a checkpoint"]),
+        (("bad", &run, "network", &resumes), 2, &["expected the checkpoint of a study"]),
+        (("bad", &study, "network", &seeded), 2, &["seed 1"]),
+        (("bad.toml", b"model = 1", "run", &["bad.toml"]), 2, &["line 1"]),
+        (("bad.txt", b"1\n2 x", "run", &["data.toml"]), 2, &["bad.txt:2"]),
+        (("epidemic.wgsl", b"// \xff", "run", &["epidemic.toml"]), 2, &["UTF-8"]),
+        (("epidemic.wgsl", b"fn f() {\n  let a = ;\n}", "run", &["epidemic.toml"]), 2, &["epidemic.wgsl:2"]),
+        (("bad.csv", b"1,2\n3,x", "match", &positions), 2, &["bad.csv:2"]),
+        (("bad.csv", b"1,2\n3", "match", &positions), 2, &["bad.csv:2"]),
+        (("bad.csv", b"", "match", &positions), 2, &["no position"]),
+        (("bad.map", b"type octile\nheight 1\nwidth 2\nmap\n.", "search", &map), 2, &["line 5"]),
+        (("bad.scen", b"version 1\n0 map", "search", &scen), 2, &["line 2"]),
+        (("bad.gr", b"p sp 2 1\na 1 3 5", "search", &graph), 2, &["line 2"]),
+        (("bad.co", b"p aux sp co 2\nv 1 0", "search", &coords), 2, &["line 2"]),
+        (("bad.co", b"p aux sp co 1\nv 1 0 0", "search", &coords), 2, &[]),
+        (("bad.png", b"nothing", "search", &png), 2, &[]),
+        (("bad", half, "phold", &["--resume=bad"]), 1, &["its end is missing"]),
+        (("bad", &changed, "phold", &["--resume=bad"]), 1, &["checksum"]),
+        (("bad", &study, "phold", &["--resume=bad"]), 2, &["a study of a network"]),
+        (("bad", &run, "phold", &other), 2, &["other parameters"]),
+        (("bad", half, "phold-ranks", &ranks), 1, &["its end is missing"]),
+        (("bad", &run, "phold-ranks", &[&ranks[..], &["--rate=0.7"]].concat()), 2, &["other parameters"]),
+    ];
+    for &((file, contents, name, args), code, words) in cases {
+        let _ = std::fs::remove_file(folder.at(file));
+        let missing = folder.run(name, &[args]);
+        ended(&missing, 1, &[file, "No such file"], &format!("{name} {args:?} without {file}"));
+        write(folder.at(file), contents).unwrap();
+        ended(&folder.run(name, &[args]), code, &[&[file], words].concat(), &format!("{name} {args:?}"));
+    }
 }

@@ -309,7 +309,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
 }
 
 #[test]
-fn doctor_tells_of_adapters_and_of_the_verdict() {
+fn doctor_prints_adapters_and_a_verdict() {
     let output = run("doctor", &["--json"]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}");
@@ -325,9 +325,41 @@ fn doctor_tells_of_adapters_and_of_the_verdict() {
         output.status.success() && printed.contains("the library uses") && !printed.contains("checks"),
         "{printed}"
     );
+    let output = run("doctor", &["--quick", "--json"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let checks = printed["checks"].as_array().unwrap();
+    assert!(checks.len() == 1 && checks[0]["passed"] == true && printed["passed"] == true, "{printed}");
+    assert!(checks[0]["note"].as_str().unwrap().contains("events, equal on the CPU"), "{printed}");
+    assert!(!printed["adapters"].as_array().unwrap().is_empty());
+    ended(&run("doctor", &["--quick", "--list"]), 2, &["--quick", "--list"], "doctor");
     // A missing adapter.
     let output = program("doctor").env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
     ended(&output, 1, &["no such adapter"], "doctor");
+}
+
+/// Mesa's drivers print "error: XDG_RUNTIME_DIR is invalid or not set in the environment."
+#[test]
+fn a_missing_runtime_folder_is_no_error_of_the_driver() {
+    let args = ["--backend", "gpu", "--lps", "16", "--until", "20"];
+    let without = program("phold").env_remove("XDG_RUNTIME_DIR").args(args).output().unwrap();
+    let relative = program("phold").env("XDG_RUNTIME_DIR", "run").args(args).output().unwrap();
+    for output in [without, relative] {
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !printed.contains("error"), "{printed}");
+    }
+}
+
+#[test]
+fn help_lists_the_exit_codes() {
+    let help = Command::new(env!("CARGO_BIN_EXE_eventhorizon")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    for code in
+        ["0    done", "1    the run failed", "2    the command line", "130  Ctrl-C", "141  the reader"]
+    {
+        assert!(help.contains(code), "{help}");
+    }
 }
 
 /// The word after "fingerprint" in a program's JSON.

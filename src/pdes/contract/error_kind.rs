@@ -1,8 +1,6 @@
 //! Which kind of error each error of the module is.
 
 use crate::ErrorKind;
-use crate::gpu::{GpuError, LinkError};
-use crate::statistics::AnalysisError;
 
 use super::checkpoint_error::CheckpointError;
 use super::error::SimulationError;
@@ -11,9 +9,10 @@ impl SimulationError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Gpu(error) => device_kind(error),
+            Self::Gpu(error) => error.kind(),
+            Self::Analysis(error) => error.kind(),
             Self::ReplicaTooLarge { .. } | Self::TooLarge { .. } => ErrorKind::Device,
-            Self::Analysis(AnalysisError::Csv(_)) | Self::Write(_) => ErrorKind::Io,
+            Self::Write(_) => ErrorKind::Io,
             Self::Checkpoint(error) => error.kind(),
             Self::Cycle { .. } | Self::Fault(_) | Self::Output { .. } => ErrorKind::Fault,
             Self::NoLps
@@ -33,7 +32,6 @@ impl SimulationError {
             | Self::Calendar
             | Self::Neighbours { .. }
             | Self::Parts { .. }
-            | Self::Analysis(_)
             | Self::Antithetic
             | Self::ThreadEvents
             | Self::TeamQueue
@@ -74,18 +72,10 @@ impl CheckpointError {
     }
 }
 
-/// What kind of error one of the device is: WGSL that does not link is the model's.
-pub(crate) fn device_kind(error: &GpuError) -> ErrorKind {
-    match error {
-        GpuError::Link(error) if !matches!(error, LinkError::Stack { .. }) => ErrorKind::Model,
-        GpuError::OutOfRange { .. } | GpuError::Unbound { .. } => ErrorKind::Usage,
-        _ => ErrorKind::Device,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::GpuError;
     use crate::hybrid::HybridError;
     use crate::pdes::{Fault, FaultKind};
 
