@@ -8,7 +8,7 @@
 // If customers are traced, the lowest 16 bits of the time of entry are the tag (0: not traced). A
 // task has the tag below its slot: tracing does not change the order of tasks of one time.
 //
-// LP memory: rows GUESTS to INTERRUPTED; BLOCK rows, then OTHERS rows for each class; the parts in
+// LP memory: rows BLOCKED to INTERRUPTED; BLOCK rows, then OTHERS rows for each class; the parts in
 // `Params`. Slots are last: fingerprints skip rows of zeros, so `room` does not change them.
 // Drivers inline each call, and a second call costs seconds of compilation: `handle` calls
 // `schedule`, `variate`, `wait`, `drop_out` and `record` at one place each, controlled by
@@ -67,7 +67,7 @@ const STATION = 1u;
 const SINK = 2u;
 const ROUTER = 3u;
 const FORK = 4u;
-const SIBLING = 0x80000000u; // with the fork's LP: the high word of `entered` of a forked task
+const TASK = 0x80000000u; // with the fork's LP: the high word of `entered` of a forked task
 const TRIP = 0x80000000u;    // in the serial of an arrival: it took time to travel
 const LIFO = 1u; // disciplines; 0 is first come, first served
 const RANDOM = 2u;
@@ -87,7 +87,7 @@ const WAKES = 8u;
 const IN_TURN = 1u; // how a route is chosen; 0 is at random
 const SHORTEST = 2u;
 // Rows of LP memory; (2) means two words.
-const GUESTS = 0u; // first + 1, last + 1 of the line of customers blocked at other nodes; 0: none
+const BLOCKED = 0u; // first + 1, last + 1 of the line of customers blocked at other nodes; 0: none
 // A Level: blocked servers; busy ones (SHARING); returned tasks (fork); servers down (breakdowns).
 const SERVERS = 1u;
 // A Level: trips that began here, along routes that take time, less trips that ended here.
@@ -185,7 +185,7 @@ fn free_servers(state: ptr<function, State>) -> u32 {
 // Whether customers at other nodes are blocked by this one, which has these flags.
 fn blocked_customers_wait(flags: u32) -> bool {
     if (flags & BLOCKS) == 0u { return false; }
-    return memory_get(GUESTS).x != 0u;
+    return memory_get(BLOCKED).x != 0u;
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
@@ -222,9 +222,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var shares = false;  // whether `next` begins shared service
     var joins = false;   // whether `waits` joins `line`
     var waits = who;
-    var line = GUESTS;
+    var line = BLOCKED;
     var drops = SURE;       // slot of the customer that leaves the line `from_line`
-    var from_line = GUESTS;
+    var from_line = BLOCKED;
     var interrupted = SURE; // the class of the interrupted customer
     // Of an arrival: LP + 1, and its class there + 1 if it keeps a server.
     var sender = vec2<u32>(words[1] & ~TRIP, place);
@@ -341,11 +341,11 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             // forks.)
             let forks = SPECIAL && node == FORK;
             let full = before >= room || (SPECIAL && kind == ARRIVAL && blocked_customers_wait(flags));
-            let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
+            let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (TASK | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
                 if !SPECIAL { return; }
-                found = memory_get(GUESTS).x - 1u;
+                found = memory_get(BLOCKED).x - 1u;
                 if found == SURE || before >= room { return; }
                 drops = found;
             }
@@ -440,9 +440,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
     if drops != SURE { drop_out(lp, drops, from_line, state); }
     if joins {
-        slot = wait(lp, waits, line, (line != GUESTS) & ((discipline == LIFO) | begins), state);
+        slot = wait(lp, waits, line, (line != BLOCKED) & ((discipline == LIFO) | begins), state);
         serial = (*state).serial;
-        if SPECIAL && line == GUESTS { set_slot_row(slot, 2u, vec4<u32>(waits.left, number, 0u)); }
+        if SPECIAL && line == BLOCKED { set_slot_row(slot, 2u, vec4<u32>(waits.left, number, 0u)); }
         if law != 0u { own = RENEGE; }
     }
     let fresh = all(next.left == TIME_NEVER);
@@ -495,7 +495,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             span = variate(law);
         }
         var what = event_of(WAKE, 0u, 0u, nobody(0u));
-        var tells = true;
+        var notifies = true;
         if i == 0u {
             if begins {
                 own = COMPLETION;
@@ -531,7 +531,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
                 }
             }
-            tells = own != NOTHING;
+            notifies = own != NOTHING;
             var whose = next;
             if sharing { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
@@ -541,7 +541,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             // line.)
             var from_ = lp + 1u;
             if parts {
-                goes.entered = vec2<u32>((slot << 16u) | tag_of(who.entered), SIBLING | lp);
+                goes.entered = vec2<u32>((slot << 16u) | tag_of(who.entered), TASK | lp);
                 from_ = 0u;
             }
             if traced() && kind == EMISSION {
@@ -567,23 +567,23 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             let listener = table.listening + 2u * (i + listeners - last - 1u);
             to = word(listener);
             let change = node_record.present - i32(kind == ARRIVAL && sender.x == to + 1u);
-            tells = change != 0;
+            notifies = change != 0;
             what = event_of(REPORT, word(listener + 1u), bitcast<u32>(change), nobody(0u));
         } else if SPECIAL {
             switch i - moves {
-                case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
+                case 1u: { notifies = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = blocked_customers_wait(flags) && (*state).busy + (*state).waiting < room;
+                    notifies = blocked_customers_wait(flags) && (*state).busy + (*state).waiting < room;
                 }
                 default: {
                     to = sender.x - 1u;
-                    tells = node_record.present > 0 && sender.y != 0u;
+                    notifies = node_record.present > 0 && sender.y != 0u;
                     what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
                 }
             }
         }
-        if tells { schedule(to, time_add(now(), span), what); }
+        if notifies { schedule(to, time_add(now(), span), what); }
     }
 
     // Statistics.

@@ -35,7 +35,7 @@ struct Run {
     // the run, until the next submission. It bounds what the host submits ahead.
     pause: vec2<u32>,
     // The length of an epoch (pdes/window/epochs.wgsl), and floor((2^64 - 1) / length).
-    cell: vec2<u32>,
+    epoch_length: vec2<u32>,
     reciprocal: vec2<u32>,
     // The length of a calendar's span, half of its buckets: pdes/calendar/calendar.wgsl.
     epoch: vec2<u32>,

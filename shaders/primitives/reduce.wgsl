@@ -29,7 +29,7 @@ override ELEMENTS: u32 = WORDS;
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;
 
 // An element's bits as a word to combine.
-fn lift(word: u32) -> u32 {
+fn word_of(word: u32) -> u32 {
     switch ELEMENTS {
         case SIGNED: { return key_from_i32(bitcast<i32>(word)); }
         case FLOATS: { return key_from_f32_bits(word); }
@@ -39,7 +39,7 @@ fn lift(word: u32) -> u32 {
 }
 
 // A combined word as an element's bits.
-fn lower(word: u32) -> u32 {
+fn element_of(word: u32) -> u32 {
     switch ELEMENTS {
         case SIGNED: { return bitcast<u32>(i32_from_key(word)); }
         case FLOATS: { return f32_bits_from_key(word); }
@@ -49,7 +49,7 @@ fn lower(word: u32) -> u32 {
 
 fn unit_at(word: u32, index: u32, n: u32) -> Acc {
     if index < n {
-        return unit(lift(word));
+        return unit(word_of(word));
     }
     return IDENTITY;
 }
@@ -74,8 +74,8 @@ fn upsweep(
                 words[i] = input[first + i * GROUP_SIZE];
             }
             for (var i = 0u; i < VECTORS; i++) {
-                let pair = combine(unit(lift(words[i].x)), unit(lift(words[i].y)));
-                sum = combine(sum, combine(pair, combine(unit(lift(words[i].z)), unit(lift(words[i].w)))));
+                let pair = combine(unit(word_of(words[i].x)), unit(word_of(words[i].y)));
+                sum = combine(sum, combine(pair, combine(unit(word_of(words[i].z)), unit(word_of(words[i].w)))));
             }
         } else {
             for (var i = 0u; i < VECTORS; i++) {
@@ -105,6 +105,6 @@ fn finish(at: Place) {
     }
     let total = block_scan(at, sum).all;
     if lane < ACC_WORDS {
-        output[ACC_WORDS * params.destination + lane] = lower(acc_word(total, lane));
+        output[ACC_WORDS * params.destination + lane] = element_of(acc_word(total, lane));
     }
 }

@@ -47,7 +47,7 @@ fn find_fault() -> Failure {
 }
 
 // Moves the `count` items from `first` on to the batch, from its place `to` on.
-fn lift(first: u32, count: u32, to: u32, lane: u32) {
+fn move_items(first: u32, count: u32, to: u32, lane: u32) {
     for (var i = lane; i < count; i += GROUP_SIZE) {
         pool[to + i] = items[first + i];
         items[first + i] = NONE;
@@ -65,7 +65,7 @@ fn fetch(node: u32, held: u32, count: u32, to: u32, lane: u32, mine: ptr<functio
         let insertion = insertions[slot];
         if insertion.count > 0u && insertion.node == node {
             let moved = min(left, insertion.count);
-            lift(slot * NODE + insertion.count - moved, moved, to + count - left, lane);
+            move_items(slot * NODE + insertion.count - moved, moved, to + count - left, lane);
             if lane == slot {
                 *mine = insertion.count - moved;
             }
@@ -73,7 +73,7 @@ fn fetch(node: u32, held: u32, count: u32, to: u32, lane: u32, mine: ptr<functio
             there -= insertion.count;
         }
     }
-    lift(node_start(node) + there - left, left, to + count - left, lane);
+    move_items(node_start(node) + there - left, left, to + count - left, lane);
 }
 
 // Orders `pool`. At most 10 * 11 / 2 steps, of 2 pairs for each invocation.

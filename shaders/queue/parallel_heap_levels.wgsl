@@ -76,20 +76,20 @@ fn merge(a: u32, b: u32, low: u32, high: u32, lane: u32) {
     storageBarrier();
 }
 
-var<workgroup> told: vec4<u32>;
+var<workgroup> broadcast_words: vec4<u32>;
 
 // Broadcasts the words of invocation 0, so that all take the same branch.
-fn tell(lane: u32, words: vec4<u32>) -> vec4<u32> {
+fn broadcast(lane: u32, words: vec4<u32>) -> vec4<u32> {
     if lane == 0u {
-        told = words;
+        broadcast_words = words;
     }
-    return workgroupUniformLoad(&told);
+    return workgroupUniformLoad(&broadcast_words);
 }
 
 // Merges batch and root into deleted items, the new root, and the rest.
 fn pass_root(lane: u32) {
     let root = node_start(0u);
-    let counts = tell(lane, vec4<u32>(heap.leaving, insertions[1].count, insertions[2].count, 0u));
+    let counts = broadcast(lane, vec4<u32>(heap.leaving, insertions[1].count, insertions[2].count, 0u));
     let leaving = counts.x;
     var mine: Items;
     var places: Places;
@@ -122,7 +122,7 @@ fn pass_root(lane: u32) {
 
 // Executes the insertion in block `slot` at `level`, and passes the larger half to the next level.
 fn pass_insertion(level: u32, slot: u32, lane: u32) {
-    let insertion = tell(lane, vec4<u32>(insertions[slot].node, insertions[slot].count, 0u, 0u));
+    let insertion = broadcast(lane, vec4<u32>(insertions[slot].node, insertions[slot].count, 0u, 0u));
     if insertion.y == 0u { return; }
     let further = firstLeadingBit(insertion.x + 1u) - level;
     let node = node_start(((insertion.x + 1u) >> further) - 1u);
@@ -154,7 +154,7 @@ fn sink(level: u32, node: u32, lane: u32) {
             ways = vec4<u32>(1u, left + 1u - greater, left + greater, 0u);
         }
     }
-    ways = tell(lane, ways);
+    ways = broadcast(lane, ways);
     if ways.x == 0u { return; }
     let on = node_start(ways.y);
     merge(node_start(left), node_start(left + 1u), on, node_start(ways.z), lane);
@@ -169,7 +169,7 @@ fn sink(level: u32, node: u32, lane: u32) {
 fn pass_level(level: u32, lane: u32) {
     pass_insertion(level, slot_of(level), lane);
     pass_insertion(level, slot_of(level) + 1u, lane);
-    let node = tell(lane, vec4<u32>(sinks[level])).x;
+    let node = broadcast(lane, vec4<u32>(sinks[level])).x;
     if node == 0u { return; }
     if lane == 0u {
         sinks[level] = 0u;

@@ -277,9 +277,9 @@ fn queue_scan_more() -> bool {
 
 fn queue_scan_next() -> Item {
     splay_path_length -= 1u;
-    let told = splay_path[splay_path_length];
+    let next = splay_path[splay_path_length];
     var node = splay_tree;
-    if told != splay_root { node = splay_links(told).y; }
+    if next != splay_root { node = splay_links(next).y; }
     // Bound: SPLAY_PATH.
     while node != 0u {
         if splay_path_length == SPLAY_PATH {
@@ -290,7 +290,7 @@ fn queue_scan_next() -> Item {
         splay_path_length += 1u;
         node = splay_links(node).x;
     }
-    return splay_event(told);
+    return splay_event(next);
 }
 
 // The slot in `queue_events` of event `index` for a `queue_take` that fills an unused queue.

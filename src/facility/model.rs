@@ -49,7 +49,7 @@ shared! {
     const ROUTER: u32;
     const FORK: u32;
     /// The high word that forked tasks carry instead of their time of entry, less the fork's LP.
-    const SIBLING: u32;
+    const TASK: u32;
     /// Marks an arrival along a timed route, with the LP where it began.
     const TRIP: u32;
     const LIFO: u32;
@@ -65,7 +65,7 @@ shared! {
     const WAKES: u32;
     const IN_TURN: u32;
     const SHORTEST: u32;
-    const GUESTS: u32;
+    const BLOCKED: u32;
     const SERVERS: u32;
     const TRAVELLERS: u32;
     const PIECE: u32;

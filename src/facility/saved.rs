@@ -19,7 +19,7 @@ const NUMBERS: usize = 0;
 const NETWORK: usize = 1;
 const VALUES: usize = 2;
 const SHARES: usize = 3;
-const TOLD: usize = 4;
+const REPORTED: usize = 4;
 const RUN: usize = 5;
 const HISTOGRAMS: usize = 6;
 
@@ -296,7 +296,7 @@ impl SavedStudy {
         nodes: usize,
         ends: usize,
     ) -> Result<Vec<Vec<FacilityOutput>>, CheckpointError> {
-        let bytes = self.file.section(TOLD);
+        let bytes = self.file.section(REPORTED);
         let each = nodes * size_of::<FacilityOutput>();
         if !bytes.len().is_multiple_of(each) || bytes.len() / each > ends {
             return Err(CheckpointError::Inconsistent {

@@ -277,7 +277,7 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
 
     /// Text that resembles a template or hides a member's colon.
     #[test]
-    fn names_after_a_less_sign_and_members_with_comments_are_told_apart() {
+    fn names_after_a_less_sign_and_members_with_comments_are_separated() {
         let library = "const LIMIT = 7u; fn leave() -> u32 { return LIMIT; }
 @compute @workgroup_size(1) fn main() { _ = handle(leave()); }
 ";

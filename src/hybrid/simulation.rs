@@ -103,7 +103,7 @@ impl<E: Entity> Simulation<E> {
         let mut simulation = Self::begin(transport, entities, lookahead, make, options)?;
         let started = simulation.window(None);
         simulation.end_window(started)?;
-        simulation.tell_late()?;
+        simulation.report_late()?;
         Ok(simulation)
     }
 
@@ -252,7 +252,7 @@ impl<E: Entity> Simulation<E> {
             // Before it may stop: a run that lost a message must not succeed.
             if sound == 0 {
                 self.over = true;
-                self.tell_late()?;
+                self.report_late()?;
             }
             let now = Ticks::new(now);
             let stop = match now {
@@ -432,7 +432,7 @@ impl<E: Entity> Simulation<E> {
     }
 
     /// Reports an error that one rank found after the exchange to all ranks.
-    fn tell_late(&mut self) -> Result<(), HybridError> {
+    fn report_late(&mut self) -> Result<(), HybridError> {
         let late = self.late.take();
         agreed(&mut *self.transport, late.map_or(Ok(()), Err))
     }

@@ -42,7 +42,7 @@ impl LpSkew {
     pub(super) const LEVEL: Self = Self { skew: Skew::Level, before: Ticks::ZERO };
 
     /// After a run towards `until` was stopped early.
-    pub(super) fn stood(self, skew: Skew, until: Until) -> Self {
+    pub(super) fn stopped_early(self, skew: Skew, until: Until) -> Self {
         Self { skew: self.skew.max(skew), before: self.before.max(until.time) }
     }
 
@@ -52,7 +52,7 @@ impl LpSkew {
             Some(Stop::Empty) => Self::LEVEL,
             Some(Stop::Time) if until.time >= self.before => Self::LEVEL,
             Some(Stop::Time) => self,
-            _ => self.stood(Skew::Cell, until),
+            _ => self.stopped_early(Skew::Epoch, until),
         }
     }
 }
@@ -80,7 +80,7 @@ impl RunHistory {
     /// of each other.
     pub(crate) fn ended(&mut self, stop: Option<Stop>, until: Until, skew: Skew) {
         self.lp_skew = match stop {
-            Some(Stop::Watcher) => self.lp_skew.stood(skew, until),
+            Some(Stop::Watcher) => self.lp_skew.stopped_early(skew, until),
             stop => self.lp_skew.ended(stop, until),
         };
         if stop == Some(Stop::Time) {
@@ -286,7 +286,7 @@ impl Checkpoint {
         let shorter = identity.lookahead.get() < self.numbers.lookahead;
         match self.lp_skew().skew {
             Skew::Level => {}
-            Skew::Cell if !shorter => {}
+            Skew::Epoch if !shorter => {}
             _ => return Err(CheckpointError::Skew),
         }
         let numbers = Numbers {
@@ -308,7 +308,7 @@ impl Checkpoint {
         let [skew, before] = self.numbers.lp_skew;
         let skew = match skew {
             0 => Skew::Level,
-            1 => Skew::Cell,
+            1 => Skew::Epoch,
             _ => Skew::Further,
         };
         LpSkew { skew, before: Ticks::new(before) }

@@ -13,7 +13,7 @@ use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
 /// A type that is comparable on the device: `u32`, `i32`, and `f32` in its total order (as
 /// [`f32::total_cmp`]).
-pub trait Element: Pod + sealed::Lift {}
+pub trait Element: Pod + sealed::Reduced {}
 
 /// `ELEMENTS` of `shaders/primitives/reduce.wgsl`: how a reduction interprets its elements.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ impl Elements {
 }
 
 mod sealed {
-    pub trait Lift {
+    pub trait Reduced {
         #[expect(private_interfaces, reason = "no other crate implements or reads it")]
         const ELEMENTS: super::Elements;
     }
@@ -39,7 +39,7 @@ mod sealed {
 
 macro_rules! element {
     ($($ty:ty => $elements:ident),*) => {$(
-        impl sealed::Lift for $ty {
+        impl sealed::Reduced for $ty {
             #[expect(private_interfaces, reason = "no other crate implements or reads it")]
             const ELEMENTS: Elements = Elements::$elements;
         }

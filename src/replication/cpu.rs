@@ -30,7 +30,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
     pub fn new(model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
         if is_words::<M::Params>() || is_words::<M::Output>() {
-            return Err(ReplicationError::NoTwin { file: model.source().name().to_owned() });
+            return Err(ReplicationError::NoReference { file: model.source().name().to_owned() });
         }
         Ok(Self { model, schema, options })
     }

@@ -72,7 +72,7 @@ pub enum ReplicationError {
         "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software adapter such as \
          llvmpipe will do)"
     )]
-    NoTwin {
+    NoReference {
         /// The model's file.
         file: String,
     },
@@ -124,7 +124,7 @@ impl ReplicationError {
             Self::Cut | Self::TooLarge { .. } => ErrorKind::Device,
             Self::Point { .. }
             | Self::NoTeam { .. }
-            | Self::NoTwin { .. }
+            | Self::NoReference { .. }
             | Self::GroupSize { .. }
             | Self::Stopped => ErrorKind::Usage,
         }

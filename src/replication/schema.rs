@@ -188,6 +188,6 @@ mod tests {
             }
         }
         let refused = CpuEngine::new(Untyped(params), Options::default()).unwrap_err();
-        assert!(matches!(refused, ReplicationError::NoTwin { .. }), "{refused}");
+        assert!(matches!(refused, ReplicationError::NoReference { .. }), "{refused}");
     }
 }

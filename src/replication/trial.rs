@@ -13,14 +13,14 @@ pub(super) struct Trial<O> {
     batch: Batch<O>,
     pub(super) pace: Pace,
     /// The progress after the last slice; `None` at the beginning.
-    stood: Option<DrawnSamples>,
+    before: Option<DrawnSamples>,
     /// Whether slices have their full length.
     warm: bool,
 }
 
 impl<O: Pod> Trial<O> {
     pub(super) fn new(batch: Batch<O>, pace: Pace) -> Self {
-        Self { batch, pace, stood: None, warm: false }
+        Self { batch, pace, before: None, warm: false }
     }
 
     pub(super) fn jobs(&self) -> u32 {
@@ -32,7 +32,7 @@ impl<O: Pod> Trial<O> {
     /// replications end in one.
     pub(super) async fn slice(&mut self, gpu: &Gpu) -> Result<Option<f64>, ReplicationError> {
         let steps = self.pace.units();
-        let before = match self.stood {
+        let before = match self.before {
             Some(before) => before,
             None => {
                 self.batch.begin_again();
@@ -47,14 +47,14 @@ impl<O: Pod> Trial<O> {
         }
         if reported.cut {
             let _ = self.pace.halve(steps);
-            self.stood = None;
+            self.before = None;
             return Ok(None);
         }
         let drawn = self.batch.drawn(&reported.sample);
         let ended = reported.running == 0;
         let speed = (self.warm || ended).then(|| drawn.speed(before, elapsed));
         self.warm |= elapsed > SLICE / 4;
-        self.stood = (!ended && drawn.running > 0).then_some(drawn);
+        self.before = (!ended && drawn.running > 0).then_some(drawn);
         Ok(speed)
     }
 }

@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_not_told() {
+    fn too_few_observations_have_no_interval() {
         let nothing = pooled(Estimator::Ratio, &[vec![], vec![]]).summary("x", 0.95).unwrap();
         assert_eq!((nothing.mean, nothing.interval), (None, None));
         let one = pooled(Estimator::Ratio, &[vec![], vec![3.0, 5.0]]).summary("x", 0.95).unwrap();

@@ -51,10 +51,12 @@ fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().display().to_string()
 }
 
-/// The comments and string literals of Rust or WGSL. Comments on consecutive lines are one piece.
-fn prose_of_code(text: &str) -> Vec<Prose> {
+/// The comments and string literals of Rust or WGSL, and the code without them, with its line
+/// breaks. Comments on consecutive lines are one piece.
+fn split_code(text: &str) -> (Vec<Prose>, String) {
     let bytes = text.as_bytes();
     let (mut found, mut at, mut line): (Vec<Prose>, usize, usize) = (Vec::new(), 0, 1);
+    let mut code = String::new();
     let mut last_comment = 0;
     while at < bytes.len() {
         let rest = &text[at..];
@@ -90,12 +92,38 @@ fn prose_of_code(text: &str) -> Vec<Prose> {
         } else if rest.starts_with("'\"'") {
             3
         } else {
-            rest.chars().next().map_or(1, char::len_utf8)
+            let length = rest.chars().next().map_or(1, char::len_utf8);
+            code.push_str(&rest[..length]);
+            at += length;
+            line += usize::from(rest.starts_with('\n'));
+            continue;
         };
-        line += text[at..at + length].matches('\n').count();
+        let lines = text[at..at + length].matches('\n').count();
+        code.push(' ');
+        code.push_str(&"\n".repeat(lines));
+        line += lines;
         at += length;
     }
-    found
+    (found, code)
+}
+
+/// The identifiers of a line of code.
+fn identifiers(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|it: char| !(it.is_alphanumeric() || it == '_')).filter(|name| !name.is_empty())
+}
+
+/// Whether a name is retired: the whole, or one of its words (`heap_told`, `HeapTold`, `HEAP_TOLD`).
+fn is_retired(name: &str, retired: &str) -> bool {
+    let mut words = String::new();
+    let mut was_lower = false;
+    for it in name.chars() {
+        if it.is_uppercase() && was_lower {
+            words.push('_');
+        }
+        was_lower = it.is_lowercase() || it.is_numeric();
+        words.extend(it.to_lowercase());
+    }
+    name == retired || words.split('_').any(|word| word == retired)
 }
 
 /// The number of `#` before the quote of a raw string that begins here.
@@ -179,18 +207,57 @@ fn comments_and_pages_are_wrapped() {
     );
 }
 
+fn list() -> String {
+    fs::read_to_string(root().join("scripts/style-words")).unwrap()
+}
+
+/// The phrases and names of the list, each with what to write instead. Names are in backticks.
+fn entries(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = list.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines.map(|line| {
+        let entry = line.split_once("=>");
+        let (phrase, instead) = entry.unwrap_or_else(|| panic!("scripts/style-words: `{line}` has no =>"));
+        (phrase.trim(), instead.trim())
+    })
+}
+
+#[test]
+fn retired_names_are_not_used_in_code() {
+    let list = list();
+    let names: Vec<_> = entries(&list)
+        .filter_map(|(name, instead)| Some((name.strip_prefix('`')?.strip_suffix('`')?, instead)))
+        .collect();
+    assert!(names.len() > 10, "scripts/style-words has names in backticks");
+    let mut wrong = String::new();
+    for path in files(&["rs", "wgsl"]) {
+        let (_, code) = split_code(&fs::read_to_string(&path).unwrap());
+        for (number, line) in (1..).zip(code.lines()) {
+            for found in identifiers(line) {
+                for (_, instead) in names.iter().filter(|(retired, _)| is_retired(found, retired)) {
+                    writeln!(wrong, "{}:{number}: `{found}`: write {instead}", name(&path)).unwrap();
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "retired names of scripts/style-words:\n{wrong}");
+}
+
+#[test]
+fn names_are_retired_as_a_whole_or_by_a_word() {
+    for name in ["told", "told_words", "ToldWords", "lineTold", "LINE_TOLD2", "what_is_told"] {
+        assert_eq!(is_retired(name, "told"), name != "LINE_TOLD2", "{name}");
+    }
+    assert!(!is_retired("toldest", "told") && is_retired("CellSplit", "CellSplit"));
+    let (_, code) = split_code("let a = \"told\"; // told\nlet told = 1;");
+    let lines: Vec<_> = code.lines().map(|line| identifiers(line).collect::<Vec<_>>()).collect();
+    assert_eq!(lines, [vec!["let", "a"], vec!["let", "told"]]);
+}
+
 #[test]
 fn phrases_of_the_list_are_not_used() {
-    let list = root().join("scripts/style-words");
-    let list = fs::read_to_string(list).unwrap();
-    let phrases: Vec<(String, &str)> = list
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
-        .map(|line| {
-            line.split_once("=>").unwrap_or_else(|| panic!("scripts/style-words: `{line}` has no =>"))
-        })
-        .map(|(phrase, instead)| (flat(phrase), instead.trim()))
-        .collect();
+    let list = list();
+    let phrases: Vec<_> = entries(&list).filter(|(phrase, _)| !phrase.starts_with('`')).collect();
+    let phrases: Vec<_> = phrases.iter().map(|(phrase, instead)| (flat(phrase), *instead)).collect();
     let mut wrong = String::new();
     for path in files(&["rs", "wgsl", "md"]) {
         let mut text = fs::read_to_string(&path).unwrap();
@@ -199,7 +266,7 @@ fn phrases_of_the_list_are_not_used() {
             // Its table lists the retired names.
             text = text.lines().filter(|line| !line.starts_with('|')).collect::<Vec<_>>().join("\n");
         }
-        for piece in if is_page { prose_of_markdown(&text) } else { prose_of_code(&text) } {
+        for piece in if is_page { prose_of_markdown(&text) } else { split_code(&text).0 } {
             let words = flat(&piece.text);
             for (phrase, instead) in phrases.iter().filter(|(phrase, _)| has_phrase(&words, phrase)) {
                 writeln!(wrong, "{}:{}: \"{phrase}\": write {instead}", name(&path), piece.line).unwrap();
@@ -212,7 +279,7 @@ fn phrases_of_the_list_are_not_used() {
 #[test]
 fn phrases_are_found_across_lines_and_as_whole_words() {
     let found =
-        |text: &str| prose_of_code(text).iter().any(|piece| has_phrase(&flat(&piece.text), "by turns"));
+        |text: &str| split_code(text).0.iter().any(|piece| has_phrase(&flat(&piece.text), "by turns"));
     assert!(found("// They run by\n// Turns."));
     assert!(found("let a = '\"'; let b = \"by turns\";"));
     assert!(!found("// They run by turnstiles.\nlet by = turns;"));

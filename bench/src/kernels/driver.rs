@@ -64,12 +64,12 @@ impl Driver {
         let mut features_11 = vk::PhysicalDeviceVulkan11Features::default();
         let mut features_12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut features_13 = vk::PhysicalDeviceVulkan13Features::default();
-        let mut telling = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
+        let mut statistics = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
         let mut features = vk::PhysicalDeviceFeatures2::default()
             .push_next(&mut features_11)
             .push_next(&mut features_12)
             .push_next(&mut features_13)
-            .push_next(&mut telling);
+            .push_next(&mut statistics);
         // SAFETY: as above; a driver fills in the structs of the chain that it knows.
         unsafe { instance.get_physical_device_features2(adapter, &mut features) };
         let priorities = [1.0];

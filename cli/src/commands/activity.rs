@@ -342,7 +342,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         (Some(path), Some(history)) => draw(path, &town, history),
         _ => Ok(()),
     };
-    shared::all([tell_results(args, first, &ran, &town, trips), drawn])
+    shared::all([print_results(args, first, &ran, &town, trips), drawn])
 }
 
 fn on_rank(
@@ -416,7 +416,13 @@ fn on_rank(
     Ok(RankReport { progress, fingerprint, seconds, used: simulation.used(), history, trips })
 }
 
-fn tell_results(args: &Args, first: &RankReport, ran: &[RankReport], town: &Town, trips: u64) -> Outcome<()> {
+fn print_results(
+    args: &Args,
+    first: &RankReport,
+    ran: &[RankReport],
+    town: &Town,
+    trips: u64,
+) -> Outcome<()> {
     let rate = first.progress.events as f64 / first.seconds;
     let mut table = vec![
         ("agents, vertices, roads", format!("{}, {}, {}", args.agents, args.vertices, town.roads.len())),

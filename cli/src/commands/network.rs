@@ -341,11 +341,11 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
                 [first, simulation.results()?]
             }
             None => {
-                let mut twin = FelReference::new(&network, seed, interval)?;
-                twin.run(begin)?;
-                let first = twin.results();
-                twin.run(end)?;
-                [first, twin.results()]
+                let mut reference = FelReference::new(&network, seed, interval)?;
+                reference.run(begin)?;
+                let first = reference.results();
+                reference.run(end)?;
+                [first, reference.results()]
             }
         };
         #[allow(clippy::cast_precision_loss, reason = "a rate")]

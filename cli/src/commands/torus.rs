@@ -122,7 +122,7 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
         let tokens = side.checked_mul(side).and_then(|count| count.checked_mul(args.tokens));
         let tokens = tokens.ok_or_else(|| format!("--sides {side}: too many tokens, choose less"))?;
         let network = FelNetwork::torus(side, side, tokens, mean)?;
-        let mut twin = FelReference::new(&network, args.seed, Ticks::ZERO)?;
+        let mut reference = FelReference::new(&network, args.seed, Ticks::ZERO)?;
         let list = |interval| -> Outcome<f64> {
             let mut simulation = FelSimulation::new(gpu, &network, args.seed, interval)?;
             rate(args.seconds, units, |until| {
@@ -135,8 +135,8 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
         let mut conservative = Simulation::new(gpu, &model, options)?;
         let rates = [
             rate(args.seconds, units, |until| {
-                let took = seconds(|| twin.run(until))?;
-                Ok((took, twin.results().served()))
+                let took = seconds(|| reference.run(until))?;
+                Ok((took, reference.results().served()))
             })?,
             list(Ticks::ZERO)?,
             list(interval)?,

@@ -1,7 +1,7 @@
 // Waiting customers of a station: slots in LP memory, linked into lines; and servers with rows.
 //
 // Lines: one for each class with its own priority (lower first), else the first line for all; and
-// GUESTS. A slot is free or in one line. The second word of a free slot's row 1 is the distance
+// BLOCKED. A slot is free or in one line. The second word of a free slot's row 1 is the distance
 // from the slot after it to the next free one: memory that was never written is a list of all
 // slots.
 //
@@ -29,7 +29,7 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
         return 0u;
     }
     if ring { slot = ring_end(state); }
-    (*state).waiting += u32(line != GUESTS);
+    (*state).waiting += u32(line != BLOCKED);
     var neighbours = vec2<u32>(0u);
     if !(random | ring) {
         (*state).free = slot + 1u + slot_row(slot, 1u).y;
@@ -77,7 +77,7 @@ fn link(slot: u32, side: u32, other: u32) {
 
 // Removes a customer from a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
-    (*state).waiting -= u32(line != GUESTS);
+    (*state).waiting -= u32(line != BLOCKED);
     let discipline = discipline_of(lp);
     if discipline == RING {
         // An empty ring restarts at slot 0, so that memory in use stays close together.

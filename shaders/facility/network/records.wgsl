@@ -392,17 +392,17 @@ fn class_output(class_: u32) -> ClassOutput {
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
-    var told = Output();
-    for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
-    told.trips = level_at(TRAVELLERS);
-    told.servers = level_at(SERVERS);
-    told.interrupted = level_at(INTERRUPTED);
-    if !detailed() { return told; }
+    var results = Output();
+    for (var class_ = 0u; class_ < params.classes; class_ += 1u) { results.classes[class_] = class_output(class_); }
+    results.trips = level_at(TRAVELLERS);
+    results.servers = level_at(SERVERS);
+    results.interrupted = level_at(INTERRUPTED);
+    if !detailed() { return results; }
     let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
-        told.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
-        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted()); }
+        results.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
+        if i == present { results.lengths[i] = wide_add(results.lengths[i], lasted()); }
     }
-    return told;
+    return results;
 }

@@ -88,8 +88,8 @@ fn clock_store(row: u32, first: vec2<u32>) -> u32 {
 
 // Also STALLED if the budget ended within a time that the row reached in this window; the count of
 // windows at that time starts at 0.
-fn clock_stalled(row: u32, first: vec2<u32>, stands: u32) -> u32 {
-    if (stands != 0u) | any(first != lp_now) { return stands; }
+fn clock_stalled(row: u32, first: vec2<u32>, stalls: u32) -> u32 {
+    if (stalls != 0u) | any(first != lp_now) { return stalls; }
     atomicStore(&words[COUNTS + row], 0u);
     return STALLED;
 }

@@ -25,7 +25,7 @@ const RELAX_ROUNDS = 4u;
 const RELAX_INSIDE = 8u;
 // No sender. In links_row: more than four senders inside or two elsewhere, so the model lists them
 // again.
-const RELAX_UNTOLD = 0xffffffffu;
+const RELAX_UNLISTED = 0xffffffffu;
 
 // The rows of a workgroup: RELAX_ROWS of src/pdes/device/recipes.rs. Each has its place.
 override RELAX_PLACES: u32 = 2u * GROUP_SIZE;
@@ -38,12 +38,12 @@ var<workgroup> relax_changes: atomic<u32>;
 var<workgroup> relax_changed: u32;
 var<workgroup> relax_earliest: atomic<u32>;
 
-// A row: its bounds (output, apart, input), the input from other workgroups, its answer and
+// A row: its bounds (output, rest_output, input), the input from other workgroups, its answer and
 // delays_row, its senders' places, two to a word, and for each sender whether this row is not its
 // next destination. `many`: more than four senders inside; `hears`: has senders.
 struct Relaxed {
     output: u32,
-    apart: u32,
+    rest_output: u32,
     input: u32,
     outside: u32,
     since: u32,
@@ -126,23 +126,23 @@ fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxe
     let delays = lps[delays_row(row)];
     let links = lps[links_row(row)];
     mine.output = kept.x;
-    mine.apart = kept.z;
+    mine.rest_output = kept.z;
     mine.others = kept.w;
     mine.since = delays.x;
     mine.delay = delays.y;
     mine.second = delays.z;
     mine.gap = delays.w;
-    if links.x == RELAX_UNTOLD { return relax_senders(mine, row, first, end, false, half); }
+    if links.x == RELAX_UNLISTED { return relax_senders(mine, row, first, end, false, half); }
     mine.hears = kept.y != BOUND_NEVER;
     mine.inside = vec4<u32>(links.xy, nobody, nobody);
     // Both reads are issued together; a missing sender is replaced by the row itself.
-    let rows = select(links.zw >> vec2<u32>(1u), vec2<u32>(row), links.zw == vec2<u32>(RELAX_UNTOLD));
-    let there = vec2<bool>(links.z != RELAX_UNTOLD, links.w != RELAX_UNTOLD);
+    let rows = select(links.zw >> vec2<u32>(1u), vec2<u32>(row), links.zw == vec2<u32>(RELAX_UNLISTED));
+    let there = vec2<bool>(links.z != RELAX_UNLISTED, links.w != RELAX_UNLISTED);
     if any(there) {
         let x = lps[bounds_row(half, rows.x)];
         let y = lps[bounds_row(half, rows.y)];
-        let tells = vec2<u32>(select(x.x, x.z, (links.z & 1u) != 0u), select(y.x, y.z, (links.w & 1u) != 0u));
-        let least = select(vec2<u32>(BOUND_FAR), tells, there);
+        let received = vec2<u32>(select(x.x, x.z, (links.z & 1u) != 0u), select(y.x, y.z, (links.w & 1u) != 0u));
+        let least = select(vec2<u32>(BOUND_FAR), received, there);
         mine.outside = min(mine.outside, min(least.x, least.y));
     }
     return mine;
@@ -157,7 +157,7 @@ fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     mine.delay = delays.y;
     mine.second = delays.z;
     mine.gap = delays.w;
-    mine.apart = relax_apart(mine.output, mine.second, mine.gap);
+    mine.rest_output = relax_rest(mine.output, mine.second, mine.gap);
     return relax_senders(mine, row, first, end, true, 0u);
 }
 
@@ -166,7 +166,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
     var mine = found;
     var inside = 0u;
     var outside = 0u;
-    var elsewhere = vec2<u32>(RELAX_UNTOLD);
+    var elsewhere = vec2<u32>(RELAX_UNLISTED);
     // sender_count and sender may read this row's memory.
     lp_row = row;
     let senders = min(sender_count(name_of(row)), NO_ROW - 4u);
@@ -201,8 +201,8 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
             if place < RELAX_PLACES && from_row < end && inside < RELAX_INSIDE {
                 let shift = 16u * (inside & 1u);
                 let there = place + select(0u, RELAX_PLACES, is_other);
-                let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(there << shift);
-                mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
+                let places = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(there << shift);
+                mine.inside = select(mine.inside, places, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
                 inside += 1u;
             } else {
                 mine.outside = min(mine.outside, relax_before(from_row, begins, half, is_other));
@@ -215,7 +215,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, h
     mine.many = inside > 4u;
     if begins {
         var links = vec4<u32>(mine.inside.xy, elsewhere);
-        if mine.many || outside > 2u { links.x = RELAX_UNTOLD; }
+        if mine.many || outside > 2u { links.x = RELAX_UNLISTED; }
         lps[links_row(row)] = links;
     }
     return mine;
@@ -235,24 +235,24 @@ fn relax_step(mine: Relaxed, place: u32, from_half: u32, to_half: u32) -> Relaxe
     if mine.many { next.input = min(next.input, relax_least(mine.inside.zw, from_half)); }
     // Nothing is sent before the arrival that causes it.
     next.output = min(mine.output, max(next.input, mine.since) + mine.delay);
-    next.apart = relax_apart(next.output, min(mine.second, next.input), mine.gap);
+    next.rest_output = relax_rest(next.output, min(mine.second, next.input), mine.gap);
     relax_put(next, to_half + place);
     return next;
 }
 
 // The earliest output to all but one of a row whose first send and second event are at these times.
-fn relax_apart(output: u32, second: u32, gap: u32) -> u32 {
+fn relax_rest(output: u32, second: u32, gap: u32) -> u32 {
     return max(output, second) + gap;
 }
 
 fn relax_put(found: Relaxed, place: u32) {
     relax_outputs[place] = found.output;
-    relax_outputs[place + RELAX_PLACES] = found.apart;
+    relax_outputs[place + RELAX_PLACES] = found.rest_output;
 }
 
 // What relaxations change of two rows.
 fn relax_found(a: Relaxed, b: Relaxed) -> vec4<u32> {
-    return vec4<u32>(a.output, b.output, a.apart, b.apart);
+    return vec4<u32>(a.output, b.output, a.rest_output, b.rest_output);
 }
 
 // The least of the outputs in four places.
@@ -269,7 +269,7 @@ fn relax_least(places: vec2<u32>, half: u32) -> u32 {
 fn relax_leave(row: u32, end: u32, turn: u32, found: Relaxed) {
     if row >= end { return; }
     let input = select(BOUND_NEVER, found.input, found.hears);
-    lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.apart, found.others);
+    lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.rest_output, found.others);
 }
 
 // The earliest output of a row before this dispatch, or its output to all but one.
@@ -281,7 +281,7 @@ fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
     let output = units_at(lps[speculation_row(row)].xy);
     if !is_other { return output; }
     let delays = lps[delays_row(row)];
-    return relax_apart(output, delays.z, delays.w);
+    return relax_rest(output, delays.z, delays.w);
 }
 
 // Nothing is scheduled here: a model that could is refused earlier.

@@ -31,7 +31,7 @@ override CALENDAR_CHUNK: u32 = 8u;
 // The bucket is sorted: lps[row].x is its first remaining event.
 const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STALLED of queues).
-const BUCKET_STOOD = 0x40000000u;
+const BUCKET_STALLED = 0x40000000u;
 const BUCKET_EVENTS = 0x3fffffffu;
 
 // CONTROL_STATUS.w: the first bucket of the span, PHASE_LIST if list 1 is open, PHASE_SERVED if the
@@ -42,7 +42,7 @@ const PHASE_SERVED = 0x200u;
 const CONTROL_EPOCH = 2u;
 // The time up to which the last window executed everything, if it did (2); buckets with pending
 // events before the last window, a bit for each; unused.
-const CONTROL_CELLS = 3u;
+const CONTROL_MARKS = 3u;
 
 // Set by pdes/calendar/calendar_sync.wgsl for a window.
 var<private> calendar_base: vec2<u32>; // the start of the span

@@ -12,11 +12,11 @@
 // The earliest time of a row in the next bucket and in the open list.
 fn first_of_row(row: u32) -> vec2<u32> {
     var first = TIME_NEVER;
-    let marks = lps[control_row(0u, CONTROL_CELLS)].z;
+    let marks = lps[control_row(0u, CONTROL_MARKS)].z;
     held_row = row;
     if marks != 0u {
         let turn = lps[control_row(0u, CONTROL_STATUS)].w & (PHASE_LIST - 1u);
-        held_bucket = (turn + cells_ahead(marks, turn)) % CALENDAR_BUCKETS;
+        held_bucket = (turn + epochs_ahead(marks, turn)) % CALENDAR_BUCKETS;
         held_turn_page();
         while held_index < held_end {
             first = time_min(first, event_time(held_next()));

@@ -14,7 +14,7 @@
 override PICK_MOST: u32 = 32u;
 const PICK_NONE = 0xffffffffu;
 
-// The start of the bucket, a bit for each remaining event, and the keys (cell_key).
+// The start of the bucket, a bit for each remaining event, and the keys (epoch_key).
 var<private> pick_binding: u32;
 var<private> pick_place: u32;
 var<private> pick_left: u32;
@@ -56,7 +56,7 @@ fn pick_keys(first: u32) -> vec4<u32> {
 
 fn pick_key(index: u32) -> u32 {
     if (pick_left & (1u << index)) == 0u { return PICK_NONE; }
-    return cell_key(time_since(event_time(store_get(pick_binding, place_in(pick_place, index))), pick_begin));
+    return epoch_key(time_since(event_time(store_get(pick_binding, place_in(pick_place, index))), pick_begin));
 }
 
 // A bit for each event with the least key: the first in order is among these. At least one event

@@ -16,15 +16,15 @@ var<private> sent_event: Item;
 
 // Appends an event for a row to its bucket or list, completed by the next calendar_sent.
 fn calendar_send(row: u32, event: Item) {
-    let cells = epoch_split(time_since(event_time(event), calendar_base)).cells;
-    if (cells.y != 0u) | (cells.x >= CALENDAR_BUCKETS) {
+    let epochs = epoch_split(time_since(event_time(event), calendar_base)).epochs;
+    if (epochs.y != 0u) | (epochs.x >= CALENDAR_BUCKETS) {
         calendar_list_put(row, event);
         return;
     }
     calendar_sent();
     sent = true;
     sent_row = row;
-    sent_bucket = (calendar_turn + cells.x) % CALENDAR_BUCKETS;
+    sent_bucket = (calendar_turn + epochs.x) % CALENDAR_BUCKETS;
     sent_index = atomicAdd(&words[bucket_count(sent_bucket, row)], 1u);
     sent_event = event;
 }

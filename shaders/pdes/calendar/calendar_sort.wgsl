@@ -87,7 +87,7 @@ fn sort_done(bucket: SortBucket, number: u32) {
 }
 
 fn sort_key_of(event: Item, horizon: Horizon) -> u32 {
-    return cell_key(time_since(event_time(event), horizon.now));
+    return epoch_key(time_since(event_time(event), horizon.now));
 }
 
 // Whether another event of the bucket comes before this one. Of two equal events, the one with the

@@ -12,7 +12,7 @@
 // written for all events before they are read. A rank is a count of the bucket's events. Loops end
 // with `count` and SORT_HANDFUL.
 
-// By team, then by event of the bucket: their keys (cell_key). Each member writes its four as one
+// By team, then by event of the bucket: their keys (epoch_key). Each member writes its four as one
 // vector, because a store to one component may touch the others.
 var<workgroup> sort_keys: array<vec4<u32>, GROUP_SIZE>;
 

@@ -31,7 +31,7 @@ override SORT_EVENTS: u32 = SORT_HANDFUL * GROUP_SIZE;
 override SORT_ALL_BINS: u32 = SORT_BINS * GROUP_SIZE / SORT_TEAM;
 override SORT_FANS: u32 = (GROUP_SIZE + SORT_FAN - 1u) / SORT_FAN;
 
-// By team, then by place in the bins: the upper bits of an event's key (cell_key), and below them
+// By team, then by place in the bins: the upper bits of an event's key (epoch_key), and below them
 // its number in the bucket.
 var<workgroup> sort_keys: array<u32, SORT_EVENTS>;
 // By team: the events in each bin; later the start of each bin in the upper half of the word and
@@ -121,7 +121,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
 
 // The largest key in an epoch.
 fn sort_last() -> u32 {
-    return cell_key(wide_subtract(run.cell, vec2<u32>(1u, 0u)));
+    return epoch_key(wide_subtract(run.epoch_length, vec2<u32>(1u, 0u)));
 }
 
 // The shift of sort_bin's keys, and the factor after it.

@@ -51,7 +51,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
             fail(lp_row, PAST);
             return;
         }
-        if time_less(time, opened_cell_end) {
+        if time_less(time, opened_epoch_end) {
             keep(event);
             return;
         }

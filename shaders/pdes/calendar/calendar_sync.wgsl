@@ -57,10 +57,10 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     return horizon;
 }
 
-const NO_CELL = 0xffffffffu;
+const NO_EPOCH = 0xffffffffu;
 
 // Epochs from the start of the span to the first marked bucket; at least one must be marked.
-fn cells_ahead(marks: u32, turn: u32) -> u32 {
+fn epochs_ahead(marks: u32, turn: u32) -> u32 {
     if turn == 0u { return countTrailingZeros(marks); }
     return countTrailingZeros((marks >> turn) | (marks << (CALENDAR_BUCKETS - turn)));
 }
@@ -72,35 +72,35 @@ fn synchronise(lane: u32) -> Horizon {
     let done = lps[control_row(run.part.parity, CONTROL_DONE)];
     let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
     let epoch = lps[control_row(run.part.parity, CONTROL_EPOCH)];
-    let cells = lps[control_row(run.part.parity, CONTROL_CELLS)];
+    let marks = lps[control_row(run.part.parity, CONTROL_MARKS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
     let last = left_by_all(lane, read);
     var found: Horizon;
     found.base = epoch.xy;
     found.turn = status.w & (PHASE_LIST - 1u);
     found.list = u32((status.w & PHASE_LIST) != 0u);
-    found.marks = cells.z | last.w;
+    found.marks = marks.z | last.w;
     found.far = time_min(epoch.zw, last.xy);
     found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     // A window that executed nothing does not count.
     let none = ((status.w & PHASE_SERVED) != 0u) & (last.z == 0u);
     found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
     found.failure = failure;
-    found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
+    found.tried = select(marks.xy, TIME_ZERO, last.z != 0u);
 
     // The next epoch, counted from the start of the span.
     let half = CALENDAR_BUCKETS / 2u;
-    var ahead = NO_CELL;
-    if found.marks != 0u { ahead = cells_ahead(found.marks, found.turn); }
-    var listed = NO_CELL;
+    var ahead = NO_EPOCH;
+    if found.marks != 0u { ahead = epochs_ahead(found.marks, found.turn); }
+    var listed = NO_EPOCH;
     let far = epoch_split(time_since(found.far, found.base));
-    if any(found.far != TIME_NEVER) && far.cells.y == 0u && far.cells.x < CALENDAR_BUCKETS { listed = far.cells.x; }
+    if any(found.far != TIME_NEVER) && far.epochs.y == 0u && far.epochs.x < CALENDAR_BUCKETS { listed = far.epochs.x; }
     var next = found;
     next.now = TIME_NEVER;
-    if min(ahead, listed) != NO_CELL {
+    if min(ahead, listed) != NO_EPOCH {
         next.drain = listed <= ahead;
         ahead = min(ahead, listed);
-        next.now = time_add(found.base, wide_multiply(vec2<u32>(ahead, 0u), run.cell));
+        next.now = time_add(found.base, wide_multiply(vec2<u32>(ahead, 0u), run.epoch_length));
         next.bucket = (found.turn + ahead) % CALENDAR_BUCKETS;
         if ahead >= half {
             next.base = time_add(found.base, run.epoch);
@@ -109,14 +109,14 @@ fn synchronise(lane: u32) -> Horizon {
         }
     } else if any(found.far != TIME_NEVER) {
         // All buckets are empty: continue at the span of the earliest listed event.
-        let place = epoch_split(found.far).cells.x % half;
+        let place = epoch_split(found.far).epochs.x % half;
         next.now = wide_subtract(found.far, far.rest);
-        next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.cell));
+        next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.epoch_length));
         next.turn = 0u;
         next.bucket = place;
         next.drain = true;
     }
-    next.until = time_min(time_add(next.now, run.cell), run.until);
+    next.until = time_min(time_add(next.now, run.epoch_length), run.until);
 
     // The second window of a pair does not continue if the first one stopped, even if the end was
     // changed since.
@@ -151,7 +151,7 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(next, CONTROL_DONE)] = vec4<u32>(windows, found.events);
     lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), phase);
     lps[control_row(next, CONTROL_EPOCH)] = vec4<u32>(found.base, found.far);
-    lps[control_row(next, CONTROL_CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
+    lps[control_row(next, CONTROL_MARKS)] = vec4<u32>(found.tried, found.marks, 0u);
     // A minimum, not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
 }

@@ -37,8 +37,8 @@ var<private> opened_picked: u32;
 // Of the list.
 var<private> opened_listed: CalendarBatch;
 var<private> opened_from_list: bool;
-var<private> opened_cell_end: vec2<u32>;
-var<private> opened_stood: bool;
+var<private> opened_epoch_end: vec2<u32>;
+var<private> opened_stalled: bool;
 
 fn batch_get(batch: CalendarBatch, index: u32) -> Item {
     return store_get(opened_binding, place_in(batch.place, index));
@@ -70,7 +70,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     calendar_list = horizon.list;
     calendar_marks = 0u;
     calendar_far = TIME_NEVER;
-    opened_cell_end = time_add(horizon.now, run.cell);
+    opened_epoch_end = time_add(horizon.now, run.epoch_length);
     let at = store_split(row);
     opened_binding = at.x;
     // A list that is not open is empty, so it has room for events that find the bucket full.
@@ -79,7 +79,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     let counted = atomicLoad(&words[bucket_count(horizon.bucket, row)]);
     if (counted == 0u) & (opened_listed.end == 0u) { return false; }
     opened_bucket = horizon.bucket;
-    opened_stood = (counted & BUCKET_STOOD) != 0u;
+    opened_stalled = (counted & BUCKET_STALLED) != 0u;
     let place = bucket_place(horizon.bucket, at.y);
     let events = min(counted & BUCKET_EVENTS, run.mail_capacity);
     pick_left = 0u;
@@ -105,7 +105,7 @@ fn calendar_give_out(row: u32, list: u32) -> u32 {
     var here = 0u;
     for (var i = 0u; i < events; i += 1u) {
         let event = batch_get(opened_listed, i);
-        if time_less(event_time(event), opened_cell_end) {
+        if time_less(event_time(event), opened_epoch_end) {
             batch_set(opened_listed, here, event);
             here += 1u;
         } else {
@@ -177,7 +177,7 @@ fn pending_idle() -> Reduced {
 }
 
 fn pending_was_stalled() -> bool {
-    return opened_stood;
+    return opened_stalled;
 }
 
 fn pending_any() -> bool {
@@ -195,12 +195,12 @@ fn pending_pop() {
     }
 }
 
-fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
+fn pending_close(row: u32, first: vec2<u32>, executed: u32, stalls: u32) -> Reduced {
     var counted = 0u;
     if pending_any() {
-        let stood = select(0u, BUCKET_STOOD, stands != 0u);
+        let stalled = select(0u, BUCKET_STALLED, stalls != 0u);
         if opened_batch.next < opened_batch.end {
-            counted = opened_batch.end | BUCKET_SORTED | stood;
+            counted = opened_batch.end | BUCKET_SORTED | stalled;
             lps[row].x = opened_batch.next;
         } else {
             // Events that were not picked move to the start.
@@ -211,7 +211,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
                 pick_left &= pick_left - 1u;
                 left += 1u;
             }
-            counted = left | stood;
+            counted = left | stalled;
         }
         calendar_marks |= 1u << opened_bucket;
     }

@@ -70,7 +70,7 @@ fn synchronise(lane: u32) -> Horizon {
 // The span of the next window, if this one's was `span`.
 fn next_span(span: vec2<u32>, now: vec2<u32>, horizon: vec2<u32>) -> vec2<u32> {
     let twice = time_add(span, span);
-    if !time_less(horizon, time_add(now, span)) { return select(twice, run.cell, wide_less(twice, run.cell)); }
+    if !time_less(horizon, time_add(now, span)) { return select(twice, run.epoch_length, wide_less(twice, run.epoch_length)); }
     // Windows vary, so the span shrinks slowly: by an eighth.
     let shorter = wide_subtract(span, vec2<u32>((span.x >> 3u) | (span.y << 29u), span.y >> 3u));
     let length = time_since(horizon, now);

@@ -99,25 +99,25 @@ fn look_ahead(
 }
 
 // What is known of a row.
-struct Told {
+struct RowReport {
     known: vec4<u32>,
     words: u32,
     mails: u32,
 }
 
-fn look_reported(row: u32) -> Told {
-    return Told(lps[speculation_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
+fn look_reported(row: u32) -> RowReport {
+    return RowReport(lps[speculation_row(row)], lps[row].z, atomicLoad(&words[mail_count(0u, row)]));
 }
 
 // Whether a row's speculative result is valid.
-fn look_holds(told: Told, reach: vec2<u32>) -> bool {
-    let known = told.known;
+fn look_holds(report: RowReport, reach: vec2<u32>) -> bool {
+    let known = report.known;
     // A result that was limited by the reach is not valid within a longer reach.
-    let near = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
+    let within_reach = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
     // Event-limited runs cannot use the estimate of pdes/horizon/speculate_earliest.wgsl, which
     // another run may have left.
     let counted = (known.z < run.budget) | all(run.event_limit == TIME_NEVER);
-    return ((told.words & SPECULATED) != 0u) & near & counted & (told.mails == 0u);
+    return ((report.words & SPECULATED) != 0u) & within_reach & counted & (report.mails == 0u);
 }
 
 // Serves a row anew; returns its part of the reduction.

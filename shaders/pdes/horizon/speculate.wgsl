@@ -29,7 +29,7 @@ var<private> speculate_earliest: vec2<u32>;
 var<private> dry_own: array<Item, DRY_OWN>;
 var<private> dry_own_count: u32;
 
-struct DryRun {
+struct Speculation {
     earliest: vec2<u32>,
     events: u32,
     // Whether it stopped at `reach`.
@@ -38,7 +38,7 @@ struct DryRun {
 
 // Executes speculatively the events before `reach` of a row with this state that has executed this
 // number of events.
-fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
+fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> Speculation {
     let name = name_of(row);
     var number = executed;
     var state = begun;
@@ -65,7 +65,7 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
     while true {
         // The scan has ended early. Held events that it did not reach are not before the last one
         // that it did; they may be before everything else.
-        if !some && scanned < queue_size() { return DryRun(time_min(speculate_earliest, before), events, false); }
+        if !some && scanned < queue_size() { return Speculation(time_min(speculate_earliest, before), events, false); }
         let own = dry_own_count > 0u && (!some || event_before(dry_own[dry_own_count - 1u], held));
         if !own && !some { break; }
         var event = held;
@@ -73,7 +73,7 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
         let time = event_time(event);
         if !time_less(time, speculate_earliest) { break; }
         let reached = !time_less(time, reach);
-        if reached || events == most { return DryRun(time, events, reached); }
+        if reached || events == most { return Speculation(time, events, reached); }
         if own {
             dry_own_count -= 1u;
         } else {
@@ -90,9 +90,9 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
         stream_open(run.seed, name, number);
         handle(name, item_event(event), &state);
         // The result is the time of this event; nothing that it has sent counts.
-        if dry_ends { return DryRun(time, events - 1u, false); }
+        if dry_ends { return Speculation(time, events - 1u, false); }
     }
-    return DryRun(speculate_earliest, events, false);
+    return Speculation(speculate_earliest, events, false);
 }
 
 // Discards the speculative writes to LP memory.

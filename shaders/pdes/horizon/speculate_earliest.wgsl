@@ -8,17 +8,17 @@
 // provides: schedule, speculate, speculation_reset
 // needs: Payload, State, earliest, event_time, item_event, queue_first, queue_size, run
 
-struct DryRun {
+struct Speculation {
     earliest: vec2<u32>,
     events: u32,
     reached: bool,
 }
 
-fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
-    if queue_size() == 0u { return DryRun(TIME_NEVER, 0u, false); }
+fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> Speculation {
+    if queue_size() == 0u { return Speculation(TIME_NEVER, 0u, false); }
     let event = queue_first();
     let time = event_time(event);
-    if !time_less(time, reach) { return DryRun(time, 0u, true); }
+    if !time_less(time, reach) { return Speculation(time, 0u, true); }
     let name = name_of(row);
     lp_row = row;
     lp_now = time;
@@ -26,9 +26,9 @@ fn speculate(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> D
     var state = begun;
     // Nothing is sent before the event happens. The number of events before that time is unknown,
     // so event-limited runs use speculative execution instead.
-    let told = earliest(name, item_event(event), &state);
+    let sends_at = earliest(name, item_event(event), &state);
     record_failure();
-    return DryRun(time_add(time, time_since(told, time)), run.budget, false);
+    return Speculation(time_add(time, time_since(sends_at, time)), run.budget, false);
 }
 
 fn speculation_reset() {}

@@ -31,7 +31,7 @@ var<private> pending_glance: Item;
 var<private> pending_glanced: bool;
 
 var<private> pending_idles: Reduced;
-var<private> pending_stands: bool;
+var<private> pending_stalled: bool;
 var<private> pending_mails: u32;
 
 fn pending_see(row: u32) -> Seen {
@@ -96,7 +96,7 @@ fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
         pending_idles = vec4<u32>(kept.xy, 0u, 0u);
         return false;
     }
-    pending_stands = (kept.z & STALLED) != 0u;
+    pending_stalled = (kept.z & STALLED) != 0u;
     if !mails_open(row, kept.zw, mails) {
         pending_idles = vec4<u32>(TIME_NEVER, 0u, 1u);
         return false;
@@ -111,7 +111,7 @@ fn pending_idle() -> Reduced {
 }
 
 fn pending_was_stalled() -> bool {
-    return pending_stands;
+    return pending_stalled;
 }
 
 fn pending_any() -> bool {
@@ -131,16 +131,16 @@ fn pending_pop() {
     queue_pop();
 }
 
-fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
+fn pending_close(row: u32, first: vec2<u32>, executed: u32, stalls: u32) -> Reduced {
     var sent = TIME_NEVER;
     var mark = 1u;
-    var stood = stands;
+    var stalled = stalls;
     if executed > 0u {
         sent = deliver_close();
         mark = clock_store(row, first);
-        stood = clock_stalled(row, first, stands);
+        stalled = clock_stalled(row, first, stalls);
     }
     let after = queue_close();
-    lps[row] = vec4<u32>(first, after.x | stood, after.y);
+    lps[row] = vec4<u32>(first, after.x | stalled, after.y);
     return vec4<u32>(time_min(first, sent), executed, mark);
 }

@@ -27,7 +27,7 @@ var<private> run: Run;
 
 const REPLICA_ROWS = 6u;
 const REPLICA_NAMES = 0u;    // seed (2), lookahead (2)
-const REPLICA_CELL = 1u;     // length of epochs (2), and its reciprocal (2)
+const REPLICA_EPOCH = 1u;     // length of epochs (2), and its reciprocal (2)
 // Number, point. Thread: events in a row of one LP at one time, and that LP.
 const REPLICA_POINT = 2u;
 const REPLICA_DONE = 3u;     // windows done (2), events executed (2)
@@ -63,14 +63,14 @@ fn replica_row(place: u32, row: u32) -> u32 {
 // Call it before anything of the replica at a place.
 fn replica_open(place: u32) {
     let names = lps[replica_row(place, REPLICA_NAMES)];
-    let cell = lps[replica_row(place, REPLICA_CELL)];
+    let epoch = lps[replica_row(place, REPLICA_EPOCH)];
     let point = lps[replica_row(place, REPLICA_POINT)];
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     run = shared_run;
     run.seed = names.xy;
     run.lookahead = names.zw;
-    run.cell = cell.xy;
-    run.reciprocal = cell.zw;
+    run.epoch_length = epoch.xy;
+    run.reciprocal = epoch.zw;
     run.replica = point.x;
     run.first_lp = 0u - place * shared_run.total;
     run.failures = shared_run.failures + place * REPLICA_WORDS;

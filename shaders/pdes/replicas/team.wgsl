@@ -57,7 +57,7 @@ fn team(
         rounds = select(0u, rounds, all(left.xy == now)) + 1u;
         now = left.xy;
         // An event-limited run ends with an epoch; other windows are a lookahead long.
-        var end = time_add(now, run.cell);
+        var end = time_add(now, run.epoch_length);
         if any(shared_run.event_limit != TIME_NEVER) { end = epoch_end(now); }
         let horizon = Horizon(time_min(end, shared_run.until), rounds);
         var mine = IDLE;

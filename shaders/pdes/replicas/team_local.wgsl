@@ -27,9 +27,9 @@ fn local_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
 
 // By team, and by window number modulo three: one is read, the next is written, and the one after
 // is reset.
-var<workgroup> near_keys: array<atomic<u32>, 3u * TEAMS>;
+var<workgroup> local_keys: array<atomic<u32>, 3u * TEAMS>;
 // By window number modulo three: whether any team continues.
-var<workgroup> near_going: array<atomic<u32>, 3>;
+var<workgroup> local_going: array<atomic<u32>, 3>;
 
 // The LP of this invocation.
 var<private> own_lp: u32;
@@ -59,7 +59,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
 }
 
 @compute @workgroup_size(GROUP_SIZE)
-fn near(
+fn local_windows(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
@@ -67,8 +67,8 @@ fn near(
     let team = here.team;
     let member = here.member;
     let row = here.row;
-    if lane == 0u { atomicStore(&near_going[0], 0u); }
-    if member == 0u { atomicStore(&near_keys[3u * team], KEY_NEVER); }
+    if lane == 0u { atomicStore(&local_going[0], 0u); }
+    if member == 0u { atomicStore(&local_keys[3u * team], KEY_NEVER); }
     if !local_enter(here) { return; }
     own_lp = member;
     var own = local_fetch(here);
@@ -93,8 +93,8 @@ fn near(
         // Small teams need no branch: all members write the same values. Of the list of free slots,
         // either choice is right.
         if (member == 0u) | (LISTS <= 32u) {
-            atomicStore(&near_going[next_turn], 0u);
-            atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
+            atomicStore(&local_going[next_turn], 0u);
+            atomicStore(&local_keys[3u * team + next_turn], KEY_NEVER);
             // A team without a run would do it for the first team.
             if (TEAMS == 1u) | here.entered { pool_choose(1u - half); }
         }
@@ -104,7 +104,7 @@ fn near(
             rounds = select(0u, rounds, all(began == now)) + 1u;
             began = now;
             // No epochs: this mapping has no event-limited runs.
-            own_until = time_min(time_add(now, run.cell), shared_run.until);
+            own_until = time_min(time_add(now, run.epoch_length), shared_run.until);
             pool_window(half);
             if here.serves {
                 own_collect(member);
@@ -130,30 +130,30 @@ fn near(
                 }
                 first = own_time();
                 if executed == run.budget {
-                    own.stands = select(0u, own.stands + 1u, all(first == begin));
-                    if own.stands * run.budget > PATIENCE { fail(row, STUCK); }
+                    own.stalls = select(0u, own.stalls + 1u, all(first == begin));
+                    if own.stalls * run.budget > PATIENCE { fail(row, STUCK); }
                 } else {
-                    own.stands = select(own.stands, 0u, executed > 0u);
+                    own.stalls = select(own.stalls, 0u, executed > 0u);
                 }
                 executed_here += executed;
                 first = time_min(first, own_sent);
                 let key = select(local_key(first, now), KEY_FAILED, failed);
                 // There is another step: a window, or one that finds a far time or the end.
                 if key != KEY_NEVER {
-                    atomicMin(&near_keys[3u * team + turn], key);
-                    atomicStore(&near_going[turn], 1u);
+                    atomicMin(&local_keys[3u * team + turn], key);
+                    atomicStore(&local_going[turn], 1u);
                 }
             }
             run.part.parity = 1u - run.part.parity;
             windows += 1u;
             half = 1u - half;
         } else if far != FAR_NOT {
-            atomicStore(&near_going[turn], 1u);
+            atomicStore(&local_going[turn], 1u);
             if here.serves { far_step(far, team, search, member, first); }
         }
-        let going = workgroupUniformLoad(&near_going[turn]);
+        let going = workgroupUniformLoad(&local_going[turn]);
         if runs {
-            let next = atomicLoad(&near_keys[3u * team + turn]);
+            let next = atomicLoad(&local_keys[3u * team + turn]);
             stop = select(stop, STOP_FAILED, next == KEY_FAILED);
             far = select(FAR_NOT, FAR_HIGH, next == KEY_FAR);
             // If a window began and the first pending event is not far, advance by these ticks.
@@ -180,7 +180,7 @@ fn near(
         fail(row, LOOPS_CUT);
         stop = STOP_FAILED;
     }
-    atomicAdd(&near_executed[team], executed_here);
+    atomicAdd(&local_executed[team], executed_here);
     workgroupBarrier();
     if here.entered { local_store(here, own, state, windows, now, stop, select(0u, rounds, all(began == now))); }
 }

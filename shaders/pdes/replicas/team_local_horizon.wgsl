@@ -4,7 +4,7 @@
 //
 // In a window each LP executes its first event on a copy of its state, and its sends wait. It sends
 // nothing to others before its bound: the earliest send of this event, or the lookahead after its
-// next event. The earliest bound is the horizon (near_keys, up to the first barrier). No event
+// next event. The earliest bound is the horizon (local_keys, up to the first barrier). No event
 // arrives before it, so events before it were right: their states and sends are stored. The others
 // are discarded and executed again.
 // `base` is a time that no pending event is before. Words are times after `base`, rounded down, so
@@ -51,9 +51,9 @@ fn key_time(key: u32) -> vec2<u32> {
 }
 
 // By team, and by the parity of the window: one is in use while the next is reset.
-var<workgroup> near_keys: array<atomic<u32>, 2u * TEAMS>;
+var<workgroup> local_keys: array<atomic<u32>, 2u * TEAMS>;
 // By the parity of groups of AT_ONCE windows: whether any team continues.
-var<workgroup> near_going: array<atomic<u32>, 2>;
+var<workgroup> local_going: array<atomic<u32>, 2>;
 
 // Windows between two checks whether any team continues.
 const AT_ONCE = 4u;
@@ -116,10 +116,10 @@ fn local_horizon(
     let member = here.member;
     let row = here.row;
     if lane == 0u {
-        atomicStore(&near_going[0], 0u);
-        atomicStore(&near_going[1], 0u);
+        atomicStore(&local_going[0], 0u);
+        atomicStore(&local_going[1], 0u);
     }
-    if member == 0u { atomicStore(&near_keys[2u * team], KEY_NEVER); }
+    if member == 0u { atomicStore(&local_keys[2u * team], KEY_NEVER); }
     if !local_enter(here) { return; }
     own_lp = member;
     own_sent = TIME_NEVER;
@@ -143,7 +143,7 @@ fn local_horizon(
     for (var step = 0u; step < shared_run.part.slice; step += AT_ONCE) {
         for (var each = 0u; each < AT_ONCE; each += 1u) {
             // Without a branch in small teams, as in pdes/replicas/team_local.wgsl.
-            if (member == 0u) | (LISTS <= 32u) { atomicStore(&near_keys[2u * team + 1u - turn], KEY_NEVER); }
+            if (member == 0u) | (LISTS <= 32u) { atomicStore(&local_keys[2u * team + 1u - turn], KEY_NEVER); }
             let runs = here.serves & !halted;
             var next = state;
             var follows = false;
@@ -173,13 +173,13 @@ fn local_horizon(
                 follows = (lp_wrong == 0u) & (ahead_count <= AHEAD_SENDS) & !dry_ends & (still < run.budget);
                 lp_wrong = 0u;
                 let promise = select(time_add(first, run.lookahead), ahead_promise, follows);
-                var told = select(ahead_key(wide_subtract(promise, base)), KEY_LAST, all(promise == TIME_NEVER));
+                var bound = select(ahead_key(wide_subtract(promise, base)), KEY_LAST, all(promise == TIME_NEVER));
                 // An event before `base` + lookahead is certainly next.
-                if !follows & time_less(wide_subtract(first, base), run.lookahead) { told = KEY_HALTED; }
-                atomicMin(&near_keys[2u * team + turn], told);
+                if !follows & time_less(wide_subtract(first, base), run.lookahead) { bound = KEY_HALTED; }
+                atomicMin(&local_keys[2u * team + turn], bound);
             }
             workgroupBarrier();
-            let horizon = atomicLoad(&near_keys[2u * team + turn]);
+            let horizon = atomicLoad(&local_keys[2u * team + turn]);
             own_sent = TIME_NEVER;
             if tries & follows & (key < horizon) {
                 own.number = wide_add(own.number, vec2<u32>(1u, 0u));
@@ -187,7 +187,7 @@ fn local_horizon(
                 executed_here += 1u;
                 state = next;
                 still = select(0u, still + 1u, all(first == last));
-                own.stands = select(0u, own.stands, all(first == last) | all(last == TIME_NEVER));
+                own.stalls = select(0u, own.stalls, all(first == last) | all(last == TIME_NEVER));
                 last = first;
                 speculation_memory_store();
                 own_spare = own_first;
@@ -201,7 +201,7 @@ fn local_horizon(
                     pool_give(own_spare);
                     own_spare = NONE;
                 }
-                if failed { atomicMin(&near_keys[2u * team + 1u - turn], KEY_FAILED); }
+                if failed { atomicMin(&local_keys[2u * team + 1u - turn], KEY_FAILED); }
             }
             // Nothing is left before the end, or the slice must end.
             if !halted & ((horizon < KEY_FIRST) | (horizon == KEY_NEVER)) {
@@ -225,10 +225,10 @@ fn local_horizon(
             turn = 1u - turn;
             workgroupBarrier();
         }
-        if !halted { atomicStore(&near_going[asked], 1u); }
-        let going = workgroupUniformLoad(&near_going[asked]);
+        if !halted { atomicStore(&local_going[asked], 1u); }
+        let going = workgroupUniformLoad(&local_going[asked]);
         asked = 1u - asked;
-        if lane == 0u { atomicStore(&near_going[asked], 0u); }
+        if lane == 0u { atomicStore(&local_going[asked], 0u); }
         if going == 0u { break; }
     }
     // A pending event is in its LP's list, or was sent in the last window.
@@ -243,7 +243,7 @@ fn local_horizon(
         fail(row, LOOPS_CUT);
         stop = STOP_FAILED;
     }
-    atomicAdd(&near_executed[team], executed_here);
+    atomicAdd(&local_executed[team], executed_here);
     workgroupBarrier();
     if here.entered { local_store(here, own, state, windows, now, stop, 0u); }
 }

@@ -83,8 +83,8 @@ fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     round_note(windows);
     let kept = lps[row];
     if any(kept.xy != windows) {
-        let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) & (kept.z > run.budget);
-        lps[row] = vec4<u32>(windows, 1u, select(0u, kept.w, stood));
+        let stalled = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) & (kept.z > run.budget);
+        lps[row] = vec4<u32>(windows, 1u, select(0u, kept.w, stalled));
         return true;
     }
     if kept.z < run.budget {
@@ -191,7 +191,7 @@ fn thread(
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds = select(0u, rounds, again) + 1u;
             until = shared_run.until;
-            if rounds_matter { until = time_min(time_add(key.xy, run.cell), until); }
+            if rounds_matter { until = time_min(time_add(key.xy, run.epoch_length), until); }
             put_off = max(put_off, 1u) - 1u;
             alone = put_off == 0u;
             if rounds > ROUNDS { fail(first_row + key.z, CYCLE); }

@@ -11,16 +11,16 @@ fn keys_get(node: u32) -> vec4<u32> {
 }
 
 fn keys_set(node: u32, key: vec4<u32>) {
-    keys_set_far(node, key);
+    keys_set_stored(node, key);
 }
 
 // Four siblings from `first` on, in the first three levels of the heap.
 fn keys_four_local(first: u32) -> FourKeys {
-    return keys_four_far(first);
+    return keys_four_stored(first);
 }
 
 fn keys_set_local(node: u32, key: vec4<u32>) {
-    keys_set_far(node, key);
+    keys_set_stored(node, key);
 }
 
 // Call keys_fetch at the start of a slice, after keys_open, and keys_keep at its end.

@@ -12,7 +12,7 @@
 // keys_found with the first key: without events, that of a free slot.
 //
 // Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_postpone,
-// keys_earliest, keys_release, keys_order; keys_four_far, keys_set_far.
+// keys_earliest, keys_release, keys_order; keys_four_stored, keys_set_stored.
 //
 // import: pdes/engine.wgsl
 // needs: Item, event_before, event_time, keys_found, keys_four_local, keys_get, keys_set
@@ -44,12 +44,12 @@ fn keys_open(place: u32, length: u32, held: u32) {
 }
 
 // Four siblings from `first` on, in the buffer.
-fn keys_four_far(first: u32) -> FourKeys {
+fn keys_four_stored(first: u32) -> FourKeys {
     let at = keys_base + first;
     return FourKeys(keys[at], keys[at + 1u], keys[at + 2u], keys[at + 3u]);
 }
 
-fn keys_set_far(node: u32, key: vec4<u32>) {
+fn keys_set_stored(node: u32, key: vec4<u32>) {
     keys[keys_base + node] = key;
 }
 
@@ -122,7 +122,7 @@ fn keys_sink(key: vec4<u32>) {
     // And theirs, in the buffer.
     let c_parent = b_begin + b.place;
     let c_begin = 4u * c_parent + 1u;
-    let c = keys_least(keys_four_far(c_begin));
+    let c = keys_least(keys_four_stored(c_begin));
     let c_there = b_goes & (c_begin < keys_length);
     let c_goes = c_there & key_less(c.key, key);
     let b_hole = select(0u, b_parent, a_goes);
@@ -138,7 +138,7 @@ fn keys_sink(key: vec4<u32>) {
     while true {
         let begin = 4u * hole + 1u;
         if begin >= keys_length { break; }
-        let four = keys_four_far(begin);
+        let four = keys_four_stored(begin);
         var first = keys_least(four);
         var goes = key_less(first.key, key);
         if first.alike | key_same(first.key, key) {
@@ -146,10 +146,10 @@ fn keys_sink(key: vec4<u32>) {
             goes = key_before(first.key, key);
         }
         if !goes { break; }
-        keys_set_far(hole, first.key);
+        keys_set_stored(hole, first.key);
         hole = begin + first.place;
     }
-    keys_set_far(hole, key);
+    keys_set_stored(hole, key);
 }
 
 // The same from any hole on, for any keys.

@@ -38,7 +38,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         first = event_time(event);
     }
     var executed = 0u;
-    var stands = 0u;
+    var stalls = 0u;
     if may_run(row, first, horizon) {
         let name = name_of(row);
         let counts = lps[run.rows + row];
@@ -76,14 +76,14 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
             if horizon_enough(executed) & time_less(lp_now, first) { break; }
         }
         // Before the stores: the other order is slower.
-        stands = stall_count(row, executed, all(first == begin));
+        stalls = stall_count(row, executed, all(first == begin));
         failed = failed | others_failed;
         states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
     } else if pending_was_stalled() {
-        stands = STALLED;
+        stalls = STALLED;
     }
-    return pending_close(row, first, executed, stands);
+    return pending_close(row, first, executed, stalls);
 }
 
 // Whether an LP whose first event is at this time executes it. Fails if a bound was broken, or if

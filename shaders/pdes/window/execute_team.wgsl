@@ -97,13 +97,13 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
         }
     }
     if !opened { return left; }
-    var stands = 0u;
+    var stalls = 0u;
     if runs {
         states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
-        stands = stall_count(row, executed, all(first == begin));
+        stalls = stall_count(row, executed, all(first == begin));
     } else if pending_was_stalled() {
-        stands = STALLED;
+        stalls = STALLED;
     }
-    return pending_close(row, first, executed, stands);
+    return pending_close(row, first, executed, stalls);
 }

@@ -37,9 +37,9 @@ fn clock_store(row: u32, first: vec2<u32>) -> u32 {
     return 1u;
 }
 
-// The flag STALLED of such a row; `stands` is its value from budgets at one time.
-fn clock_stalled(row: u32, first: vec2<u32>, stands: u32) -> u32 {
-    return stands;
+// The flag STALLED of such a row; `stalls` is its value from budgets at one time.
+fn clock_stalled(row: u32, first: vec2<u32>, stalls: u32) -> u32 {
+    return stalls;
 }
 
 // Whether the row with the open queue has advanced beyond an event at this time.

@@ -55,7 +55,7 @@ impl<'a> FelReference<'a> {
         });
         let rows = rows.collect();
         let interval = interval_word(interval)?;
-        let mut twin = Self {
+        let mut reference = Self {
             network,
             seed,
             interval,
@@ -65,9 +65,9 @@ impl<'a> FelReference<'a> {
             last: (0, 0),
         };
         for facility in 0..u32::try_from(network.len()).expect("at most 2^28") {
-            twin.serve_next(facility, 0);
+            reference.serve_next(facility, 0);
         }
-        Ok(twin)
+        Ok(reference)
     }
 
     /// Executes all events before `until`. Returns the time it reached.

@@ -4,7 +4,7 @@
 use super::records::block_of;
 use super::streams::Draw;
 use super::{
-    Customer, FacilityState, GUESTS, NetworkContext, PAIR_WORDS, PIECE, POLLING, RANDOM, RING, RING_SIZE,
+    BLOCKED, Customer, FacilityState, NetworkContext, PAIR_WORDS, PIECE, POLLING, RANDOM, RING, RING_SIZE,
     halves, times,
 };
 use crate::facility::Facility;
@@ -50,7 +50,7 @@ impl Facility {
         if discipline == RING {
             slot = self.ring_end(state, context);
         }
-        state.waiting += u32::from(line != GUESTS);
+        state.waiting += u32::from(line != BLOCKED);
         let (mut next, mut previous) = (0, 0);
         if list {
             // A free slot stores the distance from its successor to the next free slot: 0 if it was
@@ -120,7 +120,7 @@ impl Facility {
         context: &mut NetworkContext<'_>,
     ) {
         let [_, next, previous, _] = self.slot_row(slot, 1, context);
-        state.waiting -= u32::from(line != GUESTS);
+        state.waiting -= u32::from(line != BLOCKED);
         self.link(previous, 1, next, context);
         self.link(next, 2, previous, context);
         let [mut first, mut last, services, departures] = context.memory_get(line);
@@ -141,12 +141,12 @@ impl Facility {
     pub(super) fn take(
         &self,
         lp: u32,
-        guests: bool,
+        blocked: bool,
         state: &mut FacilityState,
         context: &mut NetworkContext<'_>,
     ) -> Customer {
         let discipline = self.node(lp, 3);
-        let mut line = GUESTS;
+        let mut line = BLOCKED;
         let slot = if discipline == RING {
             state.free
         } else if discipline == RANDOM {
@@ -159,8 +159,8 @@ impl Facility {
             let first = if discipline == POLLING { state.polled } else { 0 };
             let classes = self.params.classes;
             let mut lines = (0..classes).map(|line| block_of((first + line) % classes));
-            if !guests {
-                line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
+            if !blocked {
+                line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(BLOCKED);
             }
             context.memory_get(line)[0].max(1) - 1
         };
@@ -201,7 +201,7 @@ impl Facility {
         let mut waits = Vec::new();
         for (node, memory) in memory.chunks(rows).enumerate() {
             let senders =
-                self.slots_of(memory, GUESTS).into_iter().map(|slot| memory[slot + 2][0] as usize - 1);
+                self.slots_of(memory, BLOCKED).into_iter().map(|slot| memory[slot + 2][0] as usize - 1);
             waits.extend(senders.map(|sender| (sender, node)));
         }
         waits

@@ -6,9 +6,9 @@ use super::records::NodeRecord;
 use super::records::block_of;
 use super::streams::{DEPARTURES, Draw};
 use super::{
-    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, DUE, EMISSION, FORK, FacilityState, GUESTS, HOLDS, LIFO,
+    ADMIT, ARRIVAL, BLOCKED, BLOCKS, COMPLETION, Customer, DUE, EMISSION, FORK, FacilityState, HOLDS, LIFO,
     NetworkContext, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS,
-    SHARING, SHIFT, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, event_of, halves, laws::variate,
+    SHARING, SHIFT, SINK, SOURCE, STATION, SURE, TASK, TRIP, WAKE, WAKES, event_of, halves, laws::variate,
     since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
@@ -32,7 +32,7 @@ fn nobody(class: u32) -> Customer {
 
 /// Whether customers wait elsewhere for room at a node with these flags.
 fn blocked_customers_wait(flags: u32, context: &mut NetworkContext<'_>) -> bool {
-    flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
+    flags & BLOCKS != 0 && context.memory_get(BLOCKED)[0] != 0
 }
 
 impl CpuModel for Facility {
@@ -198,7 +198,7 @@ impl CpuModel for Facility {
             }
             ADMIT | ARRIVAL => {
                 if kind == ADMIT {
-                    let [first, ..] = context.memory_get(GUESTS);
+                    let [first, ..] = context.memory_get(BLOCKED);
                     if first == 0 || before >= self.node(lp, 2) {
                         return;
                     }
@@ -206,12 +206,12 @@ impl CpuModel for Facility {
                     who = self.take(lp, true, state, context);
                     sender = who.left.to_words();
                 }
-                let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
+                let returns = kind == ARRIVAL && who.entered.to_words()[1] == TASK | lp;
                 let home = who.entered.to_words()[0] >> 16;
                 if returns {
                     who = self.customer_of(home, context);
                 }
-                let guest = Customer { left: Ticks::from_words(sender), ..who };
+                let blocked = Customer { left: Ticks::from_words(sender), ..who };
                 came = who.arrived;
                 let missing = who.left.to_words()[0];
                 let arrived = if returns { who.arrived } else { now };
@@ -249,7 +249,7 @@ impl CpuModel for Facility {
                         deed.lost = 1;
                     } else {
                         deed.arrivals = 0;
-                        joins = Some((guest, GUESTS));
+                        joins = Some((blocked, BLOCKED));
                     }
                 } else {
                     deed.present = 1;
@@ -290,10 +290,10 @@ impl CpuModel for Facility {
             _ => unreachable!("there are nine kinds of event"),
         }
         if let Some((waits, line)) = joins {
-            let in_front = line != GUESTS && (discipline == LIFO || begins);
+            let in_front = line != BLOCKED && (discipline == LIFO || begins);
             slot = self.wait(lp, waits, line, in_front, state, context);
             serial = state.serial;
-            if line == GUESTS {
+            if line == BLOCKED {
                 let [low, high] = waits.left.to_words();
                 self.set_slot_row(slot, 2, [low, high, number, 0], context);
             }
@@ -388,7 +388,7 @@ impl CpuModel for Facility {
             let mut from = lp + 1;
             if parts {
                 let home = slot << 16 | self.tag_of(who.entered);
-                (goes.entered, from) = (Ticks::from_words([home, SIBLING | lp]), 0);
+                (goes.entered, from) = (Ticks::from_words([home, TASK | lp]), 0);
             }
             if kind == EMISSION && self.params.trace != 0 {
                 let tag = self.tag_at(self.node(lp, 11), state.serial);

@@ -130,8 +130,8 @@ fn heads_say_all_that_files_use_of_others() {
     for (name, file) in files.iter().filter(|(_, file)| file.is_library()) {
         let provides = lists(file, "provides:");
         // Files of a folder that are alternatives provide the same names.
-        for (other, sibling) in files.iter().filter(|(other, _)| folder(other) == folder(name)) {
-            let others = lists(sibling, "provides:");
+        for (other, neighbour) in files.iter().filter(|(other, _)| folder(other) == folder(name)) {
+            let others = lists(neighbour, "provides:");
             let is_choice = others.iter().any(|provided| provides.contains(provided));
             let hidden = others.iter().filter(|it| own[*name].contains(&***it) && !provides.contains(it));
             wrong.extend(

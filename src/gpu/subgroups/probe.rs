@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_subgroups_are_told_apart_by_their_order() {
+    fn whole_subgroups_differ_by_their_order() {
         let straight: Vec<u32> = (0..64).collect();
         // A device that puts 8 by 4 invocations into a subgroup may have this order.
         let turned: Vec<u32> = (0..64).map(|i| i ^ 5).collect();

@@ -11,7 +11,7 @@ pub(crate) enum Skew {
     /// All pending events are later than all executed events.
     Level = 0,
     /// Some LPs are ahead of pending events, within an epoch.
-    Cell = 1,
+    Epoch = 1,
     /// Some LPs are further ahead: their bounds depended on events that others were going to send.
     Further = 2,
 }

@@ -14,6 +14,6 @@ pub(in crate::pdes) fn budget(lps: u32) -> u32 {
 }
 
 /// The length of an epoch: the lookahead, or one tick without a lookahead.
-pub(in crate::pdes) fn cell(lookahead: Ticks) -> Ticks {
+pub(in crate::pdes) fn epoch_length(lookahead: Ticks) -> Ticks {
     lookahead.max(Ticks::new(1))
 }

@@ -243,7 +243,7 @@ pub enum SimulationError {
         "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software adapter such as llvmpipe \
          will do)"
     )]
-    NoTwin {
+    NoReference {
         /// The model's name.
         model: String,
     },

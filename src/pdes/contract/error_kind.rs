@@ -40,7 +40,7 @@ impl SimulationError {
             | Self::GroupSize { .. }
             | Self::ResultTime { .. }
             | Self::NoOutput { .. }
-            | Self::NoTwin { .. }
+            | Self::NoReference { .. }
             | Self::NoColumn { .. }
             | Self::Classes { .. }
             | Self::NoSum { .. } => ErrorKind::Usage,

@@ -15,7 +15,7 @@ use super::control::{CONTROL_ROWS, COUNTS, FAILURE, MAIL_NEEDED, OUTBOX_NEEDED, 
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::dispatch::Part;
 use super::strategy::Strategy;
-use crate::pdes::contract::bounds::{budget, cell};
+use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::capacity::Capacity;
 use crate::pdes::contract::error::{Fault, SimulationError};
 use crate::pdes::contract::event::{Event, Payload};
@@ -32,7 +32,7 @@ shared! {
         pub(in crate::pdes) until: Ticks,
         pub(in crate::pdes) event_limit: u64,
         pub(in crate::pdes) pause: u64,
-        pub(in crate::pdes) cell: Ticks,
+        pub(in crate::pdes) epoch_length: Ticks,
         pub(in crate::pdes) reciprocal: u64,
         pub(in crate::pdes) epoch: Ticks,
         pub(in crate::pdes) first_lp: u32,
@@ -123,13 +123,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                  {SLOW_STATE} bytes (llvmpipe 25 s for 1,024). Move tables to `data`, or shrink the State"
             );
         }
-        let cell = cell(model.lookahead());
+        let epoch_length = epoch_length(model.lookahead());
         let run = Run {
             seed: replica.key(seed),
             lookahead: model.lookahead(),
-            cell,
-            reciprocal: u64::MAX / cell.get(),
-            epoch: epoch(cell, cut),
+            epoch_length,
+            reciprocal: u64::MAX / epoch_length.get(),
+            epoch: epoch(epoch_length, cut),
             first_lp,
             rows: cut.rows,
             groups: cut.groups(),
@@ -170,7 +170,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queue_capacity: cut.capacity.queue,
             queue_stride: cut.queue_stride,
             mail_capacity: cut.room,
-            epoch: epoch(self.run.cell, cut),
+            epoch: epoch(self.run.epoch_length, cut),
             ..self.run
         };
         Self::allot(gpu, cut, strategy, run, self.states.clone(), (self.params.clone(), self.data.clone()))
@@ -343,8 +343,8 @@ pub(in crate::pdes) fn needed(words: &[u32]) -> [u32; 3] {
 }
 
 /// The time span of half of a calendar's buckets.
-fn epoch(cell: Ticks, cut: Cut) -> Ticks {
-    Ticks::new(cell.get().saturating_mul(u64::from(cut.buckets / 2)))
+fn epoch(epoch_length: Ticks, cut: Cut) -> Ticks {
+    Ticks::new(epoch_length.get().saturating_mul(u64::from(cut.buckets / 2)))
 }
 
 const STORES: [&str; STORE_PARTS as usize] = [

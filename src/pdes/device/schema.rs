@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(expected_rows.to_string(), rows.to_string());
         assert_eq!(expected.totals(until.time, None).unwrap(), found.totals(until.time, None).unwrap());
         let refused = CpuSimulation::new(&untyped, 7).unwrap_err();
-        assert!(matches!(refused, SimulationError::NoTwin { .. }), "{refused}");
+        assert!(matches!(refused, SimulationError::NoReference { .. }), "{refused}");
         // Shorter parameters would be read beyond their end.
         let short = Untyped { params: typed.params_bytes()[4..].to_vec(), ..untyped.clone() };
         let refused = Simulation::new(&gpu, &short, options).unwrap_err();

@@ -28,7 +28,7 @@ pub(in crate::pdes) struct SyncRow {
     pub(in crate::pdes) serves_teams: bool,
     /// Whether teams of replicas in workgroup memory support it; if it is speculative, only with a
     /// lookahead.
-    pub(in crate::pdes) serves_near_teams: bool,
+    pub(in crate::pdes) serves_local_teams: bool,
 }
 
 /// The dispatches before a window executes.
@@ -81,7 +81,7 @@ impl Windows {
         needs_senders: false,
         serves_parts: true,
         serves_teams: true,
-        serves_near_teams: true,
+        serves_local_teams: true,
     });
     pub(in crate::pdes) const HORIZON: Self = Self(&SyncRow {
         sync: Sync::Horizon,
@@ -93,7 +93,7 @@ impl Windows {
         needs_senders: false,
         serves_parts: true,
         serves_teams: false,
-        serves_near_teams: true,
+        serves_local_teams: true,
     });
     pub(in crate::pdes) const NEIGHBOURS: Self = Self(&SyncRow {
         sync: Sync::Neighbours,
@@ -115,7 +115,7 @@ impl Windows {
         needs_senders: true,
         serves_parts: false,
         serves_teams: false,
-        serves_near_teams: false,
+        serves_local_teams: false,
     });
 
     /// The chosen windows; `None` for [`Sync::Auto`].

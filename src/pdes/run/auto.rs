@@ -297,14 +297,14 @@ mod tests {
         let millis = Duration::from_millis;
         let mut auto = Auto::new(strategies, 1, None, millis(300));
         let (mut present, mut events, begin) = (strategies[0], 0, Instant::now());
-        let (mut ran, mut stood) = (0, Duration::ZERO);
+        let (mut ran, mut waited) = (0, Duration::ZERO);
         let mut switches = Vec::new();
         while ran < 60_000 {
-            auto.record(present, at(events, ran), begin + millis(ran) + stood);
+            auto.record(present, at(events, ran), begin + millis(ran) + waited);
             if let Some(next) = auto.wanted() {
                 switches.push((next, ran));
                 present = next;
-                stood += change;
+                waited += change;
                 auto.changed(change);
             }
             ran += 1;
@@ -365,7 +365,7 @@ mod tests {
     /// PHOLD on an H200: LPs, events per LP, mean delay in windows, and whether the event horizon
     /// was more than 1.15 times as fast.
     #[test]
-    fn what_a_model_holds_tells_how_far_a_horizon_goes() {
+    fn pending_events_decide_between_queue_and_horizon() {
         for (lps, population, delay, expected) in [
             (1024, 4, 10_000, true),
             (1024, 128, 10_000, true),

@@ -19,7 +19,7 @@ use super::event_list::EventList;
 use crate::pdes::checkpoint::{
     CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
-use crate::pdes::contract::bounds::{budget, cell};
+use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
@@ -164,7 +164,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
         check_lps(model)?;
         if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
-            return Err(SimulationError::NoTwin { model: model.name().to_owned() });
+            return Err(SimulationError::NoReference { model: model.name().to_owned() });
         }
         let (seed, replica) = (run.1.key(run.0), run.1);
         let lps = model.lps();
@@ -222,7 +222,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.faultless()?;
             let now = self.pending.first().unwrap_or(Ticks::NEVER);
             if let Some(stop) = until.reached(now, self.events) {
-                self.course.ended(Some(stop), until, Skew::Cell);
+                self.course.ended(Some(stop), until, Skew::Epoch);
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             // (Reading the clock takes as long as a short window.)
@@ -232,7 +232,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 if reported.elapsed() >= SLICE {
                     let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                     if watch(&progress).is_break() {
-                        self.course.ended(Some(Stop::Watcher), until, Skew::Cell);
+                        self.course.ended(Some(Stop::Watcher), until, Skew::Epoch);
                         return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
                     }
                     reported = Instant::now();
@@ -258,8 +258,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// The end of the epoch that contains a time. An epoch is as long as the lookahead, or one tick
     /// without a lookahead, and a window lies within one.
     fn epoch_end(&self, time: Ticks) -> Ticks {
-        let cell = cell(self.model.lookahead());
-        Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
+        let epoch_length = epoch_length(self.model.lookahead());
+        Ticks::new(time.get() - time.get() % epoch_length.get()).saturating_add(epoch_length)
     }
 
     /// Executes all events before `until` in order. A textbook loop needs no windows. Here windows

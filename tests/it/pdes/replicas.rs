@@ -331,7 +331,7 @@ fn threads_whose_first_keys_are_near() {
 }
 
 #[test]
-fn near_teams_that_share_a_workgroup() {
+fn local_teams_that_share_a_workgroup() {
     let ways = [8, 32, 64].map(|size| mapped(Mapping::Team).group_size(size));
     for lps in [1, 3, 5, 16] {
         // Windows full and nearly empty; and times beyond 32 bits, at which the teams of a

@@ -78,8 +78,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             0 => Ticks::ZERO,
             _ if first == Ticks::NEVER => Ticks::ZERO,
             buckets => {
-                let cell = first.get() / self.run.cell.get();
-                Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.cell.get())
+                let epoch = first.get() / self.run.epoch_length.get();
+                Ticks::new((epoch - epoch % u64::from(buckets / 2)) * self.run.epoch_length.get())
             }
         };
         // Windows at one time are counted if there may be many; a calendar has few.

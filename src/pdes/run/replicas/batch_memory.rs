@@ -57,11 +57,11 @@ impl<M: Model> Driver<'_, M> {
 
     /// Teams with all pending events in workgroup memory, if they fit, with an invocation for each
     /// LP.
-    fn near(&self, jobs: usize) -> Option<BatchMapping> {
+    fn local_team(&self, jobs: usize) -> Option<BatchMapping> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
         let lists = lps.checked_next_power_of_two()?;
         // A chosen size is filled with teams.
-        let least = self.options.group_size.unwrap_or(if jobs > NEAR_APART { NEAR_GROUP } else { 1 });
+        let least = self.options.group_size.unwrap_or(if jobs > LOCAL_RUNS { LOCAL_GROUP } else { 1 });
         let group_size = lists.max(least);
         let mut teams = group_size / lists;
         // Rounded up, so that fewer kernels are compiled.
@@ -69,7 +69,7 @@ impl<M: Model> Driver<'_, M> {
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
         let fits = |teams: u32| {
             let bytes =
-                u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
+                u64::from(teams) * (u64::from(pool) * (event + 4) + LOCAL_OTHERS) + u64::from(group_size) * 8;
             bytes <= limits.max_compute_workgroup_storage_size.into()
         };
         while teams > 1 && !fits(teams) {
@@ -83,12 +83,12 @@ impl<M: Model> Driver<'_, M> {
         let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
         let horizon = match Windows::chosen(self.options.sync) {
             None => ahead,
-            Some(windows) if windows.serves_near_teams && (ahead || !windows.is_speculative()) => {
+            Some(windows) if windows.serves_local_teams && (ahead || !windows.is_speculative()) => {
                 windows.is_speculative()
             }
             Some(_) => return None,
         };
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(BatchMapping::Near {
+        (fits && !chosen && pool / lps <= LOCAL_EVENTS).then_some(BatchMapping::LocalTeam {
             group_size,
             pool,
             teams,
@@ -101,7 +101,7 @@ impl<M: Model> Driver<'_, M> {
         let group_size = self.options.group_size.or_else(|| is_software.then_some(8));
         let rounds = self.prepared.models.iter().any(|model| model.lookahead() == Ticks::ZERO);
         // A CPU has no faster workgroup memory.
-        BatchMapping::Thread { group_size, near: !is_software, rounds }
+        BatchMapping::Thread { group_size, local_keys: !is_software, rounds }
     }
 
     /// The tuner that chooses the shape of slices.
@@ -112,11 +112,11 @@ impl<M: Model> Driver<'_, M> {
             BatchMapping::Thread { group_size: None, .. } => {
                 SliceTuner::found(crowd.shapes(), usual(batch), found.threads, &pace)
             }
-            BatchMapping::Near { horizon: true, .. } if self.options.sync == Sync::Auto => {
+            BatchMapping::LocalTeam { horizon: true, .. } if self.options.sync == Sync::Auto => {
                 SliceTuner::found(crowd.shapes(), 0, found.teams, &pace)
             }
-            BatchMapping::Near { horizon: true, .. } => SliceTuner::fixed(crowd.shapes(), 1, &pace),
-            BatchMapping::Team { .. } | BatchMapping::Near { .. } | BatchMapping::Thread { .. } => {
+            BatchMapping::LocalTeam { horizon: true, .. } => SliceTuner::fixed(crowd.shapes(), 1, &pace),
+            BatchMapping::Team { .. } | BatchMapping::LocalTeam { .. } | BatchMapping::Thread { .. } => {
                 SliceTuner::fixed(crowd.shapes(), 0, &pace)
             }
         }
@@ -128,9 +128,9 @@ impl<M: Model> Driver<'_, M> {
         jobs: usize,
     ) -> Result<BatchMemory<M::State, M::Payload>, SimulationError> {
         let (gpu, begin) = (self.gpu, Instant::now());
-        let crowd = match (mapping, self.near(jobs)) {
+        let crowd = match (mapping, self.local_team(jobs)) {
             (Mapping::Thread, _) => self.thread(),
-            (_, Some(near)) => near,
+            (_, Some(local)) => local,
             (_, None) => self.team()?,
         };
         let recipes =
@@ -182,7 +182,7 @@ pub(super) fn slice_kernel(gpu: &Gpu, crowd: BatchMapping, recipe: &Recipe) -> R
         // SAFETY: the loops of `team_local.wgsl`, `team_local_horizon.wgsl` and of all they link
         // count up to a bound or follow a list of slots. Models cannot write lists, and a slot is
         // in at most one list, once: it leaves a list before it enters another.
-        BatchMapping::Near { .. } => unsafe { recipe.ending(gpu) },
+        BatchMapping::LocalTeam { .. } => unsafe { recipe.ending(gpu) },
         // Threads read beyond their own slots (`keys_sink` in `pdes/replicas/thread_queue.wgsl`).
         BatchMapping::Team { .. } | BatchMapping::Thread { .. } => recipe.kernel(gpu),
     }
@@ -193,28 +193,28 @@ pub(super) fn slice_kernel(gpu: &Gpu, crowd: BatchMapping, recipe: &Recipe) -> R
 /// takes more, slices get shorter by a factor.
 fn most_steps(gpu: &Gpu, crowd: BatchMapping, shorter: u32) -> u32 {
     let most = match (gpu.is_software(), crowd) {
-        (true, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 128,
+        (true, BatchMapping::Team { .. } | BatchMapping::LocalTeam { .. }) => 128,
         (true, BatchMapping::Thread { .. }) => 1024,
         // A bound on the time of a slice: in a window an LP may execute a whole budget of events.
-        (false, BatchMapping::Team { .. } | BatchMapping::Near { .. }) => 8192,
+        (false, BatchMapping::Team { .. } | BatchMapping::LocalTeam { .. }) => 8192,
         (false, BatchMapping::Thread { .. }) => 1 << 24,
     };
     (most / shorter).max(1)
 }
 
 /// The minimum number of invocations of a workgroup shared by teams in workgroup memory. (A guess.)
-const NEAR_GROUP: u32 = 32;
+const LOCAL_GROUP: u32 = 32;
 
 /// The number of runs above which such teams of few LPs share a workgroup: about enough to keep a
 /// device busy. (A guess.)
-const NEAR_APART: usize = 2048;
+const LOCAL_RUNS: usize = 2048;
 
 /// The maximum of other workgroup memory of such a team: nine variables of 16 bytes each in
 /// WebGPU's count.
-const NEAR_OTHERS: u64 = 9 * 16;
+const LOCAL_OTHERS: u64 = 9 * 16;
 
 /// The maximum number of events per LP for such teams, because they are in a list. (A guess.)
-const NEAR_EVENTS: u32 = 32;
+const LOCAL_EVENTS: u32 = 32;
 
 /// The maximum size of a batch in bytes.
 const MEMORY: u64 = 4 << 30;

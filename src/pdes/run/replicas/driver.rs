@@ -52,7 +52,7 @@ impl<M: Model> Driver<'_, M> {
             Mapping::Grid => {
                 let mut runs = self.grid(jobs, self.options.sync, watch).await?;
                 if !counted {
-                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                    self.report_faults(mapping, jobs, &mut runs).await?;
                 }
                 Ok((runs, mapping))
             }
@@ -62,7 +62,7 @@ impl<M: Model> Driver<'_, M> {
             chosen => {
                 let (mut runs, mapping) = self.crowds(chosen, jobs, watch).await?;
                 if !counted {
-                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                    self.report_faults(mapping, jobs, &mut runs).await?;
                 }
                 Ok((runs, mapping))
             }
@@ -72,7 +72,7 @@ impl<M: Model> Driver<'_, M> {
     /// Repeats the runs that violated a rule, with the windows of the sequential engine. Of all
     /// violations in a window, the fault at the first LP is reported, whichever one a mapping finds
     /// first.
-    async fn tell_faults(
+    async fn report_faults(
         &mut self,
         mapping: Mapping,
         jobs: &[Job],
@@ -324,8 +324,10 @@ impl<M: Model> Driver<'_, M> {
         // not which mapping is used.)
         let threads = f64::from(flight.replicas) * THREAD_RATE;
         let least = match batch_memory.crowd {
-            BatchMapping::Near { .. } | BatchMapping::Team { .. } if rate > CLEAR * threads => return false,
-            BatchMapping::Near { .. } | BatchMapping::Team { .. } if rate < threads / CLEAR => 0.0,
+            BatchMapping::LocalTeam { .. } | BatchMapping::Team { .. } if rate > CLEAR * threads => {
+                return false;
+            }
+            BatchMapping::LocalTeam { .. } | BatchMapping::Team { .. } if rate < threads / CLEAR => 0.0,
             _ => UNSURE,
         };
         let cost = TRIAL + self.fastest.cost.max(COMPILATION);
@@ -517,7 +519,7 @@ const CLOSE: f64 = 1.5;
 fn takes_room(needed: &mut BatchNeeds, fault: Fault, crowd: BatchMapping) -> bool {
     let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
     match (fault.kind, crowd) {
-        (FaultKind::QueueFull, BatchMapping::Near { .. } | BatchMapping::Thread { .. }) => {
+        (FaultKind::QueueFull, BatchMapping::LocalTeam { .. } | BatchMapping::Thread { .. }) => {
             larger(&mut needed.events)
         }
         (FaultKind::QueueFull, BatchMapping::Team { .. }) => larger(&mut needed.capacity.queue),

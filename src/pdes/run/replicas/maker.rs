@@ -41,7 +41,7 @@ impl TrialOutcomes {
     pub(super) fn known(&mut self, crowd: BatchMapping) -> &mut Option<TrialResult> {
         match crowd {
             BatchMapping::Thread { .. } => &mut self.threads,
-            BatchMapping::Team { .. } | BatchMapping::Near { .. } => &mut self.teams,
+            BatchMapping::Team { .. } | BatchMapping::LocalTeam { .. } => &mut self.teams,
         }
     }
 }

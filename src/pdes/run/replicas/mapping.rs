@@ -69,11 +69,11 @@ pub(super) enum BatchMapping {
     Team { group_size: u32, queue: QueueDesign },
     /// Teams with all pending events of a run in workgroup memory: room for `pool` events,
     /// `teams` teams per workgroup, and whether windows may reach the event horizon.
-    Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
+    LocalTeam { group_size: u32, pool: u32, teams: u32, horizon: bool },
     /// Threads: the number of runs per workgroup, or `None` to find it; whether the first keys of a
     /// run are in workgroup memory if they fit; and whether some runs have no lookahead, so that
     /// their windows are rounds at one time.
-    Thread { group_size: Option<u32>, near: bool, rounds: bool },
+    Thread { group_size: Option<u32>, local_keys: bool, rounds: bool },
 }
 
 impl BatchMapping {
@@ -81,7 +81,7 @@ impl BatchMapping {
     /// parameter, which needs no new kernel.)
     fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
-            Self::Near { pool, teams, .. } => {
+            Self::LocalTeam { pool, teams, .. } => {
                 vec![("POOL", pool), ("LISTS", group_size / teams), ("TEAMS", teams)]
             }
             Self::Team { .. } | Self::Thread { .. } => vec![],
@@ -95,7 +95,7 @@ impl BatchMapping {
         let shape = |runs, group_size| SliceShape { runs, group_size, horizon: false };
         match self {
             Self::Team { group_size, .. } => vec![shape(1, group_size)],
-            Self::Near { group_size, teams, horizon, .. } => {
+            Self::LocalTeam { group_size, teams, horizon, .. } => {
                 let shapes = [false, true].map(|horizon| SliceShape { horizon, ..shape(teams, group_size) });
                 shapes[..1 + usize::from(horizon)].to_vec()
             }
@@ -156,7 +156,7 @@ impl Recipes {
             if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/replicas/params_of_replica.wgsl" };
         let queue = match crowd {
             BatchMapping::Team { queue, .. } => Some(queue),
-            BatchMapping::Near { .. } | BatchMapping::Thread { .. } => None,
+            BatchMapping::LocalTeam { .. } | BatchMapping::Thread { .. } => None,
         };
         let with = |entry, files: &[&'static str], size: u32, name: &str| {
             let mut sources: Vec<_> =
@@ -191,7 +191,7 @@ impl Recipes {
                     MAILBOXES,
                 ],
             ),
-            BatchMapping::Near { .. } => (
+            BatchMapping::LocalTeam { .. } => (
                 "pdes/replicas/team_local_start.wgsl",
                 ("settle_local", &["pdes/replicas/team_local_start.wgsl"][..]),
                 &[],
@@ -213,17 +213,17 @@ impl Recipes {
         };
         let entry = |shape: SliceShape| match crowd {
             BatchMapping::Team { .. } => "team",
-            BatchMapping::Near { .. } if shape.horizon => "local_horizon",
-            BatchMapping::Near { .. } => "near",
+            BatchMapping::LocalTeam { .. } if shape.horizon => "local_horizon",
+            BatchMapping::LocalTeam { .. } => "local_windows",
             BatchMapping::Thread { .. } => "thread",
         };
         let of_way = |shape: SliceShape| match crowd {
-            BatchMapping::Thread { near, .. } if near && keys_fit(shape.group_size) => {
-                &["pdes/replicas/thread_keys_near.wgsl"][..]
+            BatchMapping::Thread { local_keys, .. } if local_keys && keys_fit(shape.group_size) => {
+                &["pdes/replicas/thread_keys_local.wgsl"][..]
             }
             BatchMapping::Thread { .. } => &["pdes/replicas/thread_keys.wgsl"],
-            BatchMapping::Near { .. } if shape.horizon => &["pdes/replicas/team_local_horizon.wgsl"],
-            BatchMapping::Near { .. } => &["pdes/replicas/team_local.wgsl"],
+            BatchMapping::LocalTeam { .. } if shape.horizon => &["pdes/replicas/team_local_horizon.wgsl"],
+            BatchMapping::LocalTeam { .. } => &["pdes/replicas/team_local.wgsl"],
             BatchMapping::Team { .. } => &[],
         };
         let output = (size_of::<M::Output>() > 0)
@@ -251,11 +251,11 @@ impl Recipes {
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         BatchMapping::Team { group_size: 64, queue: QueueDesign::Heap },
-        BatchMapping::Near { group_size: 64, pool: 256, teams: 1, horizon: true },
-        BatchMapping::Near { group_size: 32, pool: 64, teams: 4, horizon: true },
+        BatchMapping::LocalTeam { group_size: 64, pool: 256, teams: 1, horizon: true },
+        BatchMapping::LocalTeam { group_size: 32, pool: 64, teams: 4, horizon: true },
     ];
-    let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, near)| {
-        [false, true].map(|rounds| BatchMapping::Thread { group_size, near, rounds })
+    let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, local_keys)| {
+        [false, true].map(|rounds| BatchMapping::Thread { group_size, local_keys, rounds })
     });
     let all = crowds.into_iter().chain(threads).flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
     all.flat_map(|(crowd, int64)| {
@@ -267,13 +267,13 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
 }
 
 shared! {
-    "pdes/replicas/thread_keys_near.wgsl":
-    const KEYS_NEAR: u32;
+    "pdes/replicas/thread_keys_local.wgsl":
+    const KEYS_LOCAL: u32;
 }
 
 /// Whether the keys of this many runs fit the workgroup memory that WebGPU guarantees.
 fn keys_fit(group_size: u32) -> bool {
-    16 * KEYS_NEAR * group_size <= 16 << 10
+    16 * KEYS_LOCAL * group_size <= 16 << 10
 }
 
 /// The workgroup size of kernels that serve a replica between slices.

@@ -7,7 +7,7 @@ use crate::gpu::{Buffer, Gpu, GpuError, STAGING_BYTES};
 use crate::time::Ticks;
 
 use super::mapping::BatchMapping;
-use crate::pdes::contract::bounds::cell;
+use crate::pdes::contract::bounds::epoch_length;
 use crate::pdes::contract::capacity::Capacity;
 use crate::pdes::contract::error::{Fault, SimulationError};
 use crate::pdes::device::control::{COUNTS, DIGEST_CUT};
@@ -55,7 +55,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: BatchMapping, room: BatchNeeds) 
             event * queue.slots(model.lps(), room.capacity.queue),
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
-        BatchMapping::Near { group_size, pool, teams, .. } => {
+        BatchMapping::LocalTeam { group_size, pool, teams, .. } => {
             // Rounded up to whole events. While a run starts, there is a word for each LP.
             let links = 4 * u64::from(pool + group_size / teams);
             (lps, event * u64::from(pool), links.next_multiple_of(event))
@@ -131,7 +131,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (lps, rows) = (model.lps(), model.lps() * replicas);
         let queue = match self.crowd {
             BatchMapping::Team { .. } => self.room.capacity.queue,
-            BatchMapping::Near { pool, .. } => pool,
+            BatchMapping::LocalTeam { pool, .. } => pool,
             BatchMapping::Thread { .. } => self.room.events,
         };
         Run {
@@ -145,7 +145,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 BatchMapping::Team { queue: design, .. } => {
                     u32::try_from(design.stride(queue)).unwrap_or(u32::MAX)
                 }
-                BatchMapping::Near { group_size, teams, .. } => group_size / teams,
+                BatchMapping::LocalTeam { group_size, teams, .. } => group_size / teams,
                 BatchMapping::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,
@@ -161,7 +161,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     fn failures(&self, rows: u32) -> u32 {
         let counts = match self.crowd {
             BatchMapping::Team { .. } => 3 * rows,
-            BatchMapping::Near { .. } | BatchMapping::Thread { .. } => 0,
+            BatchMapping::LocalTeam { .. } | BatchMapping::Thread { .. } => 0,
         };
         #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         let first = COUNTS as u32;
@@ -194,14 +194,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.words.write(gpu, run.failures.into(), &words.collect::<Vec<_>>())?;
         let rows = jobs.iter().flat_map(|job| {
             let lookahead = points[job.point as usize].lookahead();
-            let cell = cell(lookahead);
+            let epoch_length = epoch_length(lookahead);
             let pair = |a: Ticks, b: Ticks| {
                 let ([a, b], [c, d]) = (a.to_words(), b.to_words());
                 [a, b, c, d]
             };
             [
                 pair(Ticks::new(job.replica.key(seed)), lookahead),
-                pair(cell, Ticks::new(u64::MAX / cell.get())),
+                pair(epoch_length, Ticks::new(u64::MAX / epoch_length.get())),
                 [job.replica.number, job.point, 0, 0],
                 [0; 4],
                 [0; 4],

@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn short_slices_first_ones_and_those_in_which_runs_end_tell_nothing() {
+    fn short_slices_first_ones_and_those_in_which_runs_end_are_not_measured() {
         let mut tuner = found(10, None);
         let next = |tuner: &mut SliceTuner, took, whole| {
             tuner.record(tuner.next(), tuner.steps(), took, 1000, whole)
