@@ -66,7 +66,7 @@ pub struct Options {
     /// Threads of this rank; by default as many as rayon has. It changes only the speed.
     pub threads: Option<usize>,
     /// The assignment of entities to ranks.
-    pub spread: EntityPlacement,
+    pub placement: EntityPlacement,
     /// The handlers that events may call.
     pub handlers: Handlers,
 }
@@ -90,10 +90,10 @@ impl Options {
         Self { threads: threads.into(), ..self }
     }
 
-    /// Sets [`Options::spread`].
+    /// Sets [`Options::placement`].
     #[must_use]
-    pub fn spread(self, spread: EntityPlacement) -> Self {
-        Self { spread, ..self }
+    pub fn placement(self, placement: EntityPlacement) -> Self {
+        Self { placement, ..self }
     }
 
     /// Sets [`Options::handlers`].

@@ -187,7 +187,7 @@ impl<E: Entity> Simulation<E> {
         // Entities with close names often have similar work, so they are assigned round-robin.
         let mut turn = 0;
         for name in 0..entities {
-            let on = options.spread.rank(name, entities, ranks)?;
+            let on = options.placement.rank(name, entities, ranks)?;
             let mut address = Address { rank: on, part: 0, slot: 0 };
             if on == rank {
                 address.part = narrow(turn % count);
@@ -263,7 +263,7 @@ impl<E: Entity> Simulation<E> {
             };
             if let Some(stop) = stop {
                 let events = self.sum(self.events)?;
-                self.course.ended(Some(stop), Until::time(until), Skew::Cell);
+                self.course.ended(Some(stop), Until::time(until), Skew::Epoch);
                 return Ok(Progress { now, events, windows: self.windows, stop: Some(stop) });
             }
             self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);

@@ -76,7 +76,7 @@ pub struct Args {
     threads: u16,
     /// Place LPs on ranks in this pattern. Changes the speed only
     #[arg(long, value_enum, default_value_t = RankPlacement::Block)]
-    spread: RankPlacement,
+    placement: RankPlacement,
     /// Let the first rank save the run to this file when it ends, also after Ctrl-C
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -258,12 +258,12 @@ type RankTransport = Option<Box<dyn Transport>>;
 
 /// Runs one rank of the host engine.
 fn on_host(run: &Run<'_>, transport: RankTransport) -> Result<RankReport, HybridError> {
-    let spread = match run.args.spread {
+    let placement = match run.args.placement {
         RankPlacement::Block => hybrid::EntityPlacement::Block,
         RankPlacement::Hash => hybrid::EntityPlacement::Hash,
     };
     let options =
-        hybrid::Options::default().seed(run.seed).threads(usize::from(run.args.threads)).spread(spread);
+        hybrid::Options::default().seed(run.seed).threads(usize::from(run.args.threads)).placement(placement);
     let mut simulation = match run.saved {
         None => Lp::simulation(run.model, transport, options)?,
         Some(saved) => Lp::resume(run.model, transport, options, saved)?,

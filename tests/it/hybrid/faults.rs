@@ -296,7 +296,7 @@ fn what_cannot_be_is_refused() {
 
     let errors = in_process(2, |rank| {
         let spread = EntityPlacement::Map(std::sync::Arc::new(|name| name));
-        let options = Options::default().spread(spread);
+        let options = Options::default().placement(spread);
         Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
     });
     for error in errors {

@@ -77,7 +77,7 @@ where
         let what = format!("{}: {ranks} ranks of {threads} threads, {spread:?}", model.name());
         let make = |transport| {
             let options =
-                Options::default().seed(42).replica(replica).threads(threads).spread(spread.clone());
+                Options::default().seed(42).replica(replica).threads(threads).placement(spread.clone());
             Lp::simulation(model.clone(), transport, options)
         };
         assert_eq!(on_ranks(ranks, make, &ends), expected, "{what}");

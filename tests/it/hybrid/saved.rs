@@ -246,7 +246,7 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
 /// The options of a rank of the host engine.
 fn on_host(threads: usize, spread: &EntityPlacement) -> hybrid::Options {
     let Options { seed, replica, .. } = options();
-    hybrid::Options::default().seed(seed).replica(replica).threads(threads).spread(spread.clone())
+    hybrid::Options::default().seed(seed).replica(replica).threads(threads).placement(spread.clone())
 }
 
 /// Saves a model on the host engine with any ranks; any ranks and the sequential engine resume the
