@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use eventhorizon::facility::{Backend, Facility, Network, Study};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Facility, Network, Study};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
 use eventhorizon::matching;
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};

@@ -1,6 +1,7 @@
 //! Servers that serve, are down, blocked or idle.
 
-use eventhorizon::facility::{Backend, Distribution, Measure, Network, Report, Station, Study};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Distribution, Measure, Network, Report, Station, Study};
 
 use super::common::gpu;
 

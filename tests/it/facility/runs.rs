@@ -1,8 +1,9 @@
 //! Runs on both engines and in every mapping.
 
+use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Report, Route, Source,
-    Station, Study,
+    Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Report, Route, Source, Station,
+    Study,
 };
 use eventhorizon::pdes::{
     CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Model, Options, Simulation, Sync, Until,
@@ -190,7 +191,7 @@ pub(crate) fn chance(number: u64) -> Network {
         .station("counter", Station::new(law(3.0), [Link::to("packing").with(0.8), Link::to("out")]))
         .station("packing", full(Station::new(law(2.0), [Link::to("gate").with(0.75), Link::to("out")])))
         .station("gate", {
-            let gate = Station { capacity: Some(1 + stream.below(2)), ..full(Station::new(law(2.0), "out")) };
+            let gate = full(Station::new(law(2.0), "out")).with_capacity(1 + stream.below(2));
             if ahead { gate.with_capacity(9) } else { gate }
         });
     for (number, class) in classes.iter().enumerate() {
@@ -224,8 +225,8 @@ pub(crate) fn chance(number: u64) -> Network {
             .with_population(stream.below(4) + u32::from(number > 0));
         if stream.below(3) == 0 {
             let capacity = servers + stream.below(6);
-            station =
-                Station { population: station.population.min(capacity), ..station.with_capacity(capacity) };
+            station.population = station.population.min(capacity);
+            station = station.with_capacity(capacity);
         }
         if !matches!(discipline, Discipline::Random | Discipline::Sharing) && stream.below(2) == 0 {
             station = station.with_patience(law(4.0));
@@ -260,7 +261,7 @@ fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distributio
         .with_discipline(disciplines[stream.below(6) as usize])
         .with_servers(1 + stream.below(3));
     if stream.below(2) == 0 {
-        bench = Station { discipline: Discipline::Fifo, ..bench }.with_breakdowns(law(9.0), law(2.0));
+        bench = bench.with_discipline(Discipline::Fifo).with_breakdowns(law(9.0), law(2.0));
     }
     network
         .source("orders", Source::new(law(8.0), "parts").in_batches(1 + stream.below(2)))
