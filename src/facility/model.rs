@@ -327,7 +327,7 @@ impl Facility {
     }
 
     /// How many customers may wait at a station before a run ends.
-    pub fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         self.params.room
     }
 }

@@ -49,7 +49,7 @@ impl Moves {
     }
 
     /// Cost of a diagonal move, or of two straight ones if there are no diagonal moves.
-    pub fn diagonal(self) -> u32 {
+    pub(crate) fn diagonal(self) -> u32 {
         match self {
             Self::Four { straight } => straight.saturating_mul(2),
             Self::Eight { diagonal, .. } => diagonal,

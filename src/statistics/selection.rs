@@ -106,7 +106,7 @@ impl Selection {
     /// # Errors
     /// [`AnalysisError::Setting`] and [`AnalysisError::Level`].
     #[expect(clippy::cast_precision_loss, reason = "a number of systems")]
-    pub fn check(&self, systems: usize) -> Result<()> {
+    fn check(&self, systems: usize) -> Result<()> {
         check_level(self.level)?;
         let setting = |what, value: String, remedy| Err(AnalysisError::Setting { what, value, remedy });
         if systems < 2 {

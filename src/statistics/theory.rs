@@ -38,13 +38,8 @@ impl Mm1 {
         self.arrival_rate / self.service_rate
     }
 
-    /// Share of time in which the server idles, in the steady state; `None` for a load of 1 or
-    /// more, which has no steady state.
-    pub fn idle_share(&self) -> Option<f64> {
-        self.steady(1.0 - self.load())
-    }
-
-    /// Mean time that a client waits before its service, in the steady state.
+    /// Mean time that a client waits before its service, in the steady state; `None` for a load of 1
+    /// or more, which has no steady state.
     pub fn time_in_queue(&self) -> Option<f64> {
         self.steady(self.load() / (self.service_rate - self.arrival_rate))
     }
@@ -52,11 +47,6 @@ impl Mm1 {
     /// Mean time from a client's arrival to the end of its service, in the steady state.
     pub fn time_in_system(&self) -> Option<f64> {
         self.steady(1.0 / (self.service_rate - self.arrival_rate))
-    }
-
-    /// Mean number of clients in queue and service, in the steady state.
-    pub fn number_in_system(&self) -> Option<f64> {
-        self.steady(self.load() / (1.0 - self.load()))
     }
 
     fn steady(&self, value: f64) -> Option<f64> {
@@ -328,11 +318,6 @@ impl ErlangA {
     fn death_rate(&self, number: u32) -> f64 {
         let waiting = number.saturating_sub(self.servers);
         f64::from(number.min(self.servers)) * self.service_rate + f64::from(waiting) * self.abandonment_rate
-    }
-
-    /// Probability of each number of customers in line and service, without negligible ones.
-    pub fn probabilities(&self) -> &[f64] {
-        &self.probabilities
     }
 
     /// The expectation of a function of the number in line and service.

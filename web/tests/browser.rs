@@ -117,7 +117,7 @@ async fn a_network_has_the_fingerprint_of_the_cpu() {
     // --warm-up 50`.
     console_log!("network: {:016x}", found.fingerprint);
     assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
-    assert_eq!(found.results, expected.results);
+    assert_eq!(found.rows, expected.rows);
 }
 
 fn boxes(stream: &mut Stream, count: usize, side: u32) -> Vec<Region<u32, 2>> {

@@ -231,7 +231,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     }?;
     bar.finish_and_clear();
     if !args.only.is_empty() {
-        report.results.retain(|row| args.only.contains(&row.measure));
+        report.rows.retain(|row| args.only.contains(&row.measure));
     }
 
     // Outputs that can be written are written even if others fail.

@@ -321,8 +321,8 @@ fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
 
 /// The parts of a report that do not depend on the backend.
 pub(crate) fn reported(report: &Report) -> String {
-    let Report { results, customers, events, fingerprint, replications, stopped, .. } = report;
-    format!("{results:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
+    let Report { rows, customers, events, fingerprint, replications, stopped, .. } = report;
+    format!("{rows:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let report = facility.study(&study).run().unwrap();
     assert_eq!(report.stopped, Some(Decision::Reached));
     assert!(report.replications >= 30);
-    for row in report.results.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
+    for row in report.rows.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
         assert!(row.half_width.unwrap() <= 0.2 * row.mean.unwrap(), "{row:?}");
     }
     assert_eq!(
@@ -414,7 +414,7 @@ fn a_report_is_a_table_csv_and_json() {
     let mut csv = Vec::new();
     report.to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
-    assert_eq!(csv.lines().count(), report.results.len() + 1);
+    assert_eq!(csv.lines().count(), report.rows.len() + 1);
     assert_eq!(
         csv.lines().next(),
         Some("node,class,measure,mean,half_width,theory,observations,lower,upper,resolution")

@@ -86,7 +86,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
             let times: Vec<f64> =
                 visits.iter().filter(ended).map(|visit| visit.left.unwrap() - visit.arrived).collect();
             let row = |measure| {
-                let mut rows = report.results.iter();
+                let mut rows = report.rows.iter();
                 rows.find(|row| row.node == node && row.measure == measure).and_then(|row| row.mean)
             };
             let Some(throughput) = row(Measure::Throughput).filter(|_| !times.is_empty()) else { continue };
