@@ -1,5 +1,5 @@
 //! Constants and structs that Rust shares with WGSL files. The compiler reads the constants from
-//! the file and rejects structs that differ.
+//! the file and rejects structs that differ. Also the builder methods that all options share.
 
 /// Declares constants or structs of a file in `shaders/`.
 ///
@@ -27,6 +27,20 @@ macro_rules! shared {
             &[$((stringify!($field), std::mem::offset_of!($name, $field), size_of::<$ty>())),+],
         );
     )+};
+}
+
+/// Builder methods of options: each sets the field of its name, from what converts into its type.
+macro_rules! builder {
+    ($options:ident: $($(#[$meta:meta])* $field:ident: $ty:ty),+ $(,)?) => {
+        impl $options {$(
+            #[doc = concat!("Sets [`", stringify!($options), "::", stringify!($field), "`].")]
+            $(#[$meta])*
+            #[must_use]
+            pub fn $field(self, $field: $ty) -> Self {
+                Self { $field: $field.into(), ..self }
+            }
+        )+}
+    };
 }
 
 /// The value of a constant: numbers and constants of the same file, combined with `<<`, `*` and `/`

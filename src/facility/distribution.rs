@@ -408,6 +408,7 @@ impl Coder {
 
 impl Distribution {
     /// One distribution of each kind.
+    #[doc(hidden)]
     pub fn examples() -> impl Iterator<Item = Self> {
         KINDS.iter().map(|kind| kind.example)
     }

@@ -78,10 +78,10 @@ pub struct FelNetwork {
 
 impl FelNetwork {
     /// Most facilities that send to one facility: one invocation reads all of them.
-    pub const MOST_SOURCES: usize = 64;
+    const MOST_SOURCES: usize = 64;
 
     /// The longest mean service time, in ticks: a service must fit a word.
-    pub const MOST_MEAN: Ticks = Ticks::new(1 << 27);
+    const MOST_MEAN: Ticks = Ticks::new(1 << 27);
 
     /// Takes for each facility its mean service time, its targets, and its initial tokens. A
     /// service lasts one tick more than an exponential time with that mean, rounded down. A target

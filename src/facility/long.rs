@@ -187,7 +187,7 @@ impl Facility {
         facility.verify(last, 0, until)?;
         facility.deadlock(last, study.seed, 0, until)?;
         let known = theory::known(&facility);
-        let (mut results, mut warnings) = (Vec::new(), self.rounding_until(study.until));
+        let (mut rows, mut warnings) = (Vec::new(), self.rounding_until(study.until));
         for mut column in facility.columns() {
             for part in 0..batches {
                 let [from, to] = [part, part + 1];
@@ -213,7 +213,7 @@ impl Facility {
                 ));
             }
             summary.observations = observed as u64;
-            results.push(facility.row(&column, &summary, facility.theory(&column, &known)));
+            rows.push(facility.row(&column, &summary, facility.theory(&column, &known)));
         }
         let (engine, adapter) = match place.gpu() {
             None => ("cpu", "processor, one core".to_owned()),
@@ -237,7 +237,7 @@ impl Facility {
             stopped: None,
             warnings,
             unsaved: written.err().map(|error| error.to_string()),
-            results,
+            rows,
             lengths: Vec::new(),
         })
     }

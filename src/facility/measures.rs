@@ -15,7 +15,7 @@ use super::theory;
 use super::{Discipline, Facility};
 
 /// The reported quantiles of a histogram, in percent.
-pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
+pub(super) const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 
 /// A measure of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -168,22 +168,20 @@ pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
-pub use measures::{Measure, QUANTILES};
-pub use model::{
-    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, TimeSums,
-};
+pub use measures::Measure;
+use measures::QUANTILES;
+pub use model::Facility;
+use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use plan::Study;
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
-pub use run::{LongRun, StudyRun};
+pub use run::{LongRun, StudyRun, TraceRun};
 pub use saved::{SavedStudy, StudyAutosave};
 pub use timeline::{Timeline, Times};
 pub use trace::{Follow, Outcome, Visit, write_visits};
-
-pub use crate::Backend;
 
 /// Most tasks that a fork divides a customer into.
 pub const MAX_FORK_TASKS: usize = 64;

@@ -21,7 +21,7 @@ use crate::time::{Resolution, Ticks};
 use super::nodes::{Kind, Node};
 use super::{MAX_CLASSES, Network};
 
-pub use level::{Level, TimeSums};
+pub(super) use level::{Level, TimeSums};
 pub(super) use records::{
     BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,
 };
@@ -35,7 +35,7 @@ pub(super) const MOST_ROOM: u32 = 1 << 16;
 shared! {
     "facility/network/records.wgsl":
     /// Numbers of customers whose time is recorded; the last stands for all larger ones.
-    pub const LENGTHS: usize;
+    pub(super) const LENGTHS: usize;
     const INTERRUPTED: u32;
 }
 
@@ -226,7 +226,7 @@ shared! {
 
 impl ClassOutput {
     /// Customers served; at a source, customers sent into the network.
-    pub fn served(&self) -> u64 {
+    pub(super) fn served(&self) -> u64 {
         self.sojourn.count()
     }
 }
@@ -279,9 +279,8 @@ impl Facility {
         self.laid_out(details)
     }
 
-    /// The same with details for distributions: histograms of times with 16 bins for each power of
-    /// two, for quantiles, and the time with each number of customers. They take 3.7 KB of memory
-    /// for each class at each node.
+    /// The same with details for distributions ([`Study::details`](super::Study::details)).
+    #[doc(hidden)]
     #[must_use]
     pub fn with_details(self) -> Self {
         self.laid_out(true)
@@ -309,6 +308,7 @@ impl Facility {
     }
 
     /// The same with statistics that begin at `warm_up`.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
         self.params.warm_up = warm_up;
@@ -319,6 +319,7 @@ impl Facility {
     /// [`FaultKind::MemoryFull`](crate::pdes::FaultKind::MemoryFull); the room does not change
     /// results. The default is 128, or fewer if there can be no more; [`Facility::study`] increases
     /// it as needed.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_room(mut self, room: u32) -> Self {
         self.params.room = room.min(MOST_ROOM);
@@ -326,7 +327,7 @@ impl Facility {
     }
 
     /// How many customers may wait at a station before a run ends.
-    pub fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         self.params.room
     }
 }

@@ -113,6 +113,7 @@ fn one() -> u32 {
 /// A node where customers enter the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Source {
     /// The time between two arrivals, and before the first.
     pub interarrival: Distribution,
@@ -181,6 +182,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Servers with a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Station {
     /// How many customers are served at once.
     #[serde(default = "one")]
@@ -233,6 +235,7 @@ pub struct Station {
 /// A node where customers spend a time without waiting: a station with a server for each customer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Delay {
     /// The time of all classes except those in `time_of`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,6 +271,7 @@ pub struct Router {
 /// not overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Fork {
     /// One link for each task, at most [`MAX_FORK_TASKS`](super::MAX_FORK_TASKS) of a customer,
     /// without probabilities. Links that name a class replace, for this class, those that name

@@ -1,7 +1,5 @@
 //! The plan of a study.
 
-#[cfg(doc)]
-use super::Facility;
 use super::model::MOST_ROOM;
 use crate::statistics::Stopping;
 
@@ -33,7 +31,7 @@ pub struct Study {
     /// The most that may wait at a station, at most 65,536.
     pub room: u32,
     /// Whether to report distributions: quantiles of waits and sojourns, and the time with each
-    /// number of customers ([`Facility::with_details`]).
+    /// number of customers. They take 3.7 KB of memory for each class at each node.
     pub details: bool,
 }
 
@@ -52,51 +50,16 @@ impl Study {
             details: false,
         }
     }
-    /// Sets [`Study::seed`].
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
+}
 
-    /// Sets [`Study::replications`].
-    #[must_use]
-    pub fn replications(self, replications: u32) -> Self {
-        Self { replications, ..self }
-    }
-
-    /// Sets [`Study::until`].
-    #[must_use]
-    pub fn until(self, until: f64) -> Self {
-        Self { until, ..self }
-    }
-
-    /// Sets [`Study::warm_up`].
-    #[must_use]
-    pub fn warm_up(self, warm_up: f64) -> Self {
-        Self { warm_up, ..self }
-    }
-
-    /// Sets [`Study::level`].
-    #[must_use]
-    pub fn level(self, level: f64) -> Self {
-        Self { level, ..self }
-    }
-
-    /// Sets [`Study::stopping`].
-    #[must_use]
-    pub fn stopping(self, stopping: impl Into<Option<Stopping>>) -> Self {
-        Self { stopping: stopping.into(), ..self }
-    }
-
-    /// Sets [`Study::room`].
-    #[must_use]
-    pub fn room(self, room: u32) -> Self {
-        Self { room, ..self }
-    }
-
-    /// Sets [`Study::details`].
-    #[must_use]
-    pub fn details(self, details: bool) -> Self {
-        Self { details, ..self }
-    }
+builder! {
+    Study:
+    seed: u64,
+    replications: u32,
+    until: f64,
+    warm_up: f64,
+    level: f64,
+    stopping: impl Into<Option<Stopping>>,
+    room: u32,
+    details: bool,
 }

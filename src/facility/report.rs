@@ -113,8 +113,9 @@ pub struct Report {
     /// Why the study could not be saved at its end, if that was requested.
     #[serde(skip)]
     pub unsaved: Option<String>,
-    /// Every measure.
-    pub results: Vec<Row>,
+    /// Every measure; `results` in serialised form.
+    #[serde(rename = "results")]
+    pub rows: Vec<Row>,
     /// The distribution of the number of customers at each station, as shares of time, if details
     /// are on.
     pub lengths: Vec<Length>,
@@ -172,7 +173,7 @@ impl Report {
             "upper",
             "resolution",
         ])?;
-        for row in &self.results {
+        for row in &self.rows {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             writer.write_record([
                 &row.node,
@@ -191,17 +192,25 @@ impl Report {
         Ok(())
     }
 
+    /// The report as indented JSON.
+    ///
+    /// # Panics
+    /// Never: its keys are text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("text keys")
+    }
+
     /// The row of a measure of a class (or of all) at a node.
     pub fn row(&self, node: &str, class: Option<&str>, measure: Measure) -> Option<&Row> {
         let found = |row: &&Row| row.node == node && row.class.as_deref() == class && row.measure == measure;
-        self.results.iter().find(found)
+        self.rows.iter().find(found)
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widest = |of: fn(&Row) -> &str, least: usize| {
-            self.results.iter().map(|row| of(row).chars().count()).max().unwrap_or(0).max(least)
+            self.rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0).max(least)
         };
         let node = widest(|row| &row.node, 4);
         let class = widest(|row| row.class.as_deref().unwrap_or(ALL), 5);
@@ -218,14 +227,14 @@ impl fmt::Display for Report {
         )?;
         // A column of histogram resolutions if there are quantiles.
         let resolution =
-            if self.results.iter().any(|row| row.resolution.is_some()) { "  resolution" } else { "" };
+            if self.rows.iter().any(|row| row.resolution.is_some()) { "  resolution" } else { "" };
         writeln!(
             f,
             "{:node$}  {:class$}  {:17}  {:>12}  {:>19}  {:>12}{resolution}",
             "node", "class", "measure", "mean", "±", "theory"
         )?;
         let mut last = None;
-        for row in &self.results {
+        for row in &self.rows {
             let decimals = row.decimals();
             let number = |value: Option<f64>| {
                 value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))

@@ -32,6 +32,7 @@ pub enum Route {
 /// A route to another node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Link {
     /// The target.
     pub node: String,

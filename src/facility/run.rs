@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Facility, FacilityError, Report, Study, StudyAutosave};
+use super::{Facility, FacilityError, Follow, Report, Study, StudyAutosave, Visit};
 use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{EngineOptions, Progress};
@@ -59,6 +59,54 @@ pub struct LongRun<'r, W = fn(&Progress)> {
     pub(super) backend: Backend<'r>,
     pub(super) autosave: StudyAutosave<'r>,
     pub(super) watch: W,
+}
+
+/// A run that follows customers, which [`run`](Self::run) or [`run_async`](Self::run_async) starts:
+/// made by [`Facility::trace`].
+///
+/// ```
+/// use eventhorizon::facility::{Distribution, Follow, Network, Source, Station, Study};
+///
+/// let network = Network::new("D/D/1")
+///     .source("arrivals", Source::new(Distribution::Constant(2.0), "server"))
+///     .station("server", Station::new(Distribution::Constant(1.0), "out"))
+///     .sink("out");
+/// let visits = network.compile()?.trace(&Study::new(1, 10.0, 0.0), Follow::first(1)).run()?;
+/// assert_eq!((visits[0].node.as_str(), visits[0].arrived, visits[0].left), ("server", 2.0, Some(3.0)));
+/// # Ok::<(), eventhorizon::facility::FacilityError>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a run starts with `run` or `run_async`"]
+pub struct TraceRun<'r> {
+    pub(super) facility: &'r Facility,
+    pub(super) study: &'r Study,
+    pub(super) follow: Follow,
+    pub(super) backend: Backend<'r>,
+}
+
+impl<'r> TraceRun<'r> {
+    /// Where to run. Default: [`Backend::Cpu`].
+    pub fn backend(self, backend: Backend<'r>) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// Makes the run.
+    ///
+    /// # Errors
+    /// As [`StudyRun::run`]; [`FacilityError::Setting`] for no customers, or more than 65,535, and
+    /// for runs of 2^47 ticks or more.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(self) -> Result<Vec<Visit>, FacilityError> {
+        pollster::block_on(self.run_async())
+    }
+
+    /// [`TraceRun::run`] without blocking, except on the CPU.
+    ///
+    /// # Errors
+    /// As [`TraceRun::run`].
+    pub async fn run_async(self) -> Result<Vec<Visit>, FacilityError> {
+        self.facility.followed(self).await
+    }
 }
 
 impl<'r> StudyRun<'r> {

@@ -249,11 +249,11 @@ impl Facility {
             warnings.push(format!("{what} is not reported: its schedule has no servers after the warm-up"));
         }
         let known = theory::known(&facility);
-        let results = columns.iter().map(|column| {
+        let rows = columns.iter().map(|column| {
             Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))
         });
-        let mut results = results.collect::<Result<Vec<_>, FacilityError>>()?;
-        warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut results));
+        let mut rows = rows.collect::<Result<Vec<_>, FacilityError>>()?;
+        warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut rows));
         let (engine, adapter, mapping) = match &maker {
             Runner::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
             Runner::Gpu(gpu, _) => (
@@ -267,7 +267,7 @@ impl Facility {
             engine,
             mapping,
             adapter,
-            results,
+            rows,
             seconds: begun.elapsed().as_secs_f64(),
             customers: now.customers,
             events: now.events,

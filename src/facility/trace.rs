@@ -13,7 +13,8 @@ use super::long::Run;
 use super::model::{BALKED, BEGAN, LEFT, LOST, RENEGED};
 use super::nodes::Kind;
 use super::study::MORE;
-use super::{Backend, Facility, FacilityError, Study};
+use super::{Facility, FacilityError, Study, TraceRun};
+use crate::Backend;
 
 /// Most followed customers: their tags have 16 bits.
 const MOST: u32 = u16::MAX as u32;
@@ -97,36 +98,21 @@ pub fn write_visits(visits: &[Visit], file: impl io::Write) -> Result<(), Facili
 }
 
 impl Facility {
-    /// Follows some customers through the first replication of a study, from beginning to end.
-    /// Returns all their visits, by customer and in order of arrival; they are the same on every
-    /// backend.
+    /// Describes a run that follows some customers through the first replication of a study, from
+    /// beginning to end. Its result has all their visits, by customer and in order of arrival; they
+    /// are the same on every backend.
     ///
     /// Following customers does not change the results of the run, with one exception: among
     /// customers that entered the network at the same tick and differ only in their times of
     /// arrival at a node, those that are not followed are served first.
-    ///
-    /// # Errors
-    /// As [`Facility::study`]; [`FacilityError::Setting`] for no customers, or more than 65,535,
-    /// and for runs of 2^47 ticks or more.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn trace(
-        &self,
-        study: &Study,
-        follow: Follow,
-        place: Backend<'_>,
-    ) -> Result<Vec<Visit>, FacilityError> {
-        pollster::block_on(self.trace_async(study, follow, place))
+    pub fn trace<'r>(&'r self, study: &'r Study, follow: Follow) -> TraceRun<'r> {
+        TraceRun { facility: self, study, follow, backend: Backend::default() }
     }
 
-    /// [`Facility::trace`] without blocking, except for [`Backend::Cpu`].
-    ///
-    /// # Errors
-    /// As [`Facility::trace`].
-    pub async fn trace_async(
+    /// Makes the run.
+    pub(super) async fn followed(
         &self,
-        study: &Study,
-        follow: Follow,
-        place: Backend<'_>,
+        TraceRun { study, follow, backend: place, .. }: TraceRun<'_>,
     ) -> Result<Vec<Visit>, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         let setting = |what, value: String, remedy: &str| FacilityError::Setting {

@@ -71,34 +71,11 @@ pub struct Options {
     pub handlers: Handlers,
 }
 
-impl Options {
-    /// Sets [`Options::seed`].
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Sets [`Options::replica`].
-    #[must_use]
-    pub fn replica(self, replica: Replica) -> Self {
-        Self { replica, ..self }
-    }
-
-    /// Sets [`Options::threads`].
-    #[must_use]
-    pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
-        Self { threads: threads.into(), ..self }
-    }
-
-    /// Sets [`Options::placement`].
-    #[must_use]
-    pub fn placement(self, placement: EntityPlacement) -> Self {
-        Self { placement, ..self }
-    }
-
-    /// Sets [`Options::handlers`].
-    #[must_use]
-    pub fn handlers(self, handlers: Handlers) -> Self {
-        Self { handlers, ..self }
-    }
+builder! {
+    Options:
+    seed: u64,
+    replica: Replica,
+    threads: impl Into<Option<usize>>,
+    placement: EntityPlacement,
+    handlers: Handlers,
 }

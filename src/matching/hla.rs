@@ -191,6 +191,7 @@ impl<const D: usize> Service<D> {
 
     /// The number of regions for which each side of the matching has memory: a power of two that
     /// follows the maximum number of regions at a time, not the number of created regions.
+    #[doc(hidden)]
     pub fn device_rows(&self) -> u32 {
         self.device_rows
     }

@@ -34,7 +34,7 @@ impl Moves {
     pub const MANHATTAN: Self = Self::Four { straight: 1 };
 
     /// The number of directions: 4 or 8.
-    pub fn directions(self) -> u32 {
+    pub(crate) fn directions(self) -> u32 {
         match self {
             Self::Four { .. } => 4,
             Self::Eight { .. } => 8,
@@ -49,7 +49,7 @@ impl Moves {
     }
 
     /// Cost of a diagonal move, or of two straight ones if there are no diagonal moves.
-    pub fn diagonal(self) -> u32 {
+    pub(crate) fn diagonal(self) -> u32 {
         match self {
             Self::Four { straight } => straight.saturating_mul(2),
             Self::Eight { diagonal, .. } => diagonal,
@@ -282,7 +282,7 @@ impl Grid {
     }
 
     /// A lower bound of the cost of any path between two cells: the heuristic of A*.
-    pub fn heuristic(&self, from: UVec2, to: UVec2) -> u32 {
+    pub(crate) fn heuristic(&self, from: UVec2, to: UVec2) -> u32 {
         let apart = UVec2::new(from.x.abs_diff(to.x), from.y.abs_diff(to.y));
         let (far, near) = self.weights();
         far * apart.max_element() + near * apart.min_element()

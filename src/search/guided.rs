@@ -52,7 +52,7 @@ impl Guided {
     }
 
     /// The heuristic.
-    pub fn heuristic(&self) -> &dyn Heuristic {
+    pub(crate) fn heuristic(&self) -> &dyn Heuristic {
         &*self.heuristic
     }
 

@@ -53,55 +53,17 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// Sets [`Options::mapping`].
-    #[must_use]
-    pub fn mapping(self, mapping: Mapping) -> Self {
-        Self { mapping, ..self }
-    }
-
-    /// Sets [`Options::paths`].
-    #[must_use]
-    pub fn paths(self, paths: bool) -> Self {
-        Self { paths, ..self }
-    }
-
-    /// Sets [`Options::count`].
-    #[must_use]
-    pub fn count(self, count: bool) -> Self {
-        Self { count, ..self }
-    }
-
-    /// Sets [`Options::slots`].
-    #[must_use]
-    pub fn slots(self, slots: impl Into<Option<u32>>) -> Self {
-        Self { slots: slots.into(), ..self }
-    }
-
-    /// Sets [`Options::capacity`].
-    #[must_use]
-    pub fn capacity(self, capacity: impl Into<Option<u32>>) -> Self {
-        Self { capacity: capacity.into(), ..self }
-    }
-
-    /// Sets [`Options::group_size`].
-    #[must_use]
-    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
-        Self { group_size: group_size.into(), ..self }
-    }
-
-    /// Sets [`Options::band`].
-    #[must_use]
-    pub fn band(self, band: impl Into<Option<u32>>) -> Self {
-        Self { band: band.into(), ..self }
-    }
-
-    /// Sets [`Options::path_room`].
+builder! {
+    Options:
+    mapping: Mapping,
+    paths: bool,
+    count: bool,
+    slots: impl Into<Option<u32>>,
+    capacity: impl Into<Option<u32>>,
+    group_size: impl Into<Option<u32>>,
+    band: impl Into<Option<u32>>,
     #[doc(hidden)]
-    #[must_use]
-    pub fn path_room(self, path_room: u32) -> Self {
-        Self { path_room, ..self }
-    }
+    path_room: u32,
 }
 
 /// How [`Wavefronts`](super::Wavefronts) finds distances, which do not depend on it.
@@ -120,16 +82,8 @@ pub struct WavefrontOptions {
     pub rows: Option<u32>,
 }
 
-impl WavefrontOptions {
-    /// Sets [`WavefrontOptions::band`].
-    #[must_use]
-    pub fn band(self, band: impl Into<Option<u32>>) -> Self {
-        Self { band: band.into(), ..self }
-    }
-
-    /// Sets [`WavefrontOptions::rows`].
-    #[must_use]
-    pub fn rows(self, rows: impl Into<Option<u32>>) -> Self {
-        Self { rows: rows.into(), ..self }
-    }
+builder! {
+    WavefrontOptions:
+    band: impl Into<Option<u32>>,
+    rows: impl Into<Option<u32>>,
 }

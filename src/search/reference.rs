@@ -101,12 +101,6 @@ impl<'s, S: Space> AStar<'s, S> {
         self.cost_so_far(place).is_some()
     }
 
-    /// The arc on which the last search found that the heuristic of a graph is not consistent (the
-    /// goal twice, if the estimate there is not 0). That search ended there, without a path.
-    pub fn broken(&self) -> Option<(u32, u32)> {
-        self.broken
-    }
-
     /// Whether the outcome of the last search is valid. Returns the error of an
     /// [`Engine`](super::Engine) for it, as search number `search` of a list.
     ///

@@ -98,16 +98,6 @@ impl Histogram {
         Ok(())
     }
 
-    /// The lower edge of the inner bins.
-    pub fn low(&self) -> u64 {
-        self.low
-    }
-
-    /// The width of each inner bin.
-    pub fn width(&self) -> u64 {
-        self.width
-    }
-
     /// The bins' counts: below `low`, the inner ones, and above.
     pub fn counts(&self) -> &[u64] {
         &self.counts

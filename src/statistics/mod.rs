@@ -16,7 +16,6 @@
 //!      |
 //!   Stopping: precise enough, or how many more?     Selection: which point is the best?
 //!
-//!   Pooled: means of times, shares and deviations, from sums over all replications
 //!   batch_means, mser5: one long series instead of many replications
 //! ```
 //!
@@ -89,6 +88,7 @@ mod selection;
 mod sequential;
 mod series;
 mod stopping;
+mod student;
 mod summary;
 mod tally;
 pub mod theory;
@@ -102,15 +102,15 @@ pub(crate) use experiment::{check_room, fits_host};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
-pub(crate) use pooled::unskewed_interval;
-pub use pooled::{Estimator, Part, Pooled};
+pub(crate) use pooled::{Estimator, Part, Pooled, unskewed_interval};
 pub use report::{PointFailure, Report, Row};
 pub use selection::{Screening, Selected, Selection};
 pub(crate) use sequential::Round;
 pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Spent, Stopping};
-pub use summary::{Interval, Summary, check_level, compare, student_t};
+pub(crate) use student::student_t;
+pub use summary::{Interval, Summary, check_level, compare};
 pub use tally::Tally;
 pub use time_average::{PooledAverage, TimeAverage};
 

@@ -85,7 +85,7 @@ impl Values {
 
     /// Whether sums over the column are exact integer arithmetic: counts of 128 bits are summed in
     /// `f64`.
-    pub fn is_integer(&self) -> bool {
+    pub(crate) fn is_integer(&self) -> bool {
         matches!(self, Values::U32(_) | Values::I32(_) | Values::U64(_))
     }
 
@@ -465,7 +465,7 @@ impl Observations {
     }
 
     /// How the replications were drawn.
-    pub fn pairing(&self) -> Pairing {
+    pub(crate) fn pairing(&self) -> Pairing {
         self.pairing
     }
 

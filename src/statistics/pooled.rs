@@ -8,13 +8,13 @@
 
 use super::error::Result;
 use super::series::lag1;
-use super::summary::{Moments, check_level, compensated, neumaier, student_t};
+use super::student::student_t;
+use super::summary::{Moments, check_level, compensated, neumaier};
 use super::{Interval, Pairing, Summary};
 
 /// The kind of estimate from the pooled parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Estimator {
+pub(crate) enum Estimator {
     /// The average of one value per part.
     Mean,
     /// A sum over a count: a mean of times, a share.
@@ -37,23 +37,23 @@ impl Estimator {
 
 /// The contribution of a replication or a batch to an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Observations, or the denominator of a ratio; 0 if nothing was observed.
-    pub count: f64,
+    pub(crate) count: f64,
     /// Their sum, or the numerator.
-    pub sum: f64,
+    pub(crate) sum: f64,
     /// The sum of their squared distances from their own mean.
-    pub squares: f64,
+    pub(crate) squares: f64,
 }
 
 impl Part {
     /// A single value; NaN if it is missing.
-    pub fn value(value: f64) -> Self {
+    pub(crate) fn value(value: f64) -> Self {
         Self { count: f64::from(u8::from(!value.is_nan())), sum: value, squares: 0.0 }
     }
 
     /// A numerator and a denominator.
-    pub fn ratio(sum: f64, count: f64) -> Self {
+    pub(crate) fn ratio(sum: f64, count: f64) -> Self {
         Self { count, sum, squares: 0.0 }
     }
 
@@ -78,21 +78,8 @@ impl Part {
 }
 
 /// The parts of an experiment, from which one measure is estimated.
-///
-/// ```
-/// use eventhorizon::statistics::{Estimator, Part, Pooled};
-///
-/// // Four replications: the sum of their waits, and how many waited.
-/// let mut wait = Pooled::new(Estimator::Ratio);
-/// for (sum, count) in [(10.0, 2.0), (3.0, 1.0), (20.0, 5.0), (7.0, 2.0)] {
-///     wait.push(Part::ratio(sum, count));
-/// }
-/// let summary = wait.summary("wait", 0.95)?;
-/// assert_eq!(summary.mean, Some(4.0));
-/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pooled {
+pub(crate) struct Pooled {
     estimator: Estimator,
     /// By part, `Estimator::width` numbers each.
     numbers: Vec<f64>,
@@ -101,18 +88,18 @@ pub struct Pooled {
 
 impl Pooled {
     /// Without parts.
-    pub fn new(estimator: Estimator) -> Self {
+    pub(crate) fn new(estimator: Estimator) -> Self {
         Self { estimator, numbers: Vec::new(), unit: 1.0 }
     }
 
     /// The same, with sums in ticks and an estimate in units of `ticks` ticks.
     #[must_use]
-    pub fn in_units(self, ticks: f64) -> Self {
+    pub(crate) fn in_units(self, ticks: f64) -> Self {
         Self { unit: ticks, ..self }
     }
 
     /// Adds a part.
-    pub fn push(&mut self, part: Part) {
+    pub(crate) fn push(&mut self, part: Part) {
         let Part { count, sum, squares } = part;
         match self.estimator {
             Estimator::Mean => self.numbers.push(if count > 0.0 { sum / count } else { f64::NAN }),
@@ -122,17 +109,12 @@ impl Pooled {
     }
 
     /// The number of parts.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len() / self.estimator.width()
     }
 
-    /// Whether there are no parts.
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
-    }
-
     /// The kind of estimate.
-    pub fn estimator(&self) -> Estimator {
+    pub(crate) fn estimator(&self) -> Estimator {
         self.estimator
     }
 
@@ -147,7 +129,7 @@ impl Pooled {
     }
 
     /// The parts.
-    pub fn parts(&self) -> impl ExactSizeIterator<Item = Part> + '_ {
+    pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = Part> + '_ {
         self.numbers.chunks_exact(self.estimator.width()).map(|numbers| match *numbers {
             [value] => Part::value(value),
             [count, sum] => Part::ratio(sum, count),
@@ -157,7 +139,7 @@ impl Pooled {
     }
 
     /// The number of parts with observations, or with a numerator.
-    pub fn observed(&self) -> usize {
+    pub(crate) fn observed(&self) -> usize {
         let has = |part: &Part| part.count > 0.0 || part.numerator(self.estimator) != 0.0;
         self.parts().filter(|part| has(part) && self.counts(part)).count()
     }
@@ -179,7 +161,7 @@ impl Pooled {
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
-    pub fn summary(&self, name: &str, level: f64) -> Result<Summary> {
+    pub(crate) fn summary(&self, name: &str, level: f64) -> Result<Summary> {
         Ok(self.reported(name, level, false)?.0)
     }
 
@@ -191,7 +173,7 @@ impl Pooled {
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
-    pub fn serial_summary(&self, name: &str, level: f64) -> Result<(Summary, bool)> {
+    pub(crate) fn serial_summary(&self, name: &str, level: f64) -> Result<(Summary, bool)> {
         self.reported(name, level, true)
     }
 

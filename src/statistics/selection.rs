@@ -106,7 +106,7 @@ impl Selection {
     /// # Errors
     /// [`AnalysisError::Setting`] and [`AnalysisError::Level`].
     #[expect(clippy::cast_precision_loss, reason = "a number of systems")]
-    pub fn check(&self, systems: usize) -> Result<()> {
+    fn check(&self, systems: usize) -> Result<()> {
         check_level(self.level)?;
         let setting = |what, value: String, remedy| Err(AnalysisError::Setting { what, value, remedy });
         if systems < 2 {
@@ -132,9 +132,9 @@ impl Selection {
     /// the observations up to its elimination; the others have equally many.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`AnalysisError::Mismatch`] if systems lack observations or were
-    /// drawn differently; [`AnalysisError::Failed`] if replications failed, because the guarantee
-    /// does not cover missing observations.
+    /// [`AnalysisError::Setting`], [`AnalysisError::Level`]; [`AnalysisError::Mismatch`] if systems
+    /// lack observations or were drawn differently; [`AnalysisError::Failed`] if replications
+    /// failed, because the guarantee does not cover missing observations.
     #[expect(clippy::cast_precision_loss, reason = "numbers of observations")]
     pub fn screen(&self, systems: &[Observations], column: &str) -> Result<Screening> {
         self.check(systems.len())?;

@@ -6,9 +6,8 @@
 
 use super::error::Result;
 use super::observations::{Observations, Pairing, Pool, Values, same_pairing};
+use super::student::student_t;
 use super::{AnalysisError, Column};
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
-use statrs::function::beta::beta_reg;
 
 /// A two-sided confidence interval for a mean.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -302,52 +301,6 @@ fn compare_pools(
     summary.min = finite.iter().copied().reduce(f64::min);
     summary.max = finite.iter().copied().reduce(f64::max);
     Ok(summary)
-}
-
-/// The two-sided quantile of Student's t: `level` of the distribution with `degrees` degrees of
-/// freedom lies between minus and plus this.
-///
-/// # Panics
-/// If `degrees` is 0 or `level` is not between 0 and 1.
-#[allow(clippy::cast_precision_loss, reason = "beyond 2^53 degrees of freedom the distribution is normal")]
-pub fn student_t(degrees: u64, level: f64) -> f64 {
-    // For levels near 1 the tail still has all digits, unlike one half plus half the level.
-    let (n, probability, far) = (degrees as f64, 0.5 + level / 2.0, level > 0.999_999);
-    if degrees <= 200 {
-        return match far {
-            true => far_quantile(n, 1.0 - level),
-            false => {
-                StudentsT::new(0.0, 1.0, n).expect("at least one degree of freedom").inverse_cdf(probability)
-            }
-        };
-    }
-    // For many degrees statrs loses digits (the fifth one at 10^6 degrees); use Abramowitz and
-    // Stegun 26.7.5.
-    let z = match far {
-        true => -Normal::standard().inverse_cdf((1.0 - level) / 2.0),
-        false => Normal::standard().inverse_cdf(probability),
-    };
-    let z2 = z * z;
-    let g1 = z * (z2 + 1.0) / 4.0;
-    let g2 = z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let g3 = z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    let g4 = z * ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92160.0;
-    z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
-}
-
-/// The quantile with `n` degrees of freedom for a tiny probability `outside`, by bisection of its
-/// logarithm: Abramowitz and Stegun 26.7.1.
-fn far_quantile(n: f64, outside: f64) -> f64 {
-    let (mut low, mut high) = (0.0_f64, 350.0_f64);
-    for _ in 0..100 {
-        let middle = f64::midpoint(low, high);
-        let t = middle.exp();
-        match beta_reg(n / 2.0, 0.5, n / (n + t * t)) > outside {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    high.exp()
 }
 
 /// Checks a confidence level: for programs that read one from their users, before they run

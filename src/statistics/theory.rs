@@ -8,11 +8,14 @@
 //! are here too.
 
 mod networks;
+#[cfg(test)]
+mod tests;
 
 use super::AnalysisError;
 use super::error::Result;
 
-pub use networks::{ClosedNetwork, GordonNewell};
+pub use networks::ClosedNetwork;
+pub(crate) use networks::GordonNewell;
 
 /// One server, unlimited room, Poisson arrivals, exponential service, first come first served.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,13 +38,8 @@ impl Mm1 {
         self.arrival_rate / self.service_rate
     }
 
-    /// Share of time in which the server idles, in the steady state; `None` for a load of 1 or
-    /// more, which has no steady state.
-    pub fn idle_share(&self) -> Option<f64> {
-        self.steady(1.0 - self.load())
-    }
-
-    /// Mean time that a client waits before its service, in the steady state.
+    /// Mean time that a client waits before its service, in the steady state; `None` for a load of 1
+    /// or more, which has no steady state.
     pub fn time_in_queue(&self) -> Option<f64> {
         self.steady(self.load() / (self.service_rate - self.arrival_rate))
     }
@@ -49,11 +47,6 @@ impl Mm1 {
     /// Mean time from a client's arrival to the end of its service, in the steady state.
     pub fn time_in_system(&self) -> Option<f64> {
         self.steady(1.0 / (self.service_rate - self.arrival_rate))
-    }
-
-    /// Mean number of clients in queue and service, in the steady state.
-    pub fn number_in_system(&self) -> Option<f64> {
-        self.steady(self.load() / (1.0 - self.load()))
     }
 
     fn steady(&self, value: f64) -> Option<f64> {
@@ -327,11 +320,6 @@ impl ErlangA {
         f64::from(number.min(self.servers)) * self.service_rate + f64::from(waiting) * self.abandonment_rate
     }
 
-    /// Probability of each number of customers in line and service, without negligible ones.
-    pub fn probabilities(&self) -> &[f64] {
-        &self.probabilities
-    }
-
     /// The expectation of a function of the number in line and service.
     fn mean(&self, value: impl Fn(u32) -> f64) -> f64 {
         (0..).zip(&self.probabilities).map(|(n, p)| p * value(n)).sum()
@@ -447,7 +435,7 @@ impl Priorities {
 /// 4th ed., section 2.3. Means do not depend on the order of service, if that is independent of
 /// service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mmc {
+pub(crate) struct Mmc {
     arrival_rate: f64,
     service_rate: f64,
     servers: u32,
@@ -455,7 +443,7 @@ pub struct Mmc {
 
 impl Mmc {
     /// Rates are per unit of time, the service rate for one server; the load is below 1.
-    pub fn new(arrival_rate: f64, service_rate: f64, servers: u32) -> Result<Self> {
+    pub(crate) fn new(arrival_rate: f64, service_rate: f64, servers: u32) -> Result<Self> {
         check_rate("the arrival rate", arrival_rate)?;
         check_rate("the service rate", service_rate)?;
         let queue = Self { arrival_rate, service_rate, servers };
@@ -464,13 +452,13 @@ impl Mmc {
     }
 
     /// Share of time in which a server works.
-    pub fn utilisation(&self) -> f64 {
+    pub(crate) fn utilisation(&self) -> f64 {
         self.arrival_rate / (f64::from(self.servers) * self.service_rate)
     }
 
     /// Probability that a customer finds all servers busy (Erlang C), from the recursion of Erlang
     /// B, which has no large numbers.
-    pub fn delay(&self) -> f64 {
+    pub(crate) fn delay(&self) -> f64 {
         let offered = self.arrival_rate / self.service_rate;
         let blocked =
             (1..=self.servers).fold(1.0, |blocked, n| offered * blocked / (f64::from(n) + offered * blocked));
@@ -479,17 +467,17 @@ impl Mmc {
     }
 
     /// Mean time that a customer waits before its service.
-    pub fn time_in_queue(&self) -> f64 {
+    pub(crate) fn time_in_queue(&self) -> f64 {
         self.delay() / (f64::from(self.servers) * self.service_rate - self.arrival_rate)
     }
 
     /// Mean time from arrival to the end of service.
-    pub fn time_in_system(&self) -> f64 {
+    pub(crate) fn time_in_system(&self) -> f64 {
         self.time_in_queue() + 1.0 / self.service_rate
     }
 
     /// Mean number of customers in line and service (Little's law).
-    pub fn number_in_system(&self) -> f64 {
+    pub(crate) fn number_in_system(&self) -> f64 {
         self.arrival_rate * self.time_in_system()
     }
 }
@@ -500,35 +488,25 @@ impl Mmc {
 /// Pollaczek and Khinchine for one line, Cobham (Operations Research 2(1), 1954) for priorities;
 /// Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., sections 5.1 and
 /// 3.4. Preempted services continue where they stopped (preemptive resume).
-///
-/// ```
-/// use eventhorizon::statistics::theory::{Mg1, Mg1Class};
-///
-/// // Half the load of M/M/1 and deterministic service: half the wait.
-/// let constant = Mg1::new(&[Mg1Class { arrival_rate: 0.5, mean: 1.0, variance: 0.0 }])?;
-/// let exponential = Mg1::new(&[Mg1Class { arrival_rate: 0.5, mean: 1.0, variance: 1.0 }])?;
-/// assert_eq!((constant.time_in_queue(), exponential.time_in_queue()), (Some(0.5), Some(1.0)));
-/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mg1 {
+pub(crate) struct Mg1 {
     classes: Vec<Mg1Class>,
 }
 
 /// A class of customers of [`Mg1`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mg1Class {
+pub(crate) struct Mg1Class {
     /// Arrivals per unit of time.
-    pub arrival_rate: f64,
+    pub(crate) arrival_rate: f64,
     /// Mean time of service.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Variance of the time of service.
-    pub variance: f64,
+    pub(crate) variance: f64,
 }
 
 impl Mg1 {
     /// The classes, highest priority first if there are priorities.
-    pub fn new(classes: &[Mg1Class]) -> Result<Self> {
+    pub(crate) fn new(classes: &[Mg1Class]) -> Result<Self> {
         for class in classes {
             check_rate("the arrival rate", class.arrival_rate)?;
             check_rate("the mean time of service", class.mean)?;
@@ -537,7 +515,7 @@ impl Mg1 {
     }
 
     /// Offered load of the first `classes` classes.
-    pub fn load(&self, classes: usize) -> f64 {
+    pub(crate) fn load(&self, classes: usize) -> f64 {
         self.classes.iter().take(classes).map(|class| class.arrival_rate * class.mean).sum()
     }
 
@@ -549,13 +527,13 @@ impl Mg1 {
 
     /// Mean wait of a customer of any class in one line, in any order that is independent of
     /// service times; `None` for a load of 1 or more.
-    pub fn time_in_queue(&self) -> Option<f64> {
+    pub(crate) fn time_in_queue(&self) -> Option<f64> {
         let all = self.classes.len();
         (self.load(all) < 1.0).then(|| self.residual(all) / (1.0 - self.load(all)))
     }
 
     /// The same for a class, counted from 0, with non-preemptive priorities.
-    pub fn time_in_queue_by_priority(&self, class: usize) -> Option<f64> {
+    pub(crate) fn time_in_queue_by_priority(&self, class: usize) -> Option<f64> {
         let (before, load) = (self.load(class), self.load(class + 1));
         let steady = class < self.classes.len() && load < 1.0;
         // Later classes count only by the service in progress, if they have a steady state.
@@ -565,7 +543,7 @@ impl Mg1 {
 
     /// Mean time from the arrival of a customer of a class to the end of service, with preemptive
     /// priorities.
-    pub fn time_in_system_preemptive(&self, class: usize) -> Option<f64> {
+    pub(crate) fn time_in_system_preemptive(&self, class: usize) -> Option<f64> {
         let service = self.classes.get(class)?.mean;
         let (before, load) = (self.load(class), self.load(class + 1));
         (load < 1.0).then(|| (service + self.residual(class + 1) / (1.0 - load)) / (1.0 - before))

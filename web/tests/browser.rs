@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use eventhorizon::facility::{Backend, Facility, Network, Study};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Facility, Network, Study};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
 use eventhorizon::matching;
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
@@ -116,7 +117,7 @@ async fn a_network_has_the_fingerprint_of_the_cpu() {
     // --warm-up 50`.
     console_log!("network: {:016x}", found.fingerprint);
     assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
-    assert_eq!(found.results, expected.results);
+    assert_eq!(found.rows, expected.rows);
 }
 
 fn boxes(stream: &mut Stream, count: usize, side: u32) -> Vec<Region<u32, 2>> {

@@ -19,9 +19,10 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Backend, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network,
-    Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network, Report,
+    SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
@@ -215,7 +216,7 @@ fn simulate(args: &Args) -> Outcome<()> {
     // Traces take a run of their own. It comes first, so that an invalid request fails before other
     // work is done.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
-    let visits = match follow.map(|follow| facility.trace(&study, follow, backend)) {
+    let visits = match follow.map(|follow| facility.trace(&study, follow).backend(backend).run()) {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
@@ -236,7 +237,7 @@ fn simulate(args: &Args) -> Outcome<()> {
     }?;
     bar.finish_and_clear();
     if !args.only.is_empty() {
-        report.results.retain(|row| args.only.contains(&row.measure));
+        report.rows.retain(|row| args.only.contains(&row.measure));
     }
 
     // Outputs that can be written are written even if others fail.

@@ -21,19 +21,19 @@ const MOST: u128 = (1 << 96) - 1;
 
 impl Level {
     /// The current number.
-    pub fn level(&self) -> u32 {
+    pub(in crate::facility) fn level(&self) -> u32 {
         self.level
     }
 
     /// The area under it from the end of the warm-up until an age: the number times ticks, exact
     /// below 2^96.
-    pub fn area(&self, age: u64) -> u128 {
+    pub(in crate::facility) fn area(&self, age: u64) -> u128 {
         (u128::from(self.level) * u128::from(age)).wrapping_sub(self.changes()) & MOST
     }
 
     /// The sum of both.
     #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
+    pub(in crate::facility) fn plus(&self, other: &Self) -> Self {
         Self::of(self.changes() + other.changes(), self.level.wrapping_add(other.level))
     }
 
@@ -72,17 +72,17 @@ impl TimeSums {
     }
 
     /// The number of times.
-    pub fn count(&self) -> u64 {
+    pub(in crate::facility) fn count(&self) -> u64 {
         self.count
     }
 
     /// Their sum.
-    pub fn sum(&self) -> u128 {
+    pub(in crate::facility) fn sum(&self) -> u128 {
         number(self.sum)
     }
 
     /// The sum of their squares; `None` if it does not fit 128 bits.
-    pub fn squares(&self) -> Option<u128> {
+    pub(in crate::facility) fn squares(&self) -> Option<u128> {
         Some(number(self.squares)).filter(|&squares| squares < u128::MAX)
     }
 }

@@ -220,7 +220,7 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
         for (number, node) in nodes.iter().enumerate() {
             let of = |measure| {
                 let mut rows =
-                    report.results.iter().filter(|row| row.node == node.name && row.measure == measure);
+                    report.rows.iter().filter(|row| row.node == node.name && row.measure == measure);
                 // If there are several classes, the first row is of all classes.
                 rows.next().and_then(|row| row.mean)
             };

@@ -91,26 +91,16 @@ impl ClosedNetwork {
 /// 1967, by Buzen's convolution ("Computational algorithms for closed queueing networks with
 /// exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the
 /// nodes times the square of the customers; if all have one server, [`ClosedNetwork`] is faster.
-///
-/// ```
-/// use eventhorizon::statistics::theory::GordonNewell;
-///
-/// // 6 machines, which run for 10 hours on average, and 2 who repair them for an hour each.
-/// let shop = GordonNewell::new(&[(None, 10.0), (Some(2), 1.0)], 6)?;
-/// assert!((shop.number(0).unwrap() + shop.number(1).unwrap() - 6.0).abs() < 1e-12);
-/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct GordonNewell {
+pub(crate) struct GordonNewell {
     throughput: f64,
     numbers: Vec<f64>,
-    waiting: Vec<f64>,
 }
 
 impl GordonNewell {
     /// Takes nodes, as (servers, demand), with `None` for a delay: the demand is the mean service
     /// that a customer needs there in a cycle.
-    pub fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
+    pub(crate) fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
         for &(_, demand) in nodes {
             check_rate("the demand", demand)?;
         }
@@ -125,12 +115,12 @@ impl GordonNewell {
             }
             weights
         };
-        let nodes: Vec<_> = nodes.iter().map(|node| (node.0, weights(node))).collect();
+        let nodes: Vec<_> = nodes.iter().map(weights).collect();
         let mut none = vec![0.0; size + 1];
         none[0] = 1.0;
         // The weights of the nodes before each, and of those from each on.
         let mut before = vec![none.clone()];
-        for (_, weights) in &nodes {
+        for weights in &nodes {
             before.push(convolve(&before[before.len() - 1], weights));
         }
         let all = &before[nodes.len()];
@@ -143,34 +133,28 @@ impl GordonNewell {
             });
         }
         let throughput = if size == 0 { 0.0 } else { all[size - 1] / all[size] / largest };
-        let (mut numbers, mut waiting) = (vec![0.0; nodes.len()], vec![0.0; nodes.len()]);
+        let mut numbers = vec![0.0; nodes.len()];
         let mut after = none;
-        for (number, (servers, weights)) in nodes.iter().enumerate().rev() {
+        for (number, weights) in nodes.iter().enumerate().rev() {
             let others = convolve(&before[number], &after);
             for n in 0..=size {
                 let p = weights[n] * others[size - n] / all[size];
                 let here = u32::try_from(n).map_or(f64::NAN, f64::from);
                 numbers[number] += p * here;
-                waiting[number] += p * servers.map_or(0.0, |servers| (here - f64::from(servers)).max(0.0));
             }
             after = convolve(&after, weights);
         }
-        Ok(Self { throughput, numbers, waiting })
+        Ok(Self { throughput, numbers })
     }
 
     /// Cycles per unit of time, of all customers together.
-    pub fn throughput(&self) -> f64 {
+    pub(crate) fn throughput(&self) -> f64 {
         self.throughput
     }
 
     /// Mean number of customers at a node; `None` if there is no such node.
-    pub fn number(&self, node: usize) -> Option<f64> {
+    pub(crate) fn number(&self, node: usize) -> Option<f64> {
         self.numbers.get(node).copied()
-    }
-
-    /// Mean number of waiting customers at a node.
-    pub fn number_waiting(&self, node: usize) -> Option<f64> {
-        self.waiting.get(node).copied()
     }
 }
 

@@ -95,7 +95,7 @@ fn cells(setting: &Setting, experiments: std::ops::Range<u64>) -> BTreeMap<&'sta
     let facility = network(setting.network).compile().unwrap();
     let reports = experiments.into_par_iter().map(|number| made(&facility, setting, 7_000_000 + number));
     let each = |mut cells: BTreeMap<&'static str, Cell>, report: Report| {
-        for row in &report.results {
+        for row in &report.rows {
             let (Some(lower), Some(upper), Some(theory)) = (row.lower, row.upper, row.theory) else {
                 continue;
             };

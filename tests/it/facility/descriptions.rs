@@ -259,7 +259,7 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
     );
     // There is no steady state to compare with, but arrivals are.
     let report = facility.study(&Study::new(4, 50.0, 0.0)).run().unwrap();
-    let known: Vec<_> = report.results.iter().filter(|row| row.theory.is_some()).collect();
+    let known: Vec<_> = report.rows.iter().filter(|row| row.theory.is_some()).collect();
     assert!(known.len() == 1 && known[0].node == "in", "{known:?}");
     // Customers that do not wait for ever, or are lost, cause no instability.
     for station in [

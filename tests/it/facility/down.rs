@@ -1,6 +1,7 @@
 //! Servers that serve, are down, blocked or idle.
 
-use eventhorizon::facility::{Backend, Distribution, Measure, Network, Report, Station, Study};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Distribution, Measure, Network, Report, Station, Study};
 
 use super::common::gpu;
 
@@ -39,7 +40,7 @@ fn servers_that_are_down_are_not_busy() {
             near(value(&report, "s", Measure::Utilisation), held / all);
             let place = Backend::Gpu(&gpu);
             let other = facility.study(&study).backend(place).run().unwrap();
-            assert_eq!((report.results, report.fingerprint), (other.results, other.fingerprint));
+            assert_eq!((report.rows, report.fingerprint), (other.rows, other.fingerprint));
         }
     }
 }

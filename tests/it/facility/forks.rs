@@ -1,8 +1,9 @@
 //! Fork and join: customers that are split into tasks, and joined again.
 
+use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Route, Source,
-    Station, Study,
+    Delay, Discipline, Distribution, FacilityError, Fork, Link, Measure, Network, Route, Source, Station,
+    Study,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping};
 

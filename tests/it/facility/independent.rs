@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use eventhorizon::facility::{Backend, Follow, Network, Outcome, Study, Visit};
+use eventhorizon::facility::{Follow, Network, Outcome, Study, Visit};
 use eventhorizon::random::Stream;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -566,7 +566,7 @@ fn every_visit_of_networks_with_fixed_times_is_that_of_a_simulator_written_apart
         let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{number}: {error}\n{text}"));
         let study = Study::new(1, 50.5, 0.0);
         let mut found: Vec<_> =
-            facility.trace(&study, Follow::first(200), Backend::Cpu).unwrap().iter().map(seen).collect();
+            facility.trace(&study, Follow::first(200)).run().unwrap().iter().map(seen).collect();
         found.sort();
         let expected = Simulator::run(&nodes, 51);
         for (found, expected) in found.iter().zip(&expected) {

@@ -1,7 +1,8 @@
 //! Simultaneous events in the order of the table in docs/guide-networks.md, with values computed by
 //! hand.
 
-use eventhorizon::facility::{Backend, Follow, Measure, Network, Outcome, Study};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Follow, Measure, Network, Outcome, Study};
 
 use super::common::gpu;
 
@@ -108,7 +109,8 @@ fn each_pair_of_events_at_one_instant_is_in_the_order_of_the_table() {
     for place in [Backend::Cpu, Backend::Gpu(&gpu)] {
         for &(what, body, until, expected) in CASES {
             let facility = of_case(body).compile_unstable().unwrap();
-            let visits = facility.trace(&Study::new(1, until, 0.0), Follow::first(100), place).unwrap();
+            let visits =
+                facility.trace(&Study::new(1, until, 0.0), Follow::first(100)).backend(place).run().unwrap();
             let found: Vec<_> = visits.iter().filter(|visit| visit.node == "s").collect();
             assert!(found.iter().all(|visit| visit.outcome != Outcome::Lost), "{what}");
             let found: Vec<_> = found.iter().map(|visit| (visit.arrived, visit.began, visit.left)).collect();
@@ -121,7 +123,7 @@ fn each_pair_of_events_at_one_instant_is_in_the_order_of_the_table() {
 fn a_line_of_fixed_times_at_a_load_of_one_is_served_without_waits() {
     let network = Network::from_toml(include_str!("../../data/networks/load_of_one.toml")).unwrap();
     let visits = network.compile().unwrap();
-    let visits = visits.trace(&Study::new(1, 24.0, 0.0), Follow::first(100), Backend::Cpu).unwrap();
+    let visits = visits.trace(&Study::new(1, 24.0, 0.0), Follow::first(100)).run().unwrap();
     let began: Vec<_> = visits.iter().filter(|visit| visit.node == "s").map(|visit| visit.began).collect();
     let hours: Vec<_> = (1..24).map(|hour| Some(f64::from(hour))).collect();
     assert_eq!(began[..23], hours);

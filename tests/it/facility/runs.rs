@@ -1,8 +1,9 @@
 //! Runs on both engines and in every mapping.
 
+use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Backend, Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Report, Route, Source,
-    Station, Study,
+    Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Report, Route, Source, Station,
+    Study,
 };
 use eventhorizon::pdes::{
     CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Model, Options, Simulation, Sync, Until,
@@ -190,7 +191,7 @@ pub(crate) fn chance(number: u64) -> Network {
         .station("counter", Station::new(law(3.0), [Link::to("packing").with(0.8), Link::to("out")]))
         .station("packing", full(Station::new(law(2.0), [Link::to("gate").with(0.75), Link::to("out")])))
         .station("gate", {
-            let gate = Station { capacity: Some(1 + stream.below(2)), ..full(Station::new(law(2.0), "out")) };
+            let gate = full(Station::new(law(2.0), "out")).with_capacity(1 + stream.below(2));
             if ahead { gate.with_capacity(9) } else { gate }
         });
     for (number, class) in classes.iter().enumerate() {
@@ -224,8 +225,8 @@ pub(crate) fn chance(number: u64) -> Network {
             .with_population(stream.below(4) + u32::from(number > 0));
         if stream.below(3) == 0 {
             let capacity = servers + stream.below(6);
-            station =
-                Station { population: station.population.min(capacity), ..station.with_capacity(capacity) };
+            station.population = station.population.min(capacity);
+            station = station.with_capacity(capacity);
         }
         if !matches!(discipline, Discipline::Random | Discipline::Sharing) && stream.below(2) == 0 {
             station = station.with_patience(law(4.0));
@@ -260,7 +261,7 @@ fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distributio
         .with_discipline(disciplines[stream.below(6) as usize])
         .with_servers(1 + stream.below(3));
     if stream.below(2) == 0 {
-        bench = Station { discipline: Discipline::Fifo, ..bench }.with_breakdowns(law(9.0), law(2.0));
+        bench = bench.with_discipline(Discipline::Fifo).with_breakdowns(law(9.0), law(2.0));
     }
     network
         .source("orders", Source::new(law(8.0), "parts").in_batches(1 + stream.below(2)))
@@ -320,8 +321,8 @@ fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
 
 /// The parts of a report that do not depend on the backend.
 pub(crate) fn reported(report: &Report) -> String {
-    let Report { results, customers, events, fingerprint, replications, stopped, .. } = report;
-    format!("{results:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
+    let Report { rows, customers, events, fingerprint, replications, stopped, .. } = report;
+    format!("{rows:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
 }
 
 #[test]
@@ -344,7 +345,7 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
     let report = facility.study(&study).run().unwrap();
     assert_eq!(report.stopped, Some(Decision::Reached));
     assert!(report.replications >= 30);
-    for row in report.results.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
+    for row in report.rows.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
         assert!(row.half_width.unwrap() <= 0.2 * row.mean.unwrap(), "{row:?}");
     }
     assert_eq!(
@@ -413,7 +414,7 @@ fn a_report_is_a_table_csv_and_json() {
     let mut csv = Vec::new();
     report.to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
-    assert_eq!(csv.lines().count(), report.results.len() + 1);
+    assert_eq!(csv.lines().count(), report.rows.len() + 1);
     assert_eq!(
         csv.lines().next(),
         Some("node,class,measure,mean,half_width,theory,observations,lower,upper,resolution")

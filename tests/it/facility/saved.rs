@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eventhorizon::facility::{Backend, Facility, FacilityError, Report, SavedStudy, Study, StudyAutosave};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Facility, FacilityError, Report, SavedStudy, Study, StudyAutosave};
 use eventhorizon::pdes::{
     Autosave, Checkpoint, CheckpointError, CpuSimulation, Model, Options, Simulation, SimulationError, Until,
 };

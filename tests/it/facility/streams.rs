@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 
-use eventhorizon::facility::{Backend, Follow, Network, Outcome, Study, Visit};
+use eventhorizon::Backend;
+use eventhorizon::facility::{Follow, Network, Outcome, Study, Visit};
 
 use super::common::gpu;
 
 fn visits(text: &str) -> Vec<Visit> {
     let head = "name = \"streams\"\nticks_per_unit = 1048576\n";
     let facility = Network::from_toml(&format!("{head}{text}")).unwrap().compile_unstable().unwrap();
-    facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), Backend::Cpu).unwrap()
+    facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000)).run().unwrap()
 }
 
 /// The values of a class's visits to a node, in the order of another time.
@@ -175,7 +176,7 @@ fn who_waits_elsewhere_for_room_draws_its_patience_once() {
              patience = {{ exponential = 4 }}\ncapacity = {capacity}\nwhen_full = \"block\"\nto = \"out\"\n[sink.out]\n"
         );
         let facility = Network::from_toml(&text).unwrap().compile_unstable().unwrap();
-        facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), place).unwrap()
+        facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000)).backend(place).run().unwrap()
     };
     // Customers arrive at the desk in one order, for any capacity.
     let patience = |visits: &[Visit]| -> HashMap<u32, f64> {

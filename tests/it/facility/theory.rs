@@ -8,7 +8,7 @@ use super::{shipped, shipped_one};
 /// distance from theory in half widths, with its measure.
 pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
     let (mut inside, mut all, mut furthest, mut which) = (0, 0, 0.0, String::new());
-    for row in &report.results {
+    for row in &report.rows {
         let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else {
             continue;
         };

@@ -1,8 +1,9 @@
 //! Traces of single customers from both engines, and the history of one run with its pictures.
 
+use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Backend, Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Source,
-    Station, Study, Visit, plot, write_visits,
+    Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Source, Station,
+    Study, Visit, plot, write_visits,
 };
 
 use super::common::gpu;
@@ -10,7 +11,7 @@ use super::runs::chance;
 use super::shipped_one;
 
 fn traced(facility: &Facility, study: &Study, follow: Follow) -> Vec<Visit> {
-    facility.trace(study, follow, Backend::Cpu).unwrap()
+    facility.trace(study, follow).run().unwrap()
 }
 
 /// Two arrivals at once every 10, which are forked: one task takes 3, and the other takes 1 in the
@@ -85,7 +86,7 @@ fn whoever_is_followed_is_served_as_if_he_were_not() {
             let times: Vec<f64> =
                 visits.iter().filter(ended).map(|visit| visit.left.unwrap() - visit.arrived).collect();
             let row = |measure| {
-                let mut rows = report.results.iter();
+                let mut rows = report.rows.iter();
                 rows.find(|row| row.node == node && row.measure == measure).and_then(|row| row.mean)
             };
             let Some(throughput) = row(Measure::Throughput).filter(|_| !times.is_empty()) else { continue };
@@ -110,7 +111,7 @@ fn both_engines_tell_the_same_traces() {
         let follow = Follow { every: 2, most: 40 };
         let visits = traced(&facility, &study, follow);
         assert!(visits.len() > 20, "network {number}: {}", visits.len());
-        assert_eq!(facility.trace(&study, follow, place).unwrap(), visits, "network {number}");
+        assert_eq!(facility.trace(&study, follow).backend(place).run().unwrap(), visits, "network {number}");
     }
     // More notes and more waiting customers than initial capacities hold.
     let busy = Network::new("busy")
@@ -121,7 +122,7 @@ fn both_engines_tell_the_same_traces() {
     let study = Study::new(1, 60.0, 6.0);
     let visits = traced(&facility, &study, Follow::first(1000));
     assert!(visits.len() > 500, "{}", visits.len());
-    assert_eq!(facility.trace(&study, Follow::first(1000), place).unwrap(), visits);
+    assert_eq!(facility.trace(&study, Follow::first(1000)).backend(place).run().unwrap(), visits);
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn traces_that_cannot_be_told_are_refused() {
     clinic.ticks_per_unit = Some(1 << 20);
     let facility = clinic.compile().unwrap();
     let study = Study::new(1, 100.0, 0.0);
-    let refused = |study: &Study, follow| facility.trace(study, follow, Backend::Cpu).unwrap_err();
+    let refused = |study: &Study, follow| facility.trace(study, follow).run().unwrap_err();
     for (follow, named) in
         [(Follow { every: 0, most: 3 }, "0"), (Follow::first(0), "0"), (Follow::first(30_000), "90000")]
     {

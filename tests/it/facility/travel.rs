@@ -111,7 +111,7 @@ fn a_way_that_takes_time_is_a_delay_to_theory() {
         let short = |network: &Network| studied(network, &Study::new(24, 1500.0, 150.0));
         let (report, other) = (short(&network), short(&with_delay));
         let mut compared = 0;
-        for row in report.results.iter().filter(|row| row.node != "(network)") {
+        for row in report.rows.iter().filter(|row| row.node != "(network)") {
             let same = other.row(&row.node, row.class.as_deref(), row.measure).unwrap();
             match (row.theory, same.theory) {
                 (Some(one), Some(other)) => {

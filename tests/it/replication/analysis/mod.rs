@@ -1,4 +1,4 @@
-//! Statistics, designs, stopping, theory and reports of the module `statistics`, and of designs as
+//! Statistics, designs, stopping and reports of the module `statistics`, and of designs as
 //! `replication` packs them: all that needs no adapter.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
@@ -10,7 +10,6 @@ mod selection;
 mod series;
 mod statistics;
 mod stopping;
-mod theory;
 
 use eventhorizon::statistics::{Column, Observations, Pairing, Values};
 
