@@ -39,7 +39,7 @@
 //! let mut simulation = Simulation::new(&gpu, &model, Options::default().seed(42))?;
 //! let progress = simulation.run(end)?;
 //!
-//! let mut reference = CpuSimulation::new(&model, 42)?;
+//! let mut reference = CpuSimulation::new(&model, Options::default().seed(42))?;
 //! assert_eq!(progress.events, reference.run(end)?.events);
 //! assert_eq!(simulation.fingerprint()?, reference.fingerprint());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

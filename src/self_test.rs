@@ -142,7 +142,7 @@ pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
         let options = Options::default().queue(QueueDesign::Heap).sync(sync);
         check(format!("PHOLD, windows by {sync}"), Box::pin(phold(gpu, options))).await;
     }
-    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team] {
         check(format!("M/M/1, mapping {mapping}"), Box::pin(replications(gpu, mapping))).await;
     }
     for (name, algorithm) in [("sort", Algorithm::Sort), ("grid", Algorithm::Grid { cells: None })] {
@@ -361,7 +361,7 @@ async fn phold(gpu: &Gpu, options: Options) -> Outcome {
     let model = Phold::new(300, 4, 0.1, 10.0, resolution)?;
     let model = if options.sync == Sync::Neighbours { model.with_neighbours(4)? } else { model };
     let end = Until::time(resolution.ticks(60.0)?);
-    let mut cpu = CpuSimulation::new(&model, options.seed)?;
+    let mut cpu = CpuSimulation::new(&model, options)?;
     let expected = cpu.run(end)?;
     let made = async || -> Result<_, SimulationError> {
         let mut simulation = Simulation::new_async(gpu, &model, options).await?;

@@ -136,7 +136,7 @@ fn line(
     simulation.run(check)?;
     if !args.unchecked {
         if expected.is_none() {
-            let mut cpu = CpuSimulation::new(model, options.seed)?;
+            let mut cpu = CpuSimulation::new(model, options)?;
             cpu.run(check)?;
             *expected = Some(cpu.fingerprint());
         }

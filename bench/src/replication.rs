@@ -164,14 +164,14 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
         rows.push((Mapping::Thread, size, gpu, ""));
     }
     for size in [32, 64, 128, 256] {
-        rows.push((Mapping::Cooperative, size, gpu, ""));
+        rows.push((Mapping::Team, size, gpu, ""));
     }
     for size in [32, 128] {
         rows.push((Mapping::Warp, size, gpu, ""));
     }
     rows.push((Mapping::Thread, 64, &plain, ", no int64"));
-    rows.push((Mapping::Cooperative, 64, &plain, ", no int64"));
-    rows.push((Mapping::Cooperative, 64, &bare, ", no subgroups"));
+    rows.push((Mapping::Team, 64, &plain, ", no int64"));
+    rows.push((Mapping::Team, 64, &bare, ", no subgroups"));
     for (mapping, size, gpu, note) in rows {
         let mut engine = engine(gpu, model, mapping, Some(size))?;
         write!(stdout(), "  {:34}", format!("{mapping} {size}{note}"))?;
@@ -290,7 +290,7 @@ pub(crate) fn run(_: &Args) -> Outcome<()> {
         "verified bit by bit, 300 replications, with and without 64-bit integers and subgroups:"
     )?;
     let scalar = [Mapping::Thread, Mapping::Warp];
-    let all = [Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+    let all = [Mapping::Thread, Mapping::Warp, Mapping::Team];
     verify(&gpu, "pi", Pi, PiParams { points: 1001 }, &scalar)?;
     verify(&gpu, "mm1", Mm1::default(), Mm1::default().params(0.8, 1.0, 3001)?, &all)?;
     verify(&gpu, "walk", Walk, WalkParams { steps: 1000 }, &scalar)?;

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         "us/window"
     )?;
     for (model, name) in &models {
-        let mut cpu = CpuSimulation::new(model, 42)?;
+        let mut cpu = CpuSimulation::new(model, Options::default().seed(42))?;
         let begin = Instant::now();
         let done = cpu.run(check)?;
         let rate = done.events as f64 / begin.elapsed().as_secs_f64();

@@ -242,8 +242,7 @@ where
     }
 
     fn pdes_options(&self) -> Result<EngineOptions, DescriptionError> {
-        let mapping =
-            self.mapping.parse().map_err(|error: pdes::UnknownMapping| invalid(error.to_string()))?;
+        let mapping = self.mapping.parse::<pdes::Mapping>().map_err(|error| invalid(error.to_string()))?;
         Ok(EngineOptions::default().mapping(mapping).queue(self.queue).group_size(self.group_size))
     }
 

@@ -52,7 +52,7 @@ impl<'m> Run<'m> {
     ) -> Result<Self, SimulationError> {
         let options = Options::default().seed(seed);
         Ok(match (place.gpu(), saved) {
-            (None, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
+            (None, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, Options::default().seed(seed))?)),
             (None, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
             (Some(gpu), None) => Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?)),
             (Some(gpu), Some(saved)) => {
@@ -368,7 +368,8 @@ impl Facility {
         nodes: &[usize],
         look: &mut impl FnMut(usize, &[[u32; 4]]),
     ) -> Result<Vec<Vec<f64>>, SimulationError> {
-        let mut simulation = CpuSimulation::of_replica(self, seed, Replica { point: 0, number })?;
+        let mut simulation =
+            CpuSimulation::new(self, Options::default().seed(seed).replica(Replica { point: 0, number }))?;
         let (mut reported, mut areas, mut at) =
             (vec![Vec::new(); nodes.len()], vec![0; nodes.len()], Ticks::ZERO);
         let rows = self.memory_rows() as usize;

@@ -9,8 +9,8 @@ use web_time::Instant;
 use crate::Backend;
 use crate::gpu::{Gpu, Verdict};
 use crate::pdes::{
-    CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Replica, Results, RunResult, SimulationError,
-    Until,
+    CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Options, Replica, Results, RunResult,
+    SimulationError, Until,
 };
 use crate::random::mix;
 use crate::statistics::{
@@ -387,8 +387,10 @@ impl Facility {
         if !stuck.contains(&true) {
             return Ok(());
         }
-        let mut simulation =
-            CpuSimulation::of_replica(self, seed, Replica { point: 0, number: replication })?;
+        let mut simulation = CpuSimulation::new(
+            self,
+            Options::default().seed(seed).replica(Replica { point: 0, number: replication }),
+        )?;
         simulation.run(Until::time(until))?;
         let waits = self.waits_for(simulation.memory());
         // A customer whose patience ends leaves room there, which breaks the cycle.

@@ -106,7 +106,7 @@ impl Drop for Compiling {
 /// Submissions take some tens of milliseconds, so only a hung device reaches this. Compilation does
 /// not count, in any thread: a wait during which the driver compiles for the device may take half
 /// an hour.
-pub const HOST_WAIT: Duration = Duration::from_secs(120);
+pub(crate) const HOST_WAIT: Duration = Duration::from_secs(120);
 
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {

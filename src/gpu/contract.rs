@@ -14,7 +14,7 @@ use super::{LinkError, Program, Source};
 /// They may freely use their own constants, types and functions, and the engine's constants and
 /// types.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Allowed<'a> {
+pub(crate) struct Allowed<'a> {
     /// Engine functions that they may call.
     pub functions: &'a [&'a str],
     /// Buffers that they may declare, or read if the engine declares them.
@@ -107,7 +107,7 @@ impl Program {
     ///
     /// # Errors
     /// [`LinkError::Forbidden`] for the first one in the text.
-    pub fn check_user(&self, allowed: &Allowed<'_>) -> Result<(), LinkError> {
+    pub(crate) fn check_user(&self, allowed: &Allowed<'_>) -> Result<(), LinkError> {
         let check = Check { program: self, allowed };
         let mut findings = check.variables();
         for (handle, function) in self.module().functions.iter() {

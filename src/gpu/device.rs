@@ -173,6 +173,7 @@ impl Gpu {
     /// Kernels without user WGSL omit these checks, because the library proves them unnecessary.
     /// This is for tests of that claim. Results are the same.
     #[must_use]
+    #[doc(hidden)]
     pub fn checked(&self) -> Self {
         Self { trusting: false, ..self.clone() }
     }
@@ -186,6 +187,7 @@ impl Gpu {
     /// The same device as if it were not a software adapter: it uses the choices for hardware. For
     /// tests.
     #[must_use]
+    #[doc(hidden)]
     pub fn taken_for_hardware(&self) -> Self {
         let mut hardware = self.clone();
         hardware.info.device_type = wgpu::DeviceType::Other;
@@ -195,13 +197,14 @@ impl Gpu {
     /// The same device with at most `bytes` bytes in one binding: for tests of data that is split
     /// over several bindings.
     #[must_use]
+    #[doc(hidden)]
     pub fn binding_at_most(&self, bytes: u64) -> Self {
         let mut less = self.clone();
         less.limits.max_storage_buffer_binding_size = bytes.min(self.limits.max_storage_buffer_binding_size);
         less
     }
 
-    /// The same device with this bound on waits instead of [`HOST_WAIT`]. Longer waits return
+    /// The same device with this bound on waits instead of 120 seconds. Longer waits return
     /// [`GpuError::Timeout`].
     #[must_use]
     pub fn waiting(&self, patience: Duration) -> Self {
@@ -239,12 +242,14 @@ impl Gpu {
     }
 
     /// Whether kernels may use this feature.
+    #[doc(hidden)]
     pub fn has(&self, feature: wgpu::Features) -> bool {
         self.features.contains(feature)
     }
 
     /// The maximum number of bytes that a storage buffer can hold and a kernel can bind: a multiple
     /// of 16, as buffers are, and below 2^32, because run-time checks compare 32-bit sizes.
+    #[doc(hidden)]
     pub fn max_buffer_bytes(&self) -> u64 {
         let limits = &self.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16

@@ -85,7 +85,7 @@ pub(super) enum Checks {
 
 impl Kernel {
     /// The name in error messages.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 

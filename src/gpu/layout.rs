@@ -8,7 +8,7 @@ use super::Program;
 ///
 /// A model whose `State`, `Params` or `Output` is this type may have a WGSL struct of any number of
 /// words there. On the host it is these words, one after the other. Reflection interprets them
-/// ([`pdes::Schema`](crate::pdes::Schema), [`replication::Schema`](crate::replication::Schema)).
+/// (`pdes::Schema`, `replication::Schema`).
 /// Such a model has no reference implementation in Rust, so the CPU engines refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
@@ -79,14 +79,9 @@ impl StructLayout {
         &self.columns
     }
 
-    /// Whether every byte belongs to a field.
-    pub fn is_dense(&self) -> bool {
-        self.padding().is_none()
-    }
-
     /// The place of the first bytes that belong to no field, in words, if there are any. Without
     /// them the struct's bytes mean the same on both sides.
-    pub fn padding(&self) -> Option<String> {
+    pub(crate) fn padding(&self) -> Option<String> {
         let mut next = 0;
         for field in &self.fields {
             if field.offset != next {

@@ -3,12 +3,8 @@
 //!
 //! Every other module uses this one; this module depends on none of them.
 //!
-//! # Stability
-//!
-//! [`Gpu`], [`GpuError`], [`LinkError`], [`Source`] and [`Verdict`] appear in programs that use the
-//! other modules, and change with care. The rest ([`Buffer`], [`Kernel`], [`Plan`], [`Program`],
-//! [`Recipe`], [`Pace`] and related types) implements those modules. It is useful for your own
-//! kernels next to a simulation, and may change with each release.
+//! Applications meet [`Gpu`] with its errors, the [`Source`] of a model, and a [`Buffer`] and a
+//! [`Plan`] where they call [`primitives`](crate::primitives) or [`queue`](crate::queue).
 
 mod buffer;
 mod compilations;
@@ -41,28 +37,37 @@ mod words;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::{Download, copy};
-pub use compilations::{HOST_WAIT, compiling};
-pub use contract::Allowed;
-pub(crate) use contract::{Declaration, MOST_KEPT};
+pub(crate) use compilations::HOST_WAIT;
+pub(crate) use contract::{Allowed, Declaration, MOST_KEPT};
 #[cfg(test)]
 pub(crate) use device::CALLS;
 pub use device::{Gpu, Submission};
 pub use error::{GpuError, LinkError};
-pub use kernel::{Bindings, Kernel};
-pub use layout::{Field, FieldKind, StructLayout, Word};
-pub(crate) use layout::{is_words, values_of};
-pub use link::Program;
-pub use pace::{Pace, SLICE, Verdict};
+pub(crate) use kernel::Bindings;
+pub(crate) use layout::{Field, is_words, values_of};
+pub use pace::Verdict;
 pub use plan::Plan;
-pub use recipe::Recipe;
 pub use source::Source;
 pub(crate) use source::listed;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use staging::CHUNK_BYTES;
 pub(crate) use staging::STAGING_BYTES;
-#[doc(hidden)]
-pub use subgroups::kernels;
-pub use subgroups::{SubgroupLayout, Subgroups};
-pub use units::{FieldUnit, FieldUse};
+pub(crate) use units::{FieldUnit, FieldUse};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use upload::{Flow, Upload};
+
+// Kernels for the program, the benchmarks and the tests of this workspace.
+#[doc(hidden)]
+pub use compilations::compiling;
+#[doc(hidden)]
+pub use kernel::Kernel;
+#[doc(hidden)]
+pub use layout::{FieldKind, StructLayout, Word};
+#[doc(hidden)]
+pub use link::Program;
+#[doc(hidden)]
+pub use pace::{Pace, SLICE};
+#[doc(hidden)]
+pub use recipe::Recipe;
+#[doc(hidden)]
+pub use subgroups::{Subgroups, kernels};

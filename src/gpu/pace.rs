@@ -68,14 +68,14 @@ impl Pace {
 
     /// The same for work whose units take up to `factor` times as long.
     #[must_use]
-    pub fn slower(self, factor: u32) -> Self {
+    pub(crate) fn slower(self, factor: u32) -> Self {
         Self { units: (self.units / factor.max(1)).max(1), ..self }
     }
 
     /// Records that the driver failed a submission of `units` units. The limit becomes half as
     /// many. False if it was one unit.
     #[must_use]
-    pub fn halve(&mut self, units: u32) -> bool {
+    pub(crate) fn halve(&mut self, units: u32) -> bool {
         self.max = (units / 2).max(1);
         self.units = self.units.min(self.max);
         units > 1

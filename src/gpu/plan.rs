@@ -51,11 +51,13 @@ enum Work {
 
 impl Plan {
     /// An empty plan.
+    #[doc(hidden)]
     pub fn new(label: impl Into<Cow<'static, str>>) -> Self {
         Self { label: label.into(), steps: Vec::new() }
     }
 
     /// Whether it has no steps.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -68,6 +70,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Kernel::bind`].
+    #[doc(hidden)]
     pub fn dispatch(
         &mut self,
         gpu: &Gpu,
@@ -92,6 +95,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Kernel::bind`].
+    #[doc(hidden)]
     pub fn dispatch_indirect(
         &mut self,
         gpu: &Gpu,
@@ -107,6 +111,7 @@ impl Plan {
 
     /// Adds a copy of `bytes` bytes between buffers, each with a first byte. All three numbers are
     /// multiples of 4.
+    #[doc(hidden)]
     pub fn copy(
         &mut self,
         label: impl Into<Cow<'static, str>>,
@@ -119,12 +124,14 @@ impl Plan {
     }
 
     /// Adds a step that clears a buffer to zero.
+    #[doc(hidden)]
     pub fn clear(&mut self, label: impl Into<Cow<'static, str>>, buffer: &wgpu::Buffer) {
         let bytes = buffer.size();
         self.steps.push(Step::Clear { label: label.into(), buffer: buffer.clone(), bytes });
     }
 
     /// Adds the steps of another plan.
+    #[doc(hidden)]
     pub fn append(&mut self, other: &Self) {
         self.steps.extend_from_slice(&other.steps);
     }
@@ -135,6 +142,7 @@ impl Plan {
     }
 
     /// Records the plan `times` times, one after the other.
+    #[doc(hidden)]
     pub fn record_times(&self, encoder: &mut wgpu::CommandEncoder, times: u32) {
         let mut steps = (0..times).flat_map(|_| &self.steps).peekable();
         while let Some(step) = steps.peek() {

@@ -34,7 +34,7 @@ impl Recipe {
 
     /// The same with an additional file.
     #[must_use]
-    pub fn and(mut self, source: Source) -> Self {
+    pub(crate) fn and(mut self, source: Source) -> Self {
         self.sources.push(source);
         self
     }

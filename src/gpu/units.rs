@@ -15,7 +15,7 @@ mod numbers;
 
 /// The meaning of a field of `struct Params`, from the functions that it is passed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldUse {
+pub(crate) struct FieldUse {
     /// The field's name.
     pub field: String,
     /// Its meaning.
@@ -28,7 +28,7 @@ pub struct FieldUse {
 
 /// The meaning of the number in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FieldUnit {
+pub(crate) enum FieldUnit {
     /// A time in ticks.
     Time,
     /// A probability in units of 2^-32.
@@ -132,7 +132,7 @@ struct Units<'m> {
 
 impl Program {
     /// The meaning of the fields of `struct Params`, from their uses in user files.
-    pub fn field_uses(&self) -> Vec<FieldUse> {
+    pub(crate) fn field_uses(&self) -> Vec<FieldUse> {
         let units = Units::of(self);
         let mut found: Vec<FieldUse> = Vec::new();
         for own in &units.own {

@@ -570,7 +570,7 @@ mod tests {
         for (lps, rate) in [(3, 0.01), (6, 0.003)] {
             let model = Phold::new(lps, 2, rate, 0.5, units).unwrap();
             for seed in 0..6 {
-                let mut expected = CpuSimulation::new(&model, seed).unwrap();
+                let mut expected = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
                 expected.run(end).unwrap();
                 for sync in [Sync::Yawns, Sync::Horizon] {
                     let options = Options::default().seed(seed).sync(sync);

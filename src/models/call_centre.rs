@@ -22,13 +22,13 @@ const HANG_UP: u32 = 2;
 ///
 /// ```
 /// use eventhorizon::models::CallCentre;
-/// use eventhorizon::pdes::{CpuSimulation, Until};
+/// use eventhorizon::pdes::{CpuSimulation, Options, Until};
 /// use eventhorizon::time::Resolution;
 ///
 /// let minutes = Resolution::default();
 /// // 4 call centres of 5 agents: 4 calls a minute, which take a minute each; patience lasts 2 minutes. At most 64 in the line.
 /// let model = CallCentre::new(4, 5, 4.0, 1.0, 0.5, 64, minutes)?;
-/// let mut simulation = CpuSimulation::new(&model, 1)?;
+/// let mut simulation = CpuSimulation::new(&model, Options::default().seed(1))?;
 /// simulation.run(Until::time(minutes.ticks(100.0)?))?;
 /// let answered: u64 = simulation.states().iter().map(|state| state.served.count()).sum();
 /// assert!((1200..1700).contains(&answered));

@@ -25,8 +25,8 @@ const MOST_NEIGHBOURS: u32 = 1 << 14;
 /// The consequences of an infection are drawn when it happens, at the first event of that LP,
 /// whatever its sender. So a run is first-passage percolation: the infected people are those that
 /// can be reached in a random directed graph defined by the seed, and the times are those of
-/// shortest paths. [`Epidemic::contacts`] returns the arcs. WGSL: `shaders/models/epidemic.wgsl`,
-/// which shows a graph in `data`, and payloads of 6 words.
+/// shortest paths. WGSL: `shaders/models/epidemic.wgsl`, which shows a graph in `data`, and payloads
+/// of 6 words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epidemic {
     people: u32,
@@ -173,6 +173,7 @@ impl Epidemic {
     ///
     /// # Panics
     /// If there is no such person.
+    #[doc(hidden)]
     pub fn neighbours(&self, person: u32) -> &[u32] {
         let [begin, end] = [0, 1].map(|next| self.data[person as usize + next] as usize);
         &self.data[begin..end]
@@ -184,6 +185,7 @@ impl Epidemic {
     ///
     /// # Panics
     /// If there is no such person.
+    #[doc(hidden)]
     pub fn contacts(&self, seed: u64, person: u32) -> Vec<Ticks> {
         let mut stream = Stream::new(seed, person, 1);
         let (recovery, contacts) = self.draw(person, &mut stream);

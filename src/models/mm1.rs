@@ -21,7 +21,7 @@ const TOO_LONG: Fail = Fail(1);
 /// `time_in_queue`, `time_in_system`. The server is free at time 0, when the first interarrival
 /// time begins.
 ///
-/// Cooperative mapping: Lindley's recursion as a max-plus prefix scan. WGSL:
+/// Team mapping: Lindley's recursion as a max-plus prefix scan. WGSL:
 /// `shaders/models/mm1.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mm1 {

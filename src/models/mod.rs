@@ -27,17 +27,17 @@ mod torus;
 mod walk;
 mod workshop;
 
-pub use call_centre::{CallCentre, CallCentreOutput, CallCentreParams, CallCentreState};
-pub use epidemic::{Epidemic, EpidemicOutput, EpidemicParams, EpidemicState};
-pub use fifo_torus::{FifoTorus, FifoTorusOutput, FifoTorusParams, FifoTorusState};
-pub use mm1::{Mm1, Mm1Output, Mm1Params};
-pub use mmck::{Mmck, MmckOutput, MmckParams};
-pub use phold::{Phold, PholdError, PholdParams, PholdState};
-pub use pi::{Pi, PiOutput, PiParams};
-pub use priorities::{Priorities, PrioritiesOutput, PrioritiesParams, PrioritiesState, PriorityClass};
-pub use torus::{Torus, TorusOutput, TorusParams, TorusState};
-pub use walk::{Walk, WalkOutput, WalkParams};
-pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};
+pub use call_centre::CallCentre;
+pub use epidemic::Epidemic;
+pub use fifo_torus::FifoTorus;
+pub use mm1::{Mm1, Mm1Params};
+pub use mmck::{Mmck, MmckParams};
+pub use phold::{Phold, PholdError};
+pub use pi::{Pi, PiParams};
+pub use priorities::Priorities;
+pub use torus::Torus;
+pub use walk::{Walk, WalkParams};
+pub use workshop::{Workshop, WorkshopParams};
 
 use crate::ErrorKind;
 use crate::pdes::{Number, Total, Totals};

@@ -97,6 +97,7 @@ impl Phold {
     ///
     /// # Errors
     /// [`CheckpointError::Foreign`] if it is not PHOLD.
+    #[doc(hidden)]
     pub fn saved(checkpoint: &Checkpoint) -> Result<Self, CheckpointError> {
         let foreign = || CheckpointError::Foreign {
             what: format!("of the model `{}`, and this is `phold`", quoted(checkpoint.model())),
@@ -139,6 +140,7 @@ impl Phold {
     }
 
     /// The rate of delays: the decimal number with the fewest digits that gives this mean delay.
+    #[doc(hidden)]
     pub fn rate(&self, resolution: Resolution) -> f64 {
         let exact = match self.mean {
             // A quarter of a tick, which rounds to zero.
@@ -151,11 +153,13 @@ impl Phold {
     }
 
     /// The events of each LP at the start.
+    #[doc(hidden)]
     pub fn population(&self) -> u32 {
         self.population
     }
 
     /// The number of LPs that an LP sends to on a ring; `None` if it sends to all.
+    #[doc(hidden)]
     pub fn neighbours(&self) -> Option<u32> {
         (self.neighbours > 0).then_some(self.neighbours)
     }

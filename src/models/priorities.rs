@@ -29,7 +29,7 @@ pub struct Priorities {
     resolution: Resolution,
 }
 
-/// A class in [`PrioritiesParams`].
+/// A class in `PrioritiesParams`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PriorityClass {

@@ -200,11 +200,11 @@ enum Row {
 ///
 /// ```
 /// use eventhorizon::models::Phold;
-/// use eventhorizon::pdes::{Checkpoint, CpuSimulation, Until};
+/// use eventhorizon::pdes::{Checkpoint, CpuSimulation, Options, Until};
 /// use eventhorizon::time::{Resolution, Ticks};
 ///
 /// let model = Phold::new(100, 4, 0.1, 10.0, Resolution::default())?;
-/// let mut first = CpuSimulation::new(&model, 42)?;
+/// let mut first = CpuSimulation::new(&model, Options::default().seed(42))?;
 /// first.run(Until::events(500))?;
 /// let saved = first.checkpoint()?.as_bytes().to_vec();
 ///

@@ -62,21 +62,22 @@ pub use contract::event::{Event, Payload};
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;
 pub use contract::model::{Context, CpuModel, Model};
+pub use contract::options::Options;
 pub use contract::output::{Number, Outputs};
 pub use contract::replica::Replica;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use contract::simulation_run::RunUntil;
 pub use contract::simulation_run::SimulationRun;
-pub use contract::sync::{Sync, UnknownSync};
-pub use contract::totals::{ClassTotals, MAX_CLASSES, Total, Totals};
+pub use contract::sync::Sync;
+#[doc(hidden)]
+pub use contract::totals::MAX_CLASSES;
+pub use contract::totals::{ClassTotals, Total, Totals};
 pub use contract::until::{Pending, Progress, Stop, Until};
-pub use device::schema::Schema;
+pub(crate) use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{kernels, output_kernels};
-pub use run::options::Options;
 pub use run::replicas::{
     CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
-    UnknownMapping,
 };
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use run::simulation::part;

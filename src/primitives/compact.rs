@@ -33,6 +33,7 @@ impl Compact {
     ///
     /// # Errors
     /// As [`Compact::new`], and [`PrimitiveError::Tuning`].
+    #[doc(hidden)]
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[SWEEP_ITEMS])?;

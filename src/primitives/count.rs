@@ -90,7 +90,7 @@ impl Status {
     ///
     /// # Errors
     /// [`PrimitiveError::CountTooLarge`] if a plan read such a count.
-    pub fn verdict(words: &[u32]) -> Result<(), PrimitiveError> {
+    pub(crate) fn verdict(words: &[u32]) -> Result<(), PrimitiveError> {
         match *words {
             [count, max, ..] if count != 0 => Err(PrimitiveError::CountTooLarge { count, max }),
             _ => Ok(()),

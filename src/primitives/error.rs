@@ -79,7 +79,7 @@ pub enum PrimitiveError {
         /// Maximum number of arrays.
         limit: u32,
     },
-    /// A [`Tuning`] that no kernel supports.
+    /// Sizes of kernels that no kernel supports.
     #[error(
         "{tuning:?}: group_size must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
     )]

@@ -72,10 +72,9 @@
 //!
 //! # Kernels with and without subgroups
 //!
-//! If a probe finds that workgroups consist of whole subgroups
-//! ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), workgroups scan by shuffles and sorts rank
-//! digits by ballots. Otherwise, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels
-//! do the same through workgroup memory. Results are the same, for every [`Tuning`] too.
+//! If a probe finds that workgroups consist of whole subgroups, workgroups scan by shuffles and
+//! sorts rank digits by ballots. Otherwise, or after `gpu.without(wgpu::Features::SUBGROUP)`,
+//! baseline kernels do the same through workgroup memory. Results are the same.
 //!
 //! Signed and floating-point keys sort as their images under the order-preserving maps of [`keys`],
 //! which WGSL imports as `primitives/keys.wgsl`.
@@ -102,4 +101,5 @@ pub use reduce::{Element, Reduce};
 pub use scan::{Scan, ScanKind};
 pub use sort::RadixSort;
 pub use sort_key::SortKey;
+#[doc(hidden)]
 pub use tuning::Tuning;

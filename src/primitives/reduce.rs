@@ -131,6 +131,7 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
     ///
     /// # Errors
     /// As the constructors, and [`PrimitiveError::Tuning`].
+    #[doc(hidden)]
     pub fn with_tuning(&self, gpu: &Gpu, tuning: Tuning) -> Result<Self, PrimitiveError> {
         Self::new(gpu, self.max.into(), tuning, self.kind)
     }

@@ -42,6 +42,7 @@ impl Scan {
     ///
     /// # Errors
     /// As [`Scan::new`], and [`PrimitiveError::Tuning`].
+    #[doc(hidden)]
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[SWEEP_ITEMS])?;

@@ -48,6 +48,7 @@ impl<K: SortKey> RadixSort<K> {
     ///
     /// # Errors
     /// As [`RadixSort::new`], and [`PrimitiveError::Tuning`].
+    #[doc(hidden)]
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let rank = Rank::of::<K>(gpu, &tuning);
         Self::with_rank(gpu, max, tuning, &rank)

@@ -246,12 +246,13 @@ impl QueueDesign {
     }
 
     /// Its row of the table.
+    #[doc(hidden)]
     pub const fn row(self) -> &'static Design {
         self.0
     }
 
     /// The default design for a use.
-    pub const fn default_for(usual: DefaultFor) -> Self {
+    pub(crate) const fn default_for(usual: DefaultFor) -> Self {
         let (mut design, table) = (0, TABLE);
         // This loop ends, because each use is in the table; a test checks that.
         loop {
@@ -272,6 +273,7 @@ impl QueueDesign {
     }
 
     /// The WGSL file of the design. `None` for the calendar, which is not a separate queue.
+    #[doc(hidden)]
     pub fn source(self) -> Option<Source> {
         let path = self.0.file?;
         Some(self.0.text.map_or_else(|| crate::shaders::file(path), |text| Source::library(path, text)))
@@ -279,32 +281,38 @@ impl QueueDesign {
 
     /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as in simulations, with
     /// their order.
+    #[doc(hidden)]
     pub fn events() -> Source {
         crate::shaders::file("queue/events_4.wgsl")
     }
 
     /// Events of 32 bytes (8 words: timestamp, then a payload of 6 words), with their order.
+    #[doc(hidden)]
     pub fn wide_events() -> Source {
         crate::shaders::file("queue/events_8.wgsl")
     }
 
     /// The values of the design's `override`s.
+    #[doc(hidden)]
     pub fn constants(self) -> Vec<(&'static str, f64)> {
         self.0.overrides.iter().map(|&(name, value)| (name, value.into())).collect()
     }
 
     /// The number of invocations that serve a queue: one, except for CB-PAR.
+    #[doc(hidden)]
     pub const fn lanes(self) -> u32 {
         self.0.lanes
     }
 
     /// Whether it is the calendar, in which mailbox and queue are one.
+    #[doc(hidden)]
     pub const fn is_calendar(self) -> bool {
         self.0.file.is_none()
     }
 
     /// Whether one invocation can serve a queue of this design, as teams of replicas and searches
     /// need.
+    #[doc(hidden)]
     pub const fn serves_one_invocation(self) -> bool {
         self.0.lanes == 1 && !self.is_calendar()
     }
@@ -317,12 +325,14 @@ impl QueueDesign {
 
     /// The number of slots of a queue with capacity for `capacity` events. A slot has the size of
     /// one event, and at least one slot is for data of the queue's owner. 0 for the calendar.
+    #[doc(hidden)]
     pub fn stride(self, capacity: u32) -> u64 {
         let Stride { per_event, besides, multiple } = self.0.stride;
         (u64::from(per_event) * u64::from(capacity) + u64::from(besides)).next_multiple_of(multiple.into())
     }
 
     /// The slots of a buffer for a number of queues.
+    #[doc(hidden)]
     pub fn slots(self, queues: u32, capacity: u32) -> u64 {
         u64::from(queues).saturating_mul(self.stride(capacity))
     }

@@ -11,8 +11,8 @@
 //!
 //! The kernel that links the design defines the buffer `queue_events` and the functions
 //! `queue_capacity` (the maximum number of events of a queue) and `queue_stride`
-//! ([`QueueDesign::stride`], the slots of one queue). [`QueueDesign::slots`] is the length of the
-//! buffer. Everything that the host knows about a design is a row of a table: [`Design`].
+//! (`QueueDesign::stride`, the slots of one queue). `QueueDesign::slots` is the length of the
+//! buffer. Everything that the host knows about a design is a row of a table: `Design`.
 //!
 //! | function | what it does |
 //! | --- | --- |
@@ -35,7 +35,7 @@
 //! A design reads and writes only the slots of its queue and its two stored words. Every loop ends,
 //! and every index stays within the queue's slots, for any contents of these slots and words:
 //! searches link designs without run-time checks. A design that uses words of its slots as indices
-//! sets [`Design::follows_links`] instead, and its kernels are checked.
+//! sets `Design::follows_links` instead, and its kernels are checked.
 //!
 //! [`ParallelHeap`] is different: one queue for the whole device, which inserts and deletes many
 //! items at a time. No kernel calls it; it has its own dispatches.
@@ -43,7 +43,10 @@
 mod design;
 mod parallel_heap;
 
-pub use design::{DefaultFor, Design, Lanes, QueueDesign, Stride, Traverse, UnknownQueue};
+pub(crate) use design::DefaultFor;
+#[doc(hidden)]
+pub use design::{Design, Stride};
+pub use design::{Lanes, QueueDesign, Traverse, UnknownQueue};
 #[doc(hidden)]
 pub use parallel_heap::kernels;
 pub use parallel_heap::{HeapBatch, HeapItem, ParallelHeap, ParallelHeapError};

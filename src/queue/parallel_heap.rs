@@ -155,6 +155,7 @@ impl ParallelHeap {
     ///
     /// # Errors
     /// As [`ParallelHeap::new`], and [`ParallelHeapError::Node`].
+    #[doc(hidden)]
     pub fn with_node(gpu: &Gpu, capacity: u32, node: u32) -> Result<Self, ParallelHeapError> {
         if !node.is_power_of_two() || !(NODES.0..=NODES.1).contains(&node) {
             return Err(ParallelHeapError::Node { node });

@@ -34,17 +34,21 @@ mod stream;
 mod variates;
 
 pub use alias::AliasTable;
-pub use distributions::{
-    exponential_chords, exponential_of, exponential_short, exponential_tabled, exponential_unit,
-};
+#[doc(hidden)]
+pub use distributions::exponential_chords;
+pub use distributions::{exponential_of, exponential_short, exponential_tabled, exponential_unit};
 pub use error::RandomError;
 pub(crate) use mix::Mix;
+#[doc(hidden)]
 pub use mix::mix;
+#[doc(hidden)]
 pub use philox::philox4x32;
 pub use stream::Stream;
+#[doc(hidden)]
+pub use variates::log2_unit;
 pub use variates::{
-    geometric_scale, log2_unit, lognormal_of, lognormal_spread, normal_of, normal_unit, poisson_mean,
-    probability, weibull_of, weibull_power, words_between,
+    geometric_scale, lognormal_of, lognormal_spread, normal_of, normal_unit, poisson_mean, probability,
+    weibull_of, weibull_power, words_between,
 };
 
 /// The version of all streams. It rises when the same model, parameters and seed draw different

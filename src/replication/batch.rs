@@ -244,7 +244,7 @@ impl<O: Pod> Batch<O> {
     }
 
     /// Sets the steps of a slice, for work that is submitted later. A slice must not run for more
-    /// than some tens of milliseconds: see [`Pace`].
+    /// than some tens of milliseconds, because drivers end long submissions.
     ///
     /// # Errors
     /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no

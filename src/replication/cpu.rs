@@ -35,16 +35,6 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         Ok(Self { model, schema, options })
     }
 
-    /// The options that the engine was made with.
-    pub fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// Names and types of factors and columns.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     /// Runs these replications of each point. `None` if `watch` stopped it before any replication
     /// of all points had ended. A run without `watch` is one round.
     pub(super) fn replicate(

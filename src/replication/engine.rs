@@ -100,31 +100,18 @@ impl<M: Model> Engine<M> {
     /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must
     /// end, and no divisor may be zero.
     #[must_use]
+    #[doc(hidden)]
     pub unsafe fn trusted(self) -> Self {
         Self { trusted: true, ..self }
-    }
-
-    /// The options that the engine was made with.
-    pub fn options(&self) -> &Options {
-        &self.options
     }
 
     /// The same model with other options: kernels and memory stay, and [`Mapping::Auto`] chooses
     /// again.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_options(self, options: Options) -> Self {
         // What was chosen may be a team, whose steps are others.
         Self { options, fastest: HashMap::new(), ..self }
-    }
-
-    /// The model.
-    pub fn model(&self) -> &M {
-        &self.model
-    }
-
-    /// Names and types of factors and columns.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
     }
 
     /// Runs these replications of each point. `None` if `watch` stopped it before any replication
@@ -200,7 +187,7 @@ impl<M: Model> Engine<M> {
                         chosen = self.try_mappings(&given, work, ChoiceReason::Again).await?;
                         // Steps of a team differ from other steps, so a batch that starts with a
                         // team also ends with it, and vice versa.
-                        let team = |chosen: &MappingChoice| chosen.mapping == Mapping::Cooperative;
+                        let team = |chosen: &MappingChoice| chosen.mapping == Mapping::Team;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
                             shape = self.sized(serves.mapping, work.jobs());
@@ -259,6 +246,7 @@ impl<M: Model> Engine<M> {
 
     /// The mapping and the workgroup size for this many replications. [`Mapping::Auto`] is one
     /// invocation each, until a run of a similar number, below 32,768, has tried the others.
+    #[doc(hidden)]
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.options.mapping {
             Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
@@ -314,8 +302,8 @@ mod tests {
 
     use super::PART;
     use crate::gpu::{Gpu, STAGING_BYTES};
-    use crate::models::{Mm1, Mm1Output};
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Options};
+    use crate::models::Mm1;
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Model, Options};
 
     /// Parts end within a point and contain ends of points, and replications fail in several of
     /// them. One piece would exceed a piece of staging memory.
@@ -329,7 +317,7 @@ mod tests {
         let options = Options::default().mapping(Mapping::Thread).max_steps(4);
         let cpu = CpuEngine::new(Mm1::default(), options).unwrap();
         let expected = cpu.run(&params, &experiment).unwrap();
-        assert!(3 * u64::from(each) * (8 + size_of::<Mm1Output>() as u64) > STAGING_BYTES);
+        assert!(3 * u64::from(each) * (8 + size_of::<<Mm1 as Model>::Output>() as u64) > STAGING_BYTES);
         let gpu = Gpu::for_test();
         let mut engine = Engine::new(&gpu, Mm1::default(), options).unwrap();
         let shape = engine.shape(3 * each);

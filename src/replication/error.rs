@@ -61,13 +61,13 @@ pub enum ReplicationError {
         /// The message of the model.
         reason: String,
     },
-    /// The model offers no cooperative mapping.
-    #[error("{file} has no file for the cooperative mapping; choose thread, warp or auto")]
+    /// The model offers no team mapping.
+    #[error("{file} has no file for the team mapping; choose thread, warp or auto")]
     NoTeam {
         /// The model's file.
         file: String,
     },
-    /// The CPU engine for a model of [`Word`](crate::gpu::Word)s.
+    /// The CPU engine for a model that is loaded at run time.
     #[error(
         "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software adapter such as \
          llvmpipe will do)"

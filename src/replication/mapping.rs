@@ -31,7 +31,7 @@ impl Shape {
             Mapping::Warp => warp,
             // About 2^17 invocations fill large devices; more of them per replication make the scan
             // more expensive.
-            Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
+            Mapping::Team => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };
         Self { mapping, group_size: group_size.min(most_invocations(gpu)) }
     }
@@ -41,7 +41,7 @@ impl Shape {
         match self.mapping {
             Mapping::Thread | Mapping::Auto => self.group_size,
             Mapping::Warp if gpu.has(wgpu::Features::SUBGROUP) => (self.group_size / warp_size(gpu)).max(1),
-            Mapping::Warp | Mapping::Cooperative => 1,
+            Mapping::Warp | Mapping::Team => 1,
         }
     }
 
@@ -85,7 +85,7 @@ impl Shape {
             mapping: self.mapping,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             subgroups: match self.mapping {
-                Mapping::Cooperative => self.whole_subgroups(gpu),
+                Mapping::Team => self.whole_subgroups(gpu),
                 _ => gpu.has(wgpu::Features::SUBGROUP),
             },
         }
@@ -122,13 +122,13 @@ impl Files {
             (Mapping::Thread | Mapping::Auto, _) => ("replication/thread.wgsl", "thread"),
             (Mapping::Warp, true) => ("replication/warp_subgroups.wgsl", "warp"),
             (Mapping::Warp, false) => ("replication/warp.wgsl", "warp"),
-            (Mapping::Cooperative, true) => ("replication/team_subgroups.wgsl", "team"),
-            (Mapping::Cooperative, false) => ("replication/team_workgroup.wgsl", "team"),
+            (Mapping::Team, true) => ("replication/team_subgroups.wgsl", "team"),
+            (Mapping::Team, false) => ("replication/team_workgroup.wgsl", "team"),
         };
         let source = model.source();
         let name = source.name().to_owned();
         let mut sources = vec![source];
-        if self.mapping == Mapping::Cooperative {
+        if self.mapping == Mapping::Team {
             let team = model.team_source();
             sources.push(team.ok_or_else(|| ReplicationError::NoTeam { file: name.clone() })?);
         }
@@ -136,7 +136,7 @@ impl Files {
         let mut constants = vec![("GROUP_SIZE", group_size.into())];
         match self.mapping {
             Mapping::Warp => constants.push(("PER_GROUP", per_group.into())),
-            Mapping::Cooperative if self.subgroups => constants.push(("SUBGROUP_SIZE", warp.into())),
+            Mapping::Team if self.subgroups => constants.push(("SUBGROUP_SIZE", warp.into())),
             _ => {}
         }
         Ok(Recipe::new(name, entry, sources).with(constants))
@@ -171,10 +171,10 @@ pub fn kernels<M: Model>(model: &M) -> Result<Vec<Recipe>, ReplicationError> {
             (Mapping::Thread, false),
             (Mapping::Warp, false),
             (Mapping::Warp, true),
-            (Mapping::Cooperative, false),
-            (Mapping::Cooperative, true),
+            (Mapping::Team, false),
+            (Mapping::Team, true),
         ] {
-            if mapping == Mapping::Cooperative && model.team_source().is_none() {
+            if mapping == Mapping::Team && model.team_source().is_none() {
                 continue;
             }
             let files = Files { mapping, int64, subgroups };

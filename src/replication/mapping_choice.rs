@@ -16,10 +16,10 @@ pub enum Mapping {
     Warp,
     /// All invocations of a workgroup run one replication. For few replications; the model must
     /// support it.
-    Cooperative,
+    Team,
     /// The fastest in a short trial, by the median of several interleaved slices of each. From
     /// 32,768 replications on it is [`Mapping::Thread`]; also on software adapters such as
-    /// llvmpipe, unless [`Mapping::Cooperative`] is twice as fast. A run that is much slower than
+    /// llvmpipe, unless [`Mapping::Team`] is twice as fast. A run that is much slower than
     /// its trial repeats the trial. [`Engine::chosen`](super::Engine::chosen) returns the choice.
     #[default]
     Auto,
@@ -86,7 +86,7 @@ impl fmt::Display for Mapping {
         f.pad(match self {
             Self::Thread => "thread",
             Self::Warp => "warp",
-            Self::Cooperative => "coop",
+            Self::Team => "team",
             Self::Auto => "auto",
         })
     }

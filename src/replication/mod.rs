@@ -43,7 +43,7 @@
 //! | mapping | use |
 //! | --- | --- |
 //! | [`Mapping::Thread`] | tens of thousands of replications or more, which fill the device with one invocation each; its speed is limited by integer arithmetic |
-//! | [`Mapping::Cooperative`] | few replications: one invocation each leaves most of the device idle. Cooperation costs additional work (in M/M/1, a parallel scan), so it is slower than `Thread` once replications fill the device |
+//! | [`Mapping::Team`] | few replications: one invocation each leaves most of the device idle. Cooperation costs additional work (in M/M/1, a parallel scan), so it is slower than `Thread` once replications fill the device |
 //! | [`Mapping::Warp`] | up to some thousand replications that branch differently |
 //!
 //! The paper finds one subgroup per replication up to six times faster than one invocation each
@@ -85,7 +85,7 @@ pub use batch::Batch;
 pub use cpu::CpuEngine;
 pub use engine::Engine;
 pub use error::ReplicationError;
-pub use mapping::Shape;
+pub(crate) use mapping::Shape;
 #[doc(hidden)]
 pub use mapping::kernels;
 pub use mapping_choice::{ChoiceReason, Mapping, MappingChoice};
@@ -93,7 +93,8 @@ pub use model::{Fail, Model, ReferenceModel};
 pub use options::{MAX_STEPS, Options};
 pub use results::Results;
 pub use run::{ExperimentRun, SequentialRun};
-pub use schema::Schema;
+pub(crate) use schema::Schema;
+#[doc(hidden)]
 pub use structs::{columns, pack};
 
 // Types for experiments and their results.

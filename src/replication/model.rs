@@ -46,8 +46,7 @@ use crate::random::Stream;
 /// with an underscore, which are not result columns. A 64-bit number is a `vec2<u32>` of low and
 /// high word, aligned to 8 bytes.
 pub trait Model {
-    /// The struct `Params`: the same fields in the same order. Here and in `Output`, a model that
-    /// is only known at run time uses [`Word`](crate::gpu::Word)s.
+    /// The struct `Params`: the same fields in the same order.
     type Params: Pod + Send + Sync;
     /// The struct `Output`: the same fields in the same order.
     type Output: Pod + Send + Sync;
@@ -55,15 +54,15 @@ pub trait Model {
     /// The WGSL file.
     fn source(&self) -> Source;
 
-    /// A second WGSL file with the cooperative mapping, if the model supports it: see
+    /// A second WGSL file with the team mapping, if the model supports it: see
     /// `shaders/replication/team.wgsl`.
     fn team_source(&self) -> Option<Source> {
         None
     }
 
-    /// The bytes of parameters: by default those of `params`. If [`Model::Params`] are
-    /// [`Word`](crate::gpu::Word)s, this returns all parameters, and `check` and `derive` get the
-    /// first word of a point.
+    /// The bytes of parameters: those of `params`. A model that is loaded at run time returns all
+    /// parameters, and `check` and `derive` get the first word of a point.
+    #[doc(hidden)]
     fn params_bytes(&self, params: &Self::Params) -> Vec<u8> {
         bytemuck::bytes_of(params).to_vec()
     }

@@ -31,10 +31,10 @@ pub struct Options {
     /// A step is a call of the model's `step`. [`Mapping::Thread`], [`Mapping::Warp`] and
     /// [`CpuEngine`](super::CpuEngine) make the same steps, so the same replications fail.
     ///
-    /// With [`Mapping::Cooperative`] a step is a call of `team_step`, which may stand for any
+    /// With [`Mapping::Team`] a step is a call of `team_step`, which may stand for any
     /// number of them (M/M/1: 8 clients in a `step`, up to 32 for each invocation of the workgroup
     /// in a `team_step`). There the bound only ends what would run for ever, and the workgroup size
-    /// decides which replications fail. [`Mapping::Auto`] therefore passes the cooperative mapping
+    /// decides which replications fail. [`Mapping::Auto`] therefore passes the team mapping
     /// over where the bound is not the default.
     pub max_steps: u32,
 }

@@ -17,8 +17,8 @@ use crate::statistics::{PARALLEL, Round, check_room};
 /// replications.
 #[derive(Debug, Clone)]
 pub struct Results<O> {
-    /// By point, then by replication; zeros for a failed replication. ([`Word`](crate::gpu::Word)s
-    /// of one replication are consecutive.)
+    /// By point, then by replication; zeros for a failed replication. (Words of a
+    /// replication of a model that is loaded at run time are consecutive.)
     pub outputs: Vec<O>,
     /// By point: the fields of the outputs as named columns, derived columns, and the failures.
     pub observations: Vec<Observations>,

@@ -37,7 +37,7 @@ pub struct ExperimentRun<'r, E, P, W = fn(u64)> {
     engine: E,
     params: &'r P,
     experiment: &'r Experiment,
-    range: Range<u32>,
+    range: Option<Range<u32>>,
     watch: Option<W>,
 }
 
@@ -118,7 +118,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
 
 impl<'r, E, P> ExperimentRun<'r, E, P> {
     pub(super) fn new(engine: E, params: &'r P, experiment: &'r Experiment) -> Self {
-        Self { engine, params, experiment, range: 0..experiment.replications, watch: None }
+        Self { engine, params, experiment, range: None, watch: None }
     }
 }
 
@@ -126,7 +126,7 @@ impl<'r, E, P, W> ExperimentRun<'r, E, P, W> {
     /// Runs these replications of each point: the same as they are in any other range. Default: all
     /// of the experiment.
     pub fn range(self, range: Range<u32>) -> Self {
-        Self { range, ..self }
+        Self { range: Some(range), ..self }
     }
 
     /// Calls `watch` some 30 times a second with the number of replications that have ended, of all
@@ -141,10 +141,14 @@ impl<'r, E, P, W> ExperimentRun<'r, E, P, W> {
     }
 
     /// Runs more and more replications of each point until these columns are as precise as
-    /// `stopping` requires, or its budget ends. The number of replications of the experiment and
-    /// the range do not count.
+    /// `stopping` requires, or its budget ends. The experiment's number of replications is
+    /// ignored, and a range is refused.
     pub fn precision(self, stopping: &'r Stopping, columns: &'r [&'r str]) -> SequentialRun<'r, E, P, W> {
         SequentialRun { run: self, stopping, columns }
+    }
+
+    fn replications(&self) -> Range<u32> {
+        self.range.clone().unwrap_or(0..self.experiment.replications)
     }
 }
 
@@ -174,9 +178,10 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> ExperimentRun<'_, &mut Engine<M>,
     /// # Errors
     /// As [`run`](Self::run).
     pub async fn run_async(self) -> Result<Results<M::Output>, ReplicationError> {
-        let Self { engine, params, experiment, range, watch } = self;
+        let replications = self.replications();
+        let Self { engine, params, experiment, watch, .. } = self;
         let watch = watch.map(|mut watch| move |ended| watch(ended).flow());
-        let results = engine.replicate(params, experiment, range, watch).await?;
+        let results = engine.replicate(params, experiment, replications, watch).await?;
         results.ok_or(ReplicationError::Stopped)
     }
 }
@@ -185,7 +190,8 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &mut Engine<M>,
     /// Runs replications until the columns are precise.
     ///
     /// # Errors
-    /// As [`ExperimentRun::run`].
+    /// As [`ExperimentRun::run`], and [`AnalysisError::Setting`](super::AnalysisError::Setting) where
+    /// a range was chosen.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(self) -> Result<Sequential, ReplicationError> {
         pollster::block_on(self.run_async())
@@ -196,6 +202,7 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &mut Engine<M>,
     /// # Errors
     /// As [`run`](Self::run).
     pub async fn run_async(self) -> Result<Sequential, ReplicationError> {
+        Stopping::without_range(self.run.range.as_ref())?;
         let Self { run: ExperimentRun { engine, params, experiment, mut watch, .. }, stopping, columns } =
             self;
         let points = experiment.design.len() as u64;
@@ -216,9 +223,10 @@ impl<M: ReferenceModel + Sync, V: Verdict, W: FnMut(u64) -> V>
     /// # Errors
     /// As on a device.
     pub fn run(self) -> Result<Results<M::Output>, ReplicationError> {
-        let Self { engine, params, experiment, range, watch } = self;
+        let replications = self.replications();
+        let Self { engine, params, experiment, watch, .. } = self;
         let watch = watch.map(|mut watch| move |ended| watch(ended).flow());
-        engine.replicate(params, experiment, range, watch)?.ok_or(ReplicationError::Stopped)
+        engine.replicate(params, experiment, replications, watch)?.ok_or(ReplicationError::Stopped)
     }
 }
 
@@ -230,6 +238,7 @@ impl<M: ReferenceModel + Sync, V: Verdict, W: FnMut(u64) -> V>
     /// # Errors
     /// As on a device.
     pub fn run(self) -> Result<Sequential, ReplicationError> {
+        Stopping::without_range(self.run.range.as_ref())?;
         let Self { run: ExperimentRun { engine, params, experiment, mut watch, .. }, stopping, columns } =
             self;
         let points = experiment.design.len() as u64;
@@ -256,5 +265,27 @@ impl<E, P, W> fmt::Debug for ExperimentRun<'_, E, P, W> {
 impl<E, P, W> fmt::Debug for SequentialRun<'_, E, P, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequentialRun").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::models::Mm1;
+    use crate::replication::{Budget, Design, Options, Precision};
+
+    #[test]
+    fn a_range_of_a_run_to_a_precision_is_refused() {
+        let model = Mm1::default();
+        let engine = CpuEngine::new(model, Options::default()).unwrap();
+        let (params, experiment) =
+            (model.params(0.8, 1.0, 10).unwrap(), Experiment::new(Design::default(), 10, 1));
+        let stopping = Stopping::new(Precision::relative(0.5), Budget::default());
+        let run = || engine.experiment(&params, &experiment);
+        let refused = run().range(3..5).precision(&stopping, &["time_in_queue"]).run().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Usage);
+        assert!(refused.to_string().contains("3..5"), "{refused}");
+        assert!(run().precision(&stopping, &["time_in_queue"]).run().is_ok());
     }
 }

@@ -10,15 +10,15 @@ use crate::{random, shaders, statistics};
 /// The structs of a model in their WGSL layout: factors and result columns by name, type and
 /// offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schema {
+pub(crate) struct Schema {
     /// `struct Params`: the factors.
-    pub params: StructLayout,
+    pub(crate) params: StructLayout,
     /// The uses of fields of `struct Params` in the model: times, probabilities.
-    pub uses: Vec<FieldUse>,
+    pub(crate) uses: Vec<FieldUse>,
     /// `struct State`.
-    pub state: StructLayout,
+    pub(crate) state: StructLayout,
     /// `struct Output`: the columns.
-    pub output: StructLayout,
+    pub(crate) output: StructLayout,
     /// Bytes of `JobSaved`: the engine's state of a replication between slices.
     pub(super) saved_bytes: u32,
     /// Whether it draws with a table in workgroup memory.
@@ -61,7 +61,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
-    pub fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
+    pub(crate) fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
@@ -124,8 +124,9 @@ pub(super) fn link<M: Model>(model: &M, engine: &[Source]) -> Result<Program, Re
 mod tests {
     use super::*;
     use crate::gpu::{Gpu, Word};
-    use crate::models::Mm1;
-    use crate::models::Mm1Params;
+    use crate::models::{
+        Mm1, Mm1Params, Mmck, MmckParams, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams,
+    };
     use crate::random::Stream;
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, Options, ReferenceModel};
 
@@ -189,5 +190,43 @@ mod tests {
         }
         let refused = CpuEngine::new(Untyped(params), Options::default()).unwrap_err();
         assert!(matches!(refused, ReplicationError::NoReference { .. }), "{refused}");
+    }
+
+    /// The fields of a model's structs have the offsets of its WGSL.
+    #[test]
+    fn models_lay_their_structs_out_as_wgsl_does() {
+        use std::mem::offset_of;
+        fn check<M: Model>(model: &M, params: &[(&str, usize)], output: &[(&str, usize)]) {
+            let schema = Schema::of(model).unwrap();
+            for (layout, host) in [(&schema.params, params), (&schema.output, output)] {
+                let fields = layout.fields.iter();
+                let wgsl: Vec<_> = fields.map(|it| (it.name.as_str(), it.offset as usize)).collect();
+                assert_eq!(wgsl, host);
+            }
+        }
+        macro_rules! fields {
+            ($type:ty: $($field:ident),*) => { &[$((stringify!($field), offset_of!($type, $field))),*] };
+        }
+        check(&Pi, fields!(PiParams: points), fields!(<Pi as Model>::Output: inside));
+        check(
+            &Mm1::default(),
+            fields!(Mm1Params: mean_interarrival, mean_service, clients),
+            fields!(<Mm1 as Model>::Output: idle_ticks, queue_ticks, system_ticks),
+        );
+        check(
+            &Mmck::default(),
+            fields!(MmckParams: mean_interarrival, mean_service, servers, room, arrivals),
+            fields!(<Mmck as Model>::Output: turned_away, let_in, queue_ticks),
+        );
+        check(
+            &Walk,
+            fields!(WalkParams: steps),
+            fields!(<Walk as Model>::Output: chunk, x, y, explored, most_visits),
+        );
+        check(
+            &Workshop,
+            fields!(WorkshopParams: jobs, operation),
+            fields!(<Workshop as Model>::Output: busy_ticks, longest_ticks, long_jobs),
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::error::Result;
 use super::summary::check_level;
 use super::{AnalysisError, Pairing, Summary};
+use std::ops::Range;
 use std::time::Duration;
 
 /// How narrow the interval of a mean has to be: its half width is at most the larger of `relative`
@@ -154,6 +155,14 @@ impl Stopping {
             return setting("the budget of replications", value, remedy);
         }
         Ok(())
+    }
+
+    /// Refuses a range of replications: such a run begins with replication 0.
+    pub(crate) fn without_range(range: Option<&Range<u32>>) -> Result<()> {
+        let Some(range) = range else { return Ok(()) };
+        let remedy = "leave the range out: such a run begins with replication 0";
+        let value = format!("{range:?}");
+        Err(AnalysisError::Setting { what: "the range of a run to a precision", value, remedy })
     }
 
     /// What to do next, from the summaries at `precision.level` of the columns that matter (of one

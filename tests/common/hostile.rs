@@ -8,7 +8,7 @@ use std::time::Duration;
 use eventhorizon::facility::{self, Distribution, Network, SavedStudy, Station, Study, StudyAutosave};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Until};
+use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Options, Until};
 use eventhorizon::search::{Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 use eventhorizon::statistics::Design;
 use eventhorizon::time::Resolution;
@@ -28,7 +28,7 @@ pub fn saved_model() -> Phold {
 /// A checkpoint of that model.
 pub fn saved() -> Vec<u8> {
     let model = saved_model();
-    let mut simulation = CpuSimulation::new(&model, 3).expect("a small model");
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(3)).expect("a small model");
     simulation.run(Until::events(60)).expect("a sound one");
     simulation.checkpoint().expect("a sound run").as_bytes().to_vec()
 }

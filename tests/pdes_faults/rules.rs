@@ -1,7 +1,9 @@
 //! Rules that models break while they run, and capacities that they exceed.
 
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{Capacity, CpuSimulation, Fault, FaultKind, Simulation, SimulationError, Until};
+use eventhorizon::pdes::{
+    Capacity, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Until,
+};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
@@ -52,7 +54,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
         simulation.run(Until::events(100)).map(|_| simulation.fingerprint().unwrap())
     };
     let unbounded = model;
-    let mut cpu = CpuSimulation::new(&unbounded, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&unbounded, Options::default()).unwrap();
     cpu.run(Until::events(100)).unwrap();
     for queue in queues() {
         model.capacity.mailbox = 41;
@@ -100,7 +102,7 @@ fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     // permit them.
     let model = Phold::new(2, 1500, 0.1, 10.0, Resolution::default()).unwrap();
     let end = Until::events(2000);
-    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
     cpu.run(end).unwrap();
     for queue in QueueDesign::PRODUCTION {
         let run = || {

@@ -3,8 +3,10 @@
 use std::mem::size_of;
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::models::{self, Phold, PholdState, TorusState};
-use eventhorizon::pdes::{CpuModel, CpuSimulation, Options, Progress, Simulation, SimulationError, Until};
+use eventhorizon::models::{self, Phold};
+use eventhorizon::pdes::{
+    CpuModel, CpuSimulation, Model, Options, Progress, Simulation, SimulationError, Until,
+};
 use eventhorizon::time::{Resolution, Ticks};
 use wasm_bindgen::prelude::*;
 use web_sys::OffscreenCanvas;
@@ -167,13 +169,13 @@ impl Torus {
         let (states, look) = match &self.run {
             Run::Network(run) => {
                 // The level of the time average at the start of a state.
-                let (stride, word) = ((size_of::<TorusState>() / 4) as u32, 8);
+                let (stride, word) = ((size_of::<<models::Torus as Model>::State>() / 4) as u32, 8);
                 let scale = 4.0 * self.settings.load as f32;
                 let look = Look { side, stride, word, is_time: 0, now, scale, unused: [0; 2] };
                 (run.states_buffer(), look)
             }
             Run::Phold(run) => {
-                let (stride, word) = ((size_of::<PholdState>() / 4) as u32, 1);
+                let (stride, word) = ((size_of::<<Phold as Model>::State>() / 4) as u32, 1);
                 let scale = (ticks as f64 / self.settings.rate) as f32 * 0.5;
                 (run.states_buffer(), Look { side, stride, word, is_time: 1, now, scale, unused: [0; 2] })
             }
@@ -221,7 +223,7 @@ pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> 
         until: u64,
         watch: &js_sys::Function,
     ) -> Result<String, SimulationError> {
-        let mut simulation = CpuSimulation::new(model, seed)?;
+        let mut simulation = CpuSimulation::new(model, Options::default().seed(seed))?;
         let progress = simulation
             .until(Until::time(Ticks::new(until)))
             .watch(|progress| {

@@ -48,7 +48,7 @@ async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> 
 
 /// The same from the sequential engine.
 fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
-    let mut simulation = CpuSimulation::new(model, seed).unwrap();
+    let mut simulation = CpuSimulation::new(model, Options::default().seed(seed)).unwrap();
     let events = simulation.run(until).unwrap().events;
     (events, simulation.fingerprint().to_string())
 }
@@ -92,7 +92,7 @@ async fn replications_have_the_fingerprint_of_the_cpu() {
         CpuEngine::new(model, replication::Options::default()).unwrap().run(&params, &experiment).unwrap();
     // `mrip-mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
     assert_eq!(format!("{:016x}", expected.fingerprint), "e6ed59affc2f0afb");
-    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto] {
         let options = replication::Options::default().mapping(mapping);
         let mut engine = Engine::new(&gpu, model, options).unwrap();
         let found = engine.experiment(&params, &experiment).run_async().await.unwrap();
@@ -186,7 +186,7 @@ async fn the_self_test_passes() {
     for (name, note) in [
         ("PHOLD, heap", "3711 events, fingerprint d5a5f39f84a46d85"),
         ("PHOLD, windows by neighbours", "3723 events, fingerprint fa84dce2454667ae"),
-        ("M/M/1, mapping coop", "fingerprint 6ff8e5cdfd21372f"),
+        ("M/M/1, mapping team", "fingerprint 6ff8e5cdfd21372f"),
         ("matching, sort", "3466 pairs"),
     ] {
         let check = report.checks.iter().find(|check| check.name == name).unwrap();

@@ -447,7 +447,7 @@ fn on_cpu(
     saved: Option<&Checkpoint>,
 ) -> Result<Outcome, Failure> {
     let mut simulation = match saved {
-        None => CpuSimulation::new(model, seed)?,
+        None => CpuSimulation::new(model, Options::default().seed(seed))?,
         Some(saved) => CpuSimulation::resume(model, saved)?,
     };
     let bar = Bar::new(until)?;

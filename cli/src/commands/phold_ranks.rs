@@ -24,7 +24,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Progress,
+    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Options, Progress,
     SimulationError, Until,
 };
 use eventhorizon::time::{Resolution, Ticks};
@@ -212,7 +212,7 @@ fn run_ranks(args: &Args) -> Ended<()> {
         }
     } else if args.verify {
         // The whole run, from its start.
-        let mut sequential = CpuSimulation::new(&model, seed)?;
+        let mut sequential = CpuSimulation::new(&model, Options::default().seed(seed))?;
         let begun = Instant::now();
         let progress = sequential.run(until)?;
         let rate = progress.events as f64 / begun.elapsed().as_secs_f64();

@@ -401,7 +401,7 @@ impl Sweep {
         }
         let deadline = Instant::now() + self.budget;
         let end = Until::time(cell.end()?);
-        let mut cpu = CpuSimulation::new(&model, SEED)?;
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(SEED))?;
         let mut progress = cpu.run(Until { events: 0, ..end })?;
         // In pieces, because the engine cannot be stopped within a run.
         while progress.stop != Some(Stop::Time) {

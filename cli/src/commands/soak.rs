@@ -259,7 +259,7 @@ impl Round<'_> {
         M: CpuModel<State: PartialEq>,
     {
         let seed = self.chance.draw().into();
-        let mut cpu = CpuSimulation::new(model, seed)?;
+        let mut cpu = CpuSimulation::new(model, Options::default().seed(seed))?;
         let held = cpu.pending().len();
         let mut options = self.way(traits).seed(seed);
         let first = if self.chances(4) { tight } else { model };

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::CpuSimulation;
+use eventhorizon::pdes::{CpuSimulation, Options};
 use eventhorizon_cli::shared::{self, Outcome};
 use glam::UVec2;
 
@@ -186,7 +186,7 @@ fn headless(args: &Args) -> Outcome<()> {
     writeln!(out, "errors of its own  {}", own.errors.load(Ordering::Relaxed))?;
     if args.verify {
         let (model, until) = (scene.model(), scene.until());
-        let mut cpu = CpuSimulation::new(&model, args.seed)?;
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(args.seed))?;
         cpu.run(until)?;
         let fingerprint = scene.finish()?;
         shared::same(&fingerprint, &cpu.fingerprint(), "the fingerprint")?;

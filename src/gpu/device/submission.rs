@@ -25,13 +25,6 @@ pub struct Submission {
     is_first: bool,
 }
 
-impl Submission {
-    /// Its index, for an application's own waits.
-    pub fn index(&self) -> wgpu::SubmissionIndex {
-        self.index.clone()
-    }
-}
-
 impl From<wgpu::SubmissionIndex> for Submission {
     fn from(index: wgpu::SubmissionIndex) -> Self {
         Self {
@@ -137,7 +130,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Waits until a submission is done, for at most [`HOST_WAIT`] (or [`Gpu::waiting`]).
+    /// Waits until a submission is done, for at most 120 seconds (or [`Gpu::waiting`]).
     ///
     /// # Errors
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].

@@ -10,7 +10,7 @@ const SAMPLES: u32 = 4;
 
 impl Subgroups {
     /// The size of all subgroups of the device; `None` if the adapter reports several sizes.
-    pub fn fixed(gpu: &Gpu) -> Option<u32> {
+    pub(crate) fn fixed(gpu: &Gpu) -> Option<u32> {
         let (min, max) = (gpu.info().subgroup_min_size, gpu.info().subgroup_max_size);
         (gpu.has(wgpu::Features::SUBGROUP) && min == max && min > 0).then_some(min)
     }
@@ -50,6 +50,7 @@ impl Gpu {
     /// `None` if kernels may not use subgroups, or if the probe fails, which is logged. Then
     /// baseline kernels run. Browsers always return `None` today: wgpu 30 does not request
     /// subgroups from them.
+    #[doc(hidden)]
     pub fn subgroups(&self) -> Option<Subgroups> {
         if !self.has(wgpu::Features::SUBGROUP) {
             return None;

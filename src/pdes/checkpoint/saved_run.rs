@@ -15,12 +15,12 @@ use crate::pdes::contract::until::Progress;
 /// use std::time::Duration;
 ///
 /// use eventhorizon::models::Phold;
-/// use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Until};
+/// use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Options, Until};
 /// use eventhorizon::time::Resolution;
 ///
 /// let seconds = Resolution::default();
 /// let model = Phold::new(200, 4, 0.1, 10.0, seconds)?;
-/// let mut simulation = CpuSimulation::new(&model, 42)?;
+/// let mut simulation = CpuSimulation::new(&model, Options::default().seed(42))?;
 ///
 /// let file = std::env::temp_dir().join(format!("run-{}.checkpoint", std::process::id()));
 /// let autosave = Autosave::new(&file, Duration::from_secs(60));

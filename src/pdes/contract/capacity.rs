@@ -16,7 +16,7 @@ impl Capacity {
     ///
     /// A run of a million LPs over a million windows then fails with a probability of about 10⁻⁶,
     /// and reports it.
-    pub const TAIL: f64 = 1e-18;
+    pub(crate) const TAIL: f64 = 1e-18;
 
     /// Capacities for loads that spread over LPs independently: a Poisson distribution bounds them.
     ///

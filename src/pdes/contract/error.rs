@@ -237,7 +237,7 @@ pub enum SimulationError {
         /// The model's name.
         model: String,
     },
-    /// The sequential engine for a model of [`Word`](crate::gpu::Word)s, which has no reference
+    /// The sequential engine for a model that is loaded at run time, which has no reference
     /// implementation.
     #[error(
         "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software adapter such as llvmpipe \
@@ -285,7 +285,7 @@ pub enum SimulationError {
     TooManyClasses {
         /// The column.
         column: String,
-        /// The maximum: [`MAX_CLASSES`](crate::pdes::MAX_CLASSES).
+        /// The maximum.
         most: usize,
     },
     /// A sum of 2^128 or more.

@@ -10,6 +10,7 @@ pub(super) mod fingerprint;
 pub(super) mod limits;
 pub(super) mod line;
 pub(super) mod model;
+pub(super) mod options;
 pub(super) mod output;
 pub(super) mod replica;
 pub(super) mod simulation_run;

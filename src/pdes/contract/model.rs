@@ -169,8 +169,7 @@ use super::totals::Totals;
 /// does not have is an error of the call for results and does not affect the run.
 pub trait Model {
     /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare
-    /// it as fields. A model that is not known before the program runs uses
-    /// [`Word`](crate::gpu::Word)s here and for the next types.
+    /// it as fields.
     type State: Pod;
     /// The same bytes as the WGSL `struct Params`; `()` for a model without parameters.
     type Params: Pod;
@@ -199,8 +198,8 @@ pub trait Model {
     /// The parameters.
     fn params(&self) -> Self::Params;
 
-    /// The bytes of the parameters. A model with [`Model::Params`] of [`Word`](crate::gpu::Word)s
-    /// overrides it to return all words.
+    /// The bytes of the parameters. A model that is loaded at run time returns all words.
+    #[doc(hidden)]
     fn params_bytes(&self) -> Vec<u8> {
         bytemuck::bytes_of(&self.params()).to_vec()
     }

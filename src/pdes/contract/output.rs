@@ -176,8 +176,8 @@ impl<O: Pod> Outputs<O> {
         self.at
     }
 
-    /// The outputs, by LP. (For [`Word`](crate::gpu::Word)s: all words of an LP, then those of the
-    /// next LP.)
+    /// The outputs, by LP. (For a model that is loaded at run time: all words of an LP, then those
+    /// of the next LP.)
     pub fn rows(&self) -> &[O] {
         &self.rows
     }

@@ -29,12 +29,12 @@ pub trait RunUntil {
 /// use std::ops::ControlFlow;
 ///
 /// use eventhorizon::models::Phold;
-/// use eventhorizon::pdes::{CpuSimulation, Until};
+/// use eventhorizon::pdes::{CpuSimulation, Options, Until};
 /// use eventhorizon::time::Resolution;
 ///
 /// let seconds = Resolution::default();
 /// let model = Phold::new(200, 4, 0.1, 10.0, seconds)?;
-/// let mut simulation = CpuSimulation::new(&model, 42)?;
+/// let mut simulation = CpuSimulation::new(&model, Options::default().seed(42))?;
 ///
 /// let end = Until::time(seconds.ticks(100.0)?);
 /// let enough = |events| if events < 1_000_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };

@@ -179,11 +179,6 @@ impl ClassTotals {
         self.lps
     }
 
-    /// The totals of each column, in order.
-    pub fn columns(&self) -> &[Total] {
-        &self.columns
-    }
-
     /// The column called `name`.
     ///
     /// # Errors

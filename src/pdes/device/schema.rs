@@ -9,16 +9,16 @@ use crate::pdes::{Model, SimulationError};
 
 /// The structs of a model's file: names, types and offsets of their fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schema {
+pub(crate) struct Schema {
     /// `struct Params`, if the model has one.
-    pub params: Option<StructLayout>,
+    pub(crate) params: Option<StructLayout>,
     /// The uses of the fields of `struct Params`, such as times or probabilities, derived from the
     /// model's code.
-    pub uses: Vec<FieldUse>,
+    pub(crate) uses: Vec<FieldUse>,
     /// `struct State`.
-    pub state: StructLayout,
+    pub(crate) state: StructLayout,
     /// `struct Output`, if the model has one: its result columns are [`StructLayout::columns`].
-    pub output: Option<StructLayout>,
+    pub(crate) output: Option<StructLayout>,
 }
 
 impl Schema {
@@ -27,7 +27,7 @@ impl Schema {
     /// # Errors
     /// [`SimulationError`] if the file does not link, with file and line, or lacks a declaration
     /// that every model needs.
-    pub fn of<M: Model>(model: &M) -> Result<Self, SimulationError> {
+    pub(crate) fn of<M: Model>(model: &M) -> Result<Self, SimulationError> {
         let choice = Choice::plain(Declared::default());
         let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
         let program = check::linked(model, &recipes.start)?;
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(expected_rows.columns(), rows.columns());
         assert_eq!(expected_rows.to_string(), rows.to_string());
         assert_eq!(expected.totals(until.time, None).unwrap(), found.totals(until.time, None).unwrap());
-        let refused = CpuSimulation::new(&untyped, 7).unwrap_err();
+        let refused = CpuSimulation::new(&untyped, Options::default().seed(7)).unwrap_err();
         assert!(matches!(refused, SimulationError::NoReference { .. }), "{refused}");
         // Shorter parameters would be read beyond their end.
         let short = Untyped { params: typed.params_bytes()[4..].to_vec(), ..untyped.clone() };

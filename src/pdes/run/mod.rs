@@ -2,6 +2,5 @@
 
 pub(super) mod auto;
 pub(super) mod kernels;
-pub(super) mod options;
 pub(super) mod replicas;
 pub(super) mod simulation;

@@ -25,8 +25,8 @@ use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::{CpuModel, Model, Replica, Until};
 use maker::{Driver, Fastest};
+pub use mapping::Mapping;
 pub(super) use mapping::kernels;
-pub use mapping::{Mapping, UnknownMapping};
 use memory::Job;
 pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};

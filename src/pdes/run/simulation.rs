@@ -121,6 +121,7 @@ impl<M: Model> Simulation<M> {
     /// [`FaultKind::Destination`]. The fingerprints of ranges add up to that of the whole run.
     #[doc(hidden)]
     #[cfg(not(target_arch = "wasm32"))]
+    #[doc(hidden)]
     pub fn of_range(
         gpu: &Gpu,
         model: &M,

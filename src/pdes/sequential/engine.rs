@@ -26,8 +26,8 @@ use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
 use crate::pdes::device::check;
 use crate::pdes::{
-    Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
-    Until,
+    Checkpoint, Context, CpuModel, Event, Fingerprint, Options, Outputs, Pending, Progress, Replica, Stop,
+    Totals, Until,
 };
 
 shared! {
@@ -95,21 +95,13 @@ pub struct CpuSimulation<'m, M: CpuModel> {
 }
 
 impl<'m, M: CpuModel> CpuSimulation<'m, M> {
-    /// Initialises the model's LPs.
+    /// Initialises the model's LPs. Of the options only seed and replica count: the others choose
+    /// how the engine on the GPU runs.
     ///
     /// # Errors
     /// As the engine on the GPU. Capacities are not limited here, except that of LP memory.
-    pub fn new(model: &'m M, seed: u64) -> Result<Self, SimulationError> {
-        Self::of_replica(model, seed, Replica::default())
-    }
-
-    /// The same for a replica of an experiment:
-    /// [`Options::replica`](crate::pdes::Options::replica).
-    ///
-    /// # Errors
-    /// As [`CpuSimulation::new`].
-    pub fn of_replica(model: &'m M, seed: u64, replica: Replica) -> Result<Self, SimulationError> {
-        let mut simulation = Self::of_none(model, (seed, replica))?;
+    pub fn new(model: &'m M, options: Options) -> Result<Self, SimulationError> {
+        let mut simulation = Self::of_none(model, (options.seed, options.replica))?;
         for lp in 0..model.lps() {
             simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
         }

@@ -39,10 +39,10 @@ impl<M: Model> Engine<M> {
         if !software {
             candidates.push(Mapping::Warp);
         }
-        // With its own bound a cooperative run could fail other replications, and a trial must not
+        // With its own bound the run of a team could fail other replications, and a trial must not
         // change results.
         if self.model.team_source().is_some() && self.options.max_steps == MAX_STEPS {
-            candidates.push(Mapping::Cooperative);
+            candidates.push(Mapping::Team);
         }
         let mut chosen = MappingChoice { mapping: Mapping::Thread, why, speeds: Vec::new() };
         if software {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn teams_of_a_processor_have_to_be_much_faster() {
-        let mappings = [Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+        let mappings = [Mapping::Thread, Mapping::Warp, Mapping::Team];
         let fastest = |warp, team, software| {
             let mut tuner = tuner(mappings.into_iter(), software);
             let mut turns = 0;
@@ -119,9 +119,9 @@ mod tests {
         };
         assert_eq!(fastest(1.0, 1.0, false), Mapping::Thread);
         assert_eq!(fastest(2.1, 1.0, false), Mapping::Warp);
-        assert_eq!(fastest(2.1, 2.2, false), Mapping::Cooperative);
+        assert_eq!(fastest(2.1, 2.2, false), Mapping::Team);
         assert_eq!(fastest(2.1, 3.9, true), Mapping::Thread);
-        assert_eq!(fastest(2.1, 4.1, true), Mapping::Cooperative);
+        assert_eq!(fastest(2.1, 4.1, true), Mapping::Team);
     }
 
     /// A team step serves many clients: chosen without a bound, it would pass replications that a
@@ -132,13 +132,12 @@ mod tests {
         let params = model.params(0.8, 1.0, 41).unwrap();
         let experiment = Experiment::new(Design::default(), 9, 5);
         let mut engine = Engine::new(&Gpu::for_test(), model, Options::default()).unwrap();
-        let found =
-            MappingChoice { mapping: Mapping::Cooperative, why: ChoiceReason::Fastest, speeds: Vec::new() };
+        let found = MappingChoice { mapping: Mapping::Team, why: ChoiceReason::Fastest, speeds: Vec::new() };
         engine.fastest.insert(size(9), found);
         let mut engine = engine.with_options(Options::default().max_steps(5));
         let seen = engine.run(&params, &experiment).unwrap();
         assert_eq!(seen.observations[0].failures().len(), 9);
-        assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Cooperative));
+        assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Team));
     }
 
     /// A run that is slower than its trial repeats the trial, continues with another mapping, and

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use eventhorizon::facility::{FelError, FelNetwork, FelReference, FelResults, FelSimulation};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
-use eventhorizon::pdes::{CpuSimulation, Until};
+use eventhorizon::pdes::{CpuSimulation, Options, Until};
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn without_an_interval_it_has_the_bits_of_the_conservative_engine() {
         let resolution = Resolution::new(ticks).unwrap();
         let model = FifoTorus::new(rows, columns, tokens, 1.0, resolution).unwrap();
         let end = Ticks::new(u64::from(ticks) * 30);
-        let mut cpu = CpuSimulation::new(&model, 7).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
         cpu.run(Until::time(end)).unwrap();
         let expected = cpu.outputs(end).unwrap();
         let network = torus(rows, columns, tokens, u64::from(ticks));

@@ -19,7 +19,7 @@ use super::{shipped, shipped_one};
 /// engine in everything that a user can see.
 #[track_caller]
 pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
-    let mut cpu = CpuSimulation::new(facility, 7).unwrap();
+    let mut cpu = CpuSimulation::new(facility, Options::default().seed(7)).unwrap();
     let expected = cpu.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
     for sync in [Sync::Horizon, Sync::Yawns] {
         let options = Options::default().seed(7).sync(sync);

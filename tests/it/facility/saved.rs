@@ -206,7 +206,7 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
     save(&facility, &study, None, false).unwrap();
     save(&facility, &study.replications(5).level(0.9), None, true).unwrap();
     let saved = std::fs::read(&file.0).unwrap();
-    let mut runs = CpuSimulation::new(&facility, 1).unwrap();
+    let mut runs = CpuSimulation::new(&facility, Options::default().seed(1)).unwrap();
     let jackson = shipped_one("jackson").compile().unwrap();
     let other = study.seed(2);
     for (error, says) in [
@@ -312,7 +312,7 @@ fn what_is_no_saved_study_of_this_is_refused() {
     let error = facility.long_run(&study, 8).save(keep).run().unwrap_err();
     assert!(error.to_string().contains("batches"), "{error}");
     // The checkpoint of a run is refused as a study, and the reverse.
-    let mut simulation = CpuSimulation::new(&facility, 1).unwrap();
+    let mut simulation = CpuSimulation::new(&facility, Options::default().seed(1)).unwrap();
     simulation.run(Until::events(100)).unwrap();
     let run = simulation.checkpoint().unwrap().as_bytes().to_vec();
     let kinds = [
@@ -361,7 +361,12 @@ fn files_of_other_versions_are_refused() {
     let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX));
     facility.study(&Study::new(4, 100.0, 10.0)).save(keep).run().unwrap();
     let study = std::fs::read(&file.0).unwrap();
-    let run = CpuSimulation::new(&facility, 1).unwrap().checkpoint().unwrap().as_bytes().to_vec();
+    let run = CpuSimulation::new(&facility, Options::default().seed(1))
+        .unwrap()
+        .checkpoint()
+        .unwrap()
+        .as_bytes()
+        .to_vec();
     for (place, of) in [(8, "the file format"), (24, "a study of a network"), (28, "the random streams")] {
         for change in [-1, 1] {
             let other = |mut bytes: Vec<u8>, of: &str| {
@@ -388,7 +393,7 @@ fn sums_and_counts_are_carried_from_word_to_word() {
         let facility = if name == "emergency" { facility.with_details() } else { facility };
         let until = facility.resolution().ticks(network.until.unwrap() / 100.0).unwrap();
         let half = Ticks::new(until.get() / 2);
-        let mut cpu = CpuSimulation::new(&facility, 7).unwrap();
+        let mut cpu = CpuSimulation::new(&facility, Options::default().seed(7)).unwrap();
         cpu.run(Until::time(half)).unwrap();
         let mut file = cpu.checkpoint().unwrap().as_bytes().to_vec();
         // After tag, zeros and length.

@@ -44,7 +44,7 @@ fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
     parts: &[u32],
     options: Options,
 ) {
-    let mut sequential = CpuSimulation::of_replica(model, options.seed, options.replica).unwrap();
+    let mut sequential = CpuSimulation::new(model, options).unwrap();
     let expected: Vec<_> = ends
         .iter()
         .map(|&end| {
@@ -172,7 +172,8 @@ fn a_fault_is_the_same_on_all_parts() {
     for (rule, culprit) in [(0, 5), (1, 299), (2, 120)] {
         let capacity = Capacity { queue: 64, mailbox: 64 };
         let model = Mischief { lps: 300, rule, culprit, at: 3000, capacity };
-        let Err(SimulationError::Fault(expected)) = CpuSimulation::new(&model, 0).unwrap().run(Until::EMPTY)
+        let Err(SimulationError::Fault(expected)) =
+            CpuSimulation::new(&model, Options::default()).unwrap().run(Until::EMPTY)
         else {
             panic!("it breaks a rule");
         };
@@ -206,7 +207,7 @@ fn too_little_room_is_a_fault_of_all_parts() {
         let most = if kind == FaultKind::OutboxFull { 2000 } else { model.2.mailbox.min(model.2.queue) };
         assert!(first.needed > most, "{first}");
         // No other fault occurs.
-        let mut sequential = CpuSimulation::new(&model.0, 0).unwrap();
+        let mut sequential = CpuSimulation::new(&model.0, Options::default()).unwrap();
         let ends = [until(12.0), until(35.0)];
         let expected = ends.map(|end| (sequential.run(end).unwrap().events, sequential.fingerprint()));
         let ran = in_process(2, |rank| {
@@ -269,7 +270,7 @@ fn a_device_that_is_lost_ends_all_parts() {
 fn a_watcher_stops_all_parts_and_the_run_goes_on() {
     let model = Phold::new(2000, 4, 0.1, 0.1, Resolution::default()).unwrap();
     let end = until(40.0);
-    let mut sequential = CpuSimulation::new(&model, 0).unwrap();
+    let mut sequential = CpuSimulation::new(&model, Options::default()).unwrap();
     let events = sequential.run(end).unwrap().events;
     let ran = in_process(2, |rank| {
         let (gpu, second) = (device(&rank), rank.rank() == 1);

@@ -19,7 +19,7 @@ use eventhorizon::hybrid::{
     Entity, EntityPlacement, HybridError, Lp, Message, Options, Simulation, Transport, in_process,
 };
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
-use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
+use eventhorizon::pdes::{self, CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
 use eventhorizon::time::{Resolution, Ticks};
 
 fn ticks(units: f64) -> Ticks {
@@ -66,7 +66,8 @@ where
 {
     let ends: Vec<_> = ends.iter().copied().map(ticks).collect();
     let replica = Replica { point: 0, number: 3 };
-    let mut sequential = CpuSimulation::of_replica(model, 42, replica).unwrap();
+    let mut sequential =
+        CpuSimulation::new(model, pdes::Options::default().seed(42).replica(replica)).unwrap();
     let expected: Vec<_> = ends
         .iter()
         .map(|&end| (sequential.run(Until::time(end)).unwrap().events, sequential.fingerprint()))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eventhorizon::hybrid::{HybridError, Lp, MpiRank, Options, Transport};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuSimulation, Until};
+use eventhorizon::pdes::{self, CpuSimulation, Until};
 use eventhorizon::time::Resolution;
 
 use super::ticks;
@@ -51,7 +51,7 @@ fn ended(deed: &str, reported: &[&str]) {
 #[test]
 fn processes_have_the_bits_of_the_sequential_engine() {
     let model = phold();
-    let mut sequential = CpuSimulation::new(&model, 0).unwrap();
+    let mut sequential = CpuSimulation::new(&model, pdes::Options::default()).unwrap();
     let events = sequential.run(Until::time(ticks(120.0))).unwrap().events;
     for ranks in 1..=4 {
         let output = mpirun(ranks, "phold");

@@ -49,7 +49,7 @@ fn parts_go_on<M: Model + std::marker::Sync>(
 /// engine, and all resume from it.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
     let gpu = device_of(0);
-    let mut cpu = CpuSimulation::of_replica(model, SEED, options().replica).unwrap();
+    let mut cpu = CpuSimulation::new(model, options()).unwrap();
     let expected = ends.map(|end| {
         cpu.run(end).unwrap();
         cpu.checkpoint().unwrap()
@@ -89,7 +89,7 @@ fn parts_write_the_file_of_the_whole_and_go_on_from_it() {
 fn wide_windows_are_saved_and_gone_on_with() {
     let torus = FifoTorus::new(5, 5, 64, 1.0, Resolution::default()).unwrap();
     let ends = [until(3.0), until(9.9)];
-    let mut cpu = CpuSimulation::of_replica(&torus, SEED, options().replica).unwrap();
+    let mut cpu = CpuSimulation::new(&torus, options()).unwrap();
     let expected = ends.map(|end| (cpu.run(end).unwrap().events, cpu.fingerprint()));
     let horizon = options().sync(Sync::Horizon);
     let saved = in_process(2, |rank| {
@@ -110,7 +110,7 @@ fn wide_windows_are_saved_and_gone_on_with() {
 #[test]
 fn parts_grow_after_they_went_on_or_fail_alike() {
     let model = Phold::new(100, 9, 0.1, 10.0, Resolution::default()).unwrap();
-    let mut cpu = CpuSimulation::new(&model, SEED).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(SEED)).unwrap();
     cpu.run(until(31.0)).unwrap();
     let saved = cpu.checkpoint().unwrap();
     cpu.run(until(60.0)).unwrap();
@@ -168,7 +168,7 @@ fn parts_save_themselves_until_one_is_stopped() {
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped[0].events, end));
     let beyond = Until::events(saved.progress().events + 1000);
-    let mut whole = CpuSimulation::of_replica(&model, SEED, options().replica).unwrap();
+    let mut whole = CpuSimulation::new(&model, options()).unwrap();
     let mut other = CpuSimulation::resume(&model, &saved).unwrap();
     assert_eq!(whole.run(beyond).unwrap(), other.run(beyond).unwrap());
     assert_eq!(whole.fingerprint(), other.fingerprint());
@@ -195,7 +195,8 @@ fn a_checkpoint_of_another_run_is_refused_on_all_parts() {
     let units = Resolution::default();
     let (model, other) =
         (Phold::new(20, 4, 0.1, 1.0, units).unwrap(), Phold::new(20, 4, 0.2, 1.0, units).unwrap());
-    let save = |seed| CpuSimulation::new(&model, seed).unwrap().checkpoint().unwrap();
+    let save =
+        |seed| CpuSimulation::new(&model, Options::default().seed(seed)).unwrap().checkpoint().unwrap();
     let saved = [save(1), save(2)];
     let resume = |model: &Phold, of: &(dyn Fn(u32) -> usize + std::marker::Sync)| {
         in_process(2, |rank| {
@@ -255,7 +256,7 @@ fn same_on_host<M>(model: &M, [first, second]: [Until; 2])
 where
     M: CpuModel<State: Send, Payload: Message> + Clone + Send + std::marker::Sync + 'static,
 {
-    let mut cpu = CpuSimulation::of_replica(model, SEED, options().replica).unwrap();
+    let mut cpu = CpuSimulation::new(model, options()).unwrap();
     cpu.run(first).unwrap();
     let (its, fingerprint) = (cpu.checkpoint().unwrap(), cpu.fingerprint());
     let expected = (cpu.run(second).unwrap().events, cpu.fingerprint());

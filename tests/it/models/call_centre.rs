@@ -1,5 +1,5 @@
 use eventhorizon::gpu::Source;
-use eventhorizon::models::{CallCentre, CallCentreState};
+use eventhorizon::models::CallCentre;
 use eventhorizon::pdes::{Capacity, Context, CpuModel, CpuSimulation, Event, Model, Options};
 use eventhorizon::statistics::theory::ErlangA;
 use eventhorizon::time::{Resolution, Ticks};
@@ -21,7 +21,7 @@ fn tickets_go_round() {
     struct Late(CallCentre);
 
     impl Model for Late {
-        type State = CallCentreState;
+        type State = <CallCentre as Model>::State;
         type Params = <CallCentre as Model>::Params;
         type Payload = [u32; 2];
         type Output = <CallCentre as Model>::Output;
@@ -54,14 +54,14 @@ fn tickets_go_round() {
     }
 
     impl CpuModel for Late {
-        fn init(&self, lp: u32, state: &mut CallCentreState, context: &mut Context<'_>) {
+        fn init(&self, lp: u32, state: &mut Self::State, context: &mut Context<'_>) {
             self.0.init(lp, state, context);
             (state.head, state.tail) = (0xffff_fff0, 0xffff_fff0);
         }
-        fn handle(&self, lp: u32, event: &Event, state: &mut CallCentreState, context: &mut Context<'_>) {
+        fn handle(&self, lp: u32, event: &Event, state: &mut Self::State, context: &mut Context<'_>) {
             self.0.handle(lp, event, state, context);
         }
-        fn output(&self, lp: u32, state: &CallCentreState, context: &mut Context<'_>) -> Self::Output {
+        fn output(&self, lp: u32, state: &Self::State, context: &mut Context<'_>) -> Self::Output {
             self.0.output(lp, state, context)
         }
     }
@@ -71,7 +71,7 @@ fn tickets_go_round() {
     assert!(states.iter().all(|state| state.tail < 1000), "they did go round");
     // Tickets are only names: other results do not change.
     let model = centre(40, 32);
-    let mut usual = CpuSimulation::new(&model, 5).unwrap();
+    let mut usual = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
     usual.run(until(30.0)).unwrap();
     for (late, state) in states.iter().zip(usual.states()) {
         assert_eq!(
@@ -84,9 +84,9 @@ fn tickets_go_round() {
 #[test]
 fn waits_and_abandonment_are_those_of_erlang_a() {
     let model = centre(200, 128).with_warm_up(ticks(30.0));
-    let mut simulation = CpuSimulation::new(&model, 1).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(1)).unwrap();
     simulation.run(until(2000.0)).unwrap();
-    let states: &[CallCentreState] = simulation.states();
+    let states = simulation.states();
     let theory = ErlangA::new(4.0, 1.0, 0.5, 3).unwrap();
     let unit = ticks(1.0).get() as f64;
 

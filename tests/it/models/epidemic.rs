@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use eventhorizon::models::{Epidemic, EpidemicState};
+use eventhorizon::models::Epidemic;
 use eventhorizon::pdes::{
     Capacity, CpuSimulation, FaultKind, Model, Options, Simulation, SimulationError, Until,
 };
@@ -37,9 +37,11 @@ fn percolation(model: &Epidemic, seed: u64) -> Vec<Ticks> {
     infected
 }
 
+type State = <Epidemic as Model>::State;
+
 /// When each person was infected, if ever.
-fn infected(states: &[EpidemicState]) -> Vec<Ticks> {
-    let infected = |state: &EpidemicState| match state.status {
+fn infected(states: &[State]) -> Vec<Ticks> {
+    let infected = |state: &State| match state.status {
         Epidemic::SUSCEPTIBLE => Ticks::NEVER,
         _ => state.infected,
     };
@@ -47,7 +49,7 @@ fn infected(states: &[EpidemicState]) -> Vec<Ticks> {
 }
 
 /// (susceptible, infected, recovered)
-fn counts(states: &[EpidemicState]) -> [usize; 3] {
+fn counts(states: &[State]) -> [usize; 3] {
     [Epidemic::SUSCEPTIBLE, Epidemic::INFECTED, Epidemic::RECOVERED]
         .map(|status| states.iter().filter(|state| state.status == status).count())
 }
@@ -59,7 +61,7 @@ fn the_gpu_has_the_bits_of_the_cpu() {
 
 /// Checks that the infected people and times are those of the reachable people and their distances,
 /// and that the sources of infections form chains.
-fn check(model: &Epidemic, seed: u64, states: &[EpidemicState]) {
+fn check(model: &Epidemic, seed: u64, states: &[State]) {
     assert_eq!(infected(states), percolation(model, seed));
     for (person, state) in (0..).zip(states) {
         if state.status == Epidemic::SUSCEPTIBLE {
@@ -84,7 +86,7 @@ fn check(model: &Epidemic, seed: u64, states: &[EpidemicState]) {
 fn the_final_size_is_what_can_be_reached() {
     for seed in 0..40 {
         let model = epidemic(300, 3, 40, 1 + (seed % 3) as u32);
-        let mut simulation = CpuSimulation::new(&model, seed).unwrap();
+        let mut simulation = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
         simulation.run(Until::EMPTY).unwrap();
         check(&model, seed, simulation.states());
         let contacts: u32 = simulation.states().iter().map(|state| state.contacts).sum();
@@ -134,7 +136,7 @@ fn a_hub_with_room_for_all_of_its_neighbours() {
 #[test]
 fn people_only_go_from_susceptible_to_infected_to_recovered() {
     let model = epidemic(1000, 4, 100, 3);
-    let mut simulation = CpuSimulation::new(&model, 8).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(8)).unwrap();
     let mut last = [1000, 0, 0];
     for day in 0..60 {
         simulation.run(until(f64::from(day) * 0.3)).unwrap();

@@ -28,7 +28,7 @@ fn runs(model: &FifoTorus, stations: f64, begin: f64, end: f64, seeds: u64) -> [
     let unit = ticks(1.0).get() as f64;
     let runs: Vec<[f64; 3]> = (0..seeds)
         .map(|seed| {
-            let mut simulation = CpuSimulation::new(model, seed).unwrap();
+            let mut simulation = CpuSimulation::new(model, Options::default().seed(seed)).unwrap();
             // The model has no warm-up: the values at `begin` are subtracted.
             let [before, after] = [begin, end].map(|at| {
                 simulation.run(until(at)).unwrap();

@@ -37,7 +37,7 @@ where
     if options.sync == Sync::Auto {
         options.sync = Sync::Yawns;
     }
-    let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
+    let mut cpu = CpuSimulation::new(model, options).unwrap();
     let mut simulation = Simulation::new(&gpu(), model, options).unwrap();
     for &end in ends {
         let mut expected = cpu.run(end).unwrap();
@@ -101,7 +101,7 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
         SimulationError::Fault(fault) => fault,
         other => panic!("expected a fault, got {other}"),
     };
-    let expected = only(CpuSimulation::new(model, 1).unwrap().run(end).unwrap_err());
+    let expected = only(CpuSimulation::new(model, Options::default().seed(1)).unwrap().run(end).unwrap_err());
     let options = Options::default().seed(1).fixed(true);
     let found = only(Simulation::new(&gpu(), model, options).unwrap().run(end).unwrap_err());
     assert_eq!(found, expected);

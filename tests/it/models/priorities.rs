@@ -23,7 +23,7 @@ fn the_gpu_has_the_bits_of_the_cpu() {
 #[test]
 fn times_in_the_system_are_those_of_the_formula() {
     let model = stations(400, &CLASSES, 64).with_warm_up(ticks(200.0));
-    let mut simulation = CpuSimulation::new(&model, 1).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(1)).unwrap();
     simulation.run(until(5000.0)).unwrap();
     let queue = theory::Priorities::new(&CLASSES).unwrap();
     let unit = ticks(1.0).get() as f64;

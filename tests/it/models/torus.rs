@@ -32,7 +32,7 @@ fn runs(model: &Torus, stations: f64, begin: f64, end: f64, seeds: u64) -> [Esti
     let unit = ticks(1.0).get() as f64;
     let runs: Vec<[f64; 3]> = (0..seeds)
         .map(|seed| {
-            let mut simulation = CpuSimulation::new(&model, seed).unwrap();
+            let mut simulation = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
             simulation.run(until(end)).unwrap();
             simulation.states().iter().fold([0.0; 3], |[busy, number, served], state| {
                 [

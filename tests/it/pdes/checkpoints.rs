@@ -34,7 +34,7 @@ fn through<M>(gpu: &Gpu, model: &M, ways: &[Options], ends: impl Fn(u64) -> Unti
 where
     M: CpuModel<State: PartialEq>,
 {
-    let mut cpu = CpuSimulation::new(model, 9).unwrap();
+    let mut cpu = CpuSimulation::new(model, Options::default().seed(9)).unwrap();
     let mut saved = cpu.checkpoint().unwrap();
     assert_eq!(saved.until(), Until::EMPTY);
     for (step, options) in (1..).zip(ways) {
@@ -110,7 +110,7 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
     through(&small, &phold(64, 9, 0.1), &[groups, groups], |step| until(9.0 * step as f64));
     // If capacities are fixed, a lack of memory is a fault.
     let model = phold(100, 9, 0.1);
-    let saved = CpuSimulation::new(&model, 9).unwrap().checkpoint().unwrap();
+    let saved = CpuSimulation::new(&model, Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let tiny = model.with_capacity(TINY);
     match Simulation::resume(&gpu, &tiny, heap.fixed(true), &saved) {
         Err(SimulationError::Fault(fault)) => {
@@ -123,7 +123,7 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
 #[test]
 fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
     let (gpu, model, end) = (gpu(), phold(300, 4, 0.1), until(900.0));
-    let mut whole = CpuSimulation::new(&model, 9).unwrap();
+    let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     let expected = whole.run(end).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, by(QueueDesign::Heap)).unwrap();
     let stopped = simulation.until(end).watch(|_| ControlFlow::Break(())).run().unwrap();
@@ -156,7 +156,7 @@ fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
 #[test]
 fn results_are_those_of_the_whole_run() {
     let (model, end) = (Counted::new(60), Until::time(Ticks::new(900)));
-    let mut whole = CpuSimulation::new(&model, 9).unwrap();
+    let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     whole.run(Until::time(Ticks::new(400))).unwrap();
     let saved = whole.checkpoint().unwrap();
     whole.run(end).unwrap();
@@ -196,7 +196,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     let folder = Folder::new("saving");
     let file = folder.0.join("run.checkpoint");
     let (model, end) = (phold(100, 4, 0.1), until(600.0));
-    let mut whole = CpuSimulation::new(&model, 9).unwrap();
+    let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     let expected = whole.run(end).unwrap();
     let mut simulation = Simulation::new(&gpu(), &model, by(QueueDesign::Heap)).unwrap();
     let mut seen = 0;
@@ -230,7 +230,7 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     // saved.
     let mine = folder.0.join("mine.toml");
     std::fs::write(&mine, "dear to me").unwrap();
-    let mut again = CpuSimulation::new(&model, 9).unwrap();
+    let mut again = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     let refused = again.until(end).save(Autosave::new(&mine, Duration::MAX)).run().unwrap_err();
     assert!(
         matches!(refused, SimulationError::Checkpoint(CheckpointError::Place { .. })),
@@ -266,7 +266,7 @@ fn a_run_goes_on_on_a_new_device_after_its_own_is_lost() {
     let folder = Folder::new("lost");
     let file = folder.0.join("run.checkpoint");
     let (model, end) = (phold(100, 4, 0.1), until(600.0));
-    let mut whole = CpuSimulation::new(&model, 9).unwrap();
+    let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     let expected = whole.run(end).unwrap();
     let device = own_gpu();
     let mut simulation = Simulation::new(&device, &model, by(QueueDesign::Heap)).unwrap();
@@ -291,7 +291,7 @@ fn a_run_goes_on_on_a_new_device_after_its_own_is_lost() {
 #[test]
 fn a_fork_has_other_streams_or_another_model_from_a_warm_state_on() {
     let (gpu, model, end) = (gpu(), phold(90, 4, 0.1), until(300.0));
-    let mut warm = CpuSimulation::new(&model, 9).unwrap();
+    let mut warm = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     warm.run(until(100.0)).unwrap();
     let saved = warm.checkpoint().unwrap();
     warm.run(end).unwrap();
@@ -354,11 +354,12 @@ fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
 
 #[test]
 fn a_foreign_checkpoint_is_refused_with_what_differs() {
-    let saved = CpuSimulation::new(&phold(90, 4, 0.1), 9).unwrap().checkpoint().unwrap();
+    let saved =
+        CpuSimulation::new(&phold(90, 4, 0.1), Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let counted = Counted::new(90);
     let ring = Ring::new(90, 3);
-    let of_ring = CpuSimulation::new(&ring, 9).unwrap().checkpoint().unwrap();
-    let of_counted = CpuSimulation::new(&counted, 9).unwrap().checkpoint().unwrap();
+    let of_ring = CpuSimulation::new(&ring, Options::default().seed(9)).unwrap().checkpoint().unwrap();
+    let of_counted = CpuSimulation::new(&counted, Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let mut turned = Ring::new(90, 3);
     turned.next.rotate_left(5);
     let commented = counted.with("fn handle", "// as before\nfn handle");
@@ -389,7 +390,7 @@ fn a_foreign_checkpoint_is_refused_with_what_differs() {
 /// A checkpoint with all kinds of contents, and its model.
 fn sample() -> (Busy, Vec<u8>) {
     let model = Busy::new(20);
-    let mut simulation = CpuSimulation::new(&model, 3).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(3)).unwrap();
     simulation.run(Until::events(60)).unwrap();
     (model, simulation.checkpoint().unwrap().as_bytes().to_vec())
 }

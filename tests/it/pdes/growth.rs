@@ -46,7 +46,7 @@ fn a_queue_or_a_mailbox_alone_grows() {
         assert!(found.queue > 16 && found.mailbox > 5, "{found:?}");
         assert_eq!(found.queue == 300, capacity.queue == 300, "{found:?}: what suffices stays");
         assert_eq!(found.mailbox == 300, capacity.mailbox == 300, "{found:?}: what suffices stays");
-        let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
         cpu.run(until(60.0)).unwrap();
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
     }
@@ -81,7 +81,7 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
     let model = model.breaking(3, 7); // each event sends two: the queue fills
     let options = Options::default().group_size(8);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
-    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
     let early = Until::time(Ticks::new(30));
     assert_eq!(simulation.run(early).unwrap(), cpu.run(early).unwrap());
     match simulation.run(Until::EMPTY) {
@@ -106,8 +106,10 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
 #[test]
 fn more_lps_than_can_be_numbered_are_refused_by_both_engines() {
     let model = phold((1 << 28) + 1, 1, 0.1);
-    let refused =
-        [Simulation::new(&gpu(), &model, Options::default()).err(), CpuSimulation::new(&model, 0).err()];
+    let refused = [
+        Simulation::new(&gpu(), &model, Options::default()).err(),
+        CpuSimulation::new(&model, Options::default()).err(),
+    ];
     for error in refused {
         assert!(matches!(error, Some(SimulationError::TooManyLps { lps: 268_435_457, .. })), "{error:?}");
     }
@@ -121,7 +123,7 @@ fn other_faults_are_faults_and_growth_can_be_refused() {
         Err(SimulationError::Fault(fault)) => (fault.kind, fault.lp, fault.window),
         other => panic!("{other:?}"),
     };
-    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
     assert_eq!(kind(simulation.run(Until::EMPTY)), kind(cpu.run(Until::EMPTY)));
     let fixed = Options::default().fixed(true);
@@ -170,7 +172,7 @@ fn through<M: CpuModel<State: PartialEq>>(
     designs: &[QueueDesign],
     end: impl Fn(u64) -> Until,
 ) {
-    let mut cpu = CpuSimulation::new(model, 5).unwrap();
+    let mut cpu = CpuSimulation::new(model, Options::default().seed(5)).unwrap();
     let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for (step, &design) in (1..).zip(designs) {
@@ -187,7 +189,7 @@ fn through<M: CpuModel<State: PartialEq>>(
 fn windows_recorded_before_a_change_do_nothing_after_it() {
     let gpu = gpu();
     let model = Busy::new(40);
-    let mut cpu = CpuSimulation::new(&model, 5).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
     let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut recorded = Vec::new();

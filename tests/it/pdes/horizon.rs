@@ -108,7 +108,7 @@ fn wide_events_memory_and_growth() {
 fn a_run_goes_on_with_other_queues() {
     let gpu = gpu();
     let model = phold(150, 6, 0.001);
-    let mut cpu = CpuSimulation::new(&model, by_horizon().seed).unwrap();
+    let mut cpu = CpuSimulation::new(&model, by_horizon()).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, by_horizon().sync(Sync::Auto)).unwrap();
     for (i, queue) in QueueDesign::PRODUCTION.into_iter().enumerate() {
         simulation.set_queue(queue).unwrap();
@@ -149,7 +149,7 @@ fn a_cycle_at_one_time_names_its_lps() {
         other => panic!("expected a cycle, got {other}"),
     };
     let (expected, at, count, names) =
-        cycle(CpuSimulation::new(&ring, 0).unwrap().run(Until::EMPTY).unwrap_err());
+        cycle(CpuSimulation::new(&ring, Options::default()).unwrap().run(Until::EMPTY).unwrap_err());
     assert_eq!((expected.kind, at, count), (FaultKind::Cycle, Ticks::ZERO, 1));
     for sync in [Sync::Yawns, Sync::Horizon] {
         let options = by_horizon().sync(sync).seed(0);

@@ -45,7 +45,7 @@ where
     if options.sync == Sync::Auto {
         options.sync = Sync::Yawns;
     }
-    let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
+    let mut cpu = CpuSimulation::new(model, options).unwrap();
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for &end in ends {
         let expected = cpu.run(end).unwrap();
@@ -229,7 +229,7 @@ fn parts_of_a_run_add_up_to_the_whole() {
     // Tokens move around two rings: the LPs below 40, and the others.
     let mut model = Ring::new(100, 20);
     model.next = (0..40).map(|lp| (lp + 1) % 40).chain((40..100).map(|lp| 40 + (lp - 39) % 60)).collect();
-    let mut cpu = CpuSimulation::new(&model, 5).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
     let end = Until::time(Ticks::new(123));
     cpu.run(end).unwrap();
     let parts = [0..40, 40..100].map(|lps| {
@@ -268,7 +268,7 @@ fn a_run_that_ends_after_each_window_goes_on_as_if_it_had_not() {
 fn an_encoder_that_is_never_submitted_does_no_harm() {
     let gpu = gpu();
     let model = phold(50, 4, 0.1);
-    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
     for end in [30.0, 60.0, 90.0] {
         assert_eq!(simulation.run(until(end)).unwrap(), cpu.run(until(end)).unwrap());
@@ -332,7 +332,7 @@ fn calendars_as_on_hardware() {
         (own_events::Busy::new(100).breaking(2, 64), FaultKind::Past),
         (own_events::Busy::new(10).breaking(3, 7), FaultKind::QueueFull),
     ] {
-        let expected = CpuSimulation::new(&model, 7).unwrap().run(Until::EMPTY);
+        let expected = CpuSimulation::new(&model, Options::default().seed(7)).unwrap().run(Until::EMPTY);
         let found = Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY);
         match (found, expected) {
             (Err(SimulationError::Fault(found)), _) if kind == FaultKind::QueueFull => {
@@ -403,7 +403,7 @@ fn a_known_fingerprint_stays() {
     // A change of the draws, the order of events or the digest changes published results: it must
     // be intended.
     let model = phold(1024, 16, 0.1);
-    let mut cpu = CpuSimulation::new(&model, 42).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(42)).unwrap();
     let end = cpu.run(until(200.0)).unwrap();
     assert_eq!((end.events, end.windows), (166_035, 20));
     assert_eq!(cpu.fingerprint().to_string(), "a76f08100a92f1cc");
@@ -464,7 +464,7 @@ fn an_application_runs_windows_in_its_own_encoder_and_binds_the_states() {
         progress = simulation.progress().unwrap();
     }
     assert_eq!((progress.events, progress.stop), (400, Some(Stop::Empty)));
-    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
     cpu.run(Until::EMPTY).unwrap();
     assert_eq!(simulation.states().unwrap(), cpu.states());
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());

@@ -267,7 +267,7 @@ fn who_sends_to_itself_next_says_nothing_of_others() {
     let service = Resolution::default().ticks(1.0).unwrap();
     for (columns, customers, seed) in [(7, 5, 1), (7, 5, 2), (2, 1, 3), (7, 9, 4), (70, 40, 5)] {
         let model = fifo(1, columns, customers);
-        let mut cpu = CpuSimulation::new(&model, seed).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, by_neighbours().seed(seed)).unwrap();
         let mut done = cpu.run(Until::events(3)).unwrap();
         for turn in 0..24 {
@@ -353,7 +353,7 @@ fn what_names_senders_reads_the_memory_of_its_lp() {
 fn a_run_goes_on_with_other_queues() {
     let gpu = gpu();
     let model = fifo(10, 12, 200);
-    let mut cpu = CpuSimulation::new(&model, by_neighbours().seed).unwrap();
+    let mut cpu = CpuSimulation::new(&model, by_neighbours()).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
     assert_eq!(simulation.sync(), Sync::Neighbours);
     for (i, queue) in queues().enumerate() {
@@ -377,7 +377,7 @@ fn windows_go_as_far_whatever_a_tick_is() {
         let resolution = Resolution::new(ticks).unwrap();
         let model = FifoTorus::new(32, 32, 1024, service_rate, resolution).unwrap();
         let end = Until::time(resolution.ticks(8.0 / service_rate).unwrap());
-        let mut cpu = CpuSimulation::new(&model, 6).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(6)).unwrap();
         let events = cpu.run(end).unwrap().events;
         let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
         let done = simulation.run(end).unwrap();
@@ -406,7 +406,7 @@ fn an_lp_far_ahead_does_not_hold_up_the_others() {
     let gpu = gpu();
     let windows = |model: Relay, ends: &[Until]| {
         let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
-        let mut cpu = CpuSimulation::new(&model, 6).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(6)).unwrap();
         let mut windows = 0;
         for &end in ends {
             assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);

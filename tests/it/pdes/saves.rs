@@ -51,11 +51,11 @@ fn a_run_goes_on_from_memory_where_it_cannot_be_saved() {
         let end = Until::events(saved.progress().events + 1000);
         let mut other = CpuSimulation::resume(&model, &saved).unwrap();
         other.run(end).unwrap();
-        let mut whole = CpuSimulation::new(&model, 9).unwrap();
+        let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
         whole.run(end).unwrap();
         assert_eq!(other.fingerprint(), whole.fingerprint());
     };
-    let mut cpu = CpuSimulation::new(&model, 9).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     unsaved("unsaved-cpu", &mut |end, autosave, watch| {
         cpu.until(end).watch(watch).save(autosave).run().unwrap_err()
     });
@@ -72,11 +72,11 @@ fn a_run_goes_on_from_memory_where_it_cannot_be_saved() {
 fn a_place_where_nothing_can_be_saved_is_found_before_the_run() {
     let folder = Folder::new("places");
     let model = phold(10, 4, 0.1);
-    let saved = CpuSimulation::new(&model, 9).unwrap().checkpoint().unwrap();
+    let saved = CpuSimulation::new(&model, Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let refused = |path: std::path::PathBuf| {
         let error = Autosave::new(&path, Duration::MAX).check().unwrap_err();
         assert!(matches!(error, CheckpointError::Place { .. }), "{error}");
-        let mut simulation = CpuSimulation::new(&model, 9).unwrap();
+        let mut simulation = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
         let error =
             simulation.until(until(1e12)).save(Autosave::new(&path, Duration::MAX)).run().unwrap_err();
         assert!(matches!(error, SimulationError::Checkpoint(CheckpointError::Place { .. })), "{error}");
@@ -106,7 +106,7 @@ fn the_checkpoint_of_another_run_is_not_overwritten() {
     let (model, other, end) = (phold(20, 4, 0.1), phold(20, 4, 0.2), until(40.0));
     let save = |model: &Phold, seed: u64, force: bool| {
         let autosave = Autosave::new(&file, Duration::MAX).force(force);
-        CpuSimulation::new(model, seed).unwrap().until(end).save(autosave).run()
+        CpuSimulation::new(model, Options::default().seed(seed)).unwrap().until(end).save(autosave).run()
     };
     save(&model, 9, false).unwrap();
     save(&model, 9, true).unwrap();
@@ -136,7 +136,7 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
     let (model, gpu) = (phold(20, 4, 0.1), gpu());
     let options = Options::default().seed(9);
     let at = |events: u64| {
-        let mut cpu = CpuSimulation::new(&model, 9).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
         cpu.run(Until::events(events)).unwrap();
         cpu.checkpoint().unwrap()
     };
@@ -153,7 +153,7 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
         assert!(Checkpoint::load(&file).unwrap() == there);
     };
     let (autosave, end) = (Autosave::new(&file, Duration::MAX), Until::events(400));
-    refused(CpuSimulation::new(&model, 9).unwrap().until(end).save(autosave).run());
+    refused(CpuSimulation::new(&model, Options::default().seed(9)).unwrap().until(end).save(autosave).run());
     refused(Simulation::new(&gpu, &model, options).unwrap().until(end).save(autosave).run());
     // The same if a run continues from an earlier checkpoint.
     let early = at(100);
@@ -166,7 +166,7 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
     device.until(end).save(autosave).run().unwrap();
     let later = device.until(Until::events(600)).save(autosave).run().unwrap();
     assert_eq!(Checkpoint::load(&file).unwrap().progress().events, later.events);
-    let mut again = CpuSimulation::new(&model, 9).unwrap();
+    let mut again = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
     let first = again.until(Until::events(50)).save(autosave.force(true)).run().unwrap();
     assert_eq!(Checkpoint::load(&file).unwrap().progress().events, first.events);
 }
@@ -175,7 +175,8 @@ fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
 fn what_an_ended_process_left_is_removed_and_what_another_writes_is_not() {
     let folder = Folder::new("left");
     let file = folder.0.join("run");
-    let saved = CpuSimulation::new(&phold(10, 4, 0.1), 9).unwrap().checkpoint().unwrap();
+    let saved =
+        CpuSimulation::new(&phold(10, 4, 0.1), Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let others = ["run.1.part", "run.x.1.part", "run.1.2.3.part", "run.1.2.parts", "walk.1.2.part"];
     for name in others.iter().chain(&["run.1.2.part", "run.4194999.0.part", "run.1.3.part"]) {
         fs::write(folder.0.join(name), "left").unwrap();
@@ -199,7 +200,8 @@ fn a_checkpoint_keeps_the_permissions_of_its_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new("permissions");
     let file = folder.0.join("run");
-    let saved = CpuSimulation::new(&phold(10, 4, 0.1), 9).unwrap().checkpoint().unwrap();
+    let saved =
+        CpuSimulation::new(&phold(10, 4, 0.1), Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
     saved.save(&file).unwrap();
     for bits in [0o600, 0o664, 0o640] {

@@ -18,7 +18,7 @@ use super::{gpu, phold, until};
 #[test]
 fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
     let (model, end) = (phold(500, 4, 0.1), until(2000.0));
-    let mut cpu = CpuSimulation::new(&model, 7).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
     let expected = cpu.run(end).unwrap();
     let options = Options::default().seed(7).sync(Sync::Yawns);
     let mut simulation = Simulation::new(&gpu(), &model, options).unwrap();
@@ -38,7 +38,7 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
         assert_eq!(stopped.stop, Some(Stop::Watcher), "{stopped:?}");
         assert!(stopped.events >= last && stopped.events < expected.events, "{stopped:?}");
         // It has executed the same events as the sequential engine by then.
-        let mut same = CpuSimulation::new(&model, 7).unwrap();
+        let mut same = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
         same.run(Until::events(stopped.events)).unwrap();
         assert_eq!(simulation.fingerprint().unwrap(), same.fingerprint());
         assert_eq!(simulation.progress().unwrap().events, stopped.events);
@@ -53,7 +53,7 @@ fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
     // run, not to an earlier one.
     let (tight, end) = (phold(300, 4, 0.1), until(1500.0));
     let tight = tight.with_capacity(eventhorizon::pdes::Capacity { queue: 12, mailbox: 8 });
-    let mut cpu = CpuSimulation::new(&tight, 1).unwrap();
+    let mut cpu = CpuSimulation::new(&tight, Options::default().seed(1)).unwrap();
     cpu.run(end).unwrap();
     let mut simulation = Simulation::new(&gpu(), &tight, Options::default().seed(1)).unwrap();
     for _ in 0..5 {
@@ -67,15 +67,15 @@ fn a_run_that_has_to_grow_after_it_was_stopped_loses_nothing() {
 fn the_sequential_engine_stops_too() {
     // It would never end otherwise.
     let model = phold(100, 4, 0.1);
-    let mut simulation = CpuSimulation::new(&model, 7).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
     let stopped = simulation.until(Until::EMPTY).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(stopped.stop, Some(Stop::Watcher));
-    let mut same = CpuSimulation::new(&model, 7).unwrap();
+    let mut same = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
     same.run(Until::events(stopped.events)).unwrap();
     assert_eq!(simulation.fingerprint(), same.fingerprint());
     // A run that ends before the watcher is called ends normally.
     let ring = Ring::new(10, 3);
-    let mut simulation = CpuSimulation::new(&ring, 7).unwrap();
+    let mut simulation = CpuSimulation::new(&ring, Options::default().seed(7)).unwrap();
     let ended = simulation.until(Until::EMPTY).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(ended.stop, Some(Stop::Empty));
 }

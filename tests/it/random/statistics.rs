@@ -216,7 +216,7 @@ impl CpuModel for Watched {
 #[test]
 fn logical_processes_keep_what_the_sequential_engine_keeps() {
     let end = Until::time(Ticks::new(20_000));
-    let mut reference = CpuSimulation::new(&Watched, 42).unwrap();
+    let mut reference = CpuSimulation::new(&Watched, Options::default().seed(42)).unwrap();
     let progress = reference.run(end).unwrap();
     let gpu = gpu();
     let mut simulation = Simulation::new(&gpu, &Watched, Options::default().seed(42)).unwrap();

@@ -55,7 +55,7 @@ fn pi_is_its_twin() {
 #[test]
 fn mm1_is_its_twin() {
     let (model, params) = mm1();
-    agrees(model, params, &[Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto]);
+    agrees(model, params, &[Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn mmck_agrees_at_the_ends_of_its_parameters() {
 #[test]
 fn the_engine_tells_the_mapping_that_ran() {
     let (model, params) = mm1();
-    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team] {
         let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         assert_eq!(engine.chosen(), None);
         engine.run(&params, &experiment(3)).unwrap();
@@ -114,7 +114,7 @@ fn the_engine_tells_the_mapping_that_ran() {
         chosen.speeds.iter().map(|(mapping, _)| *mapping).collect::<Vec<_>>()
     };
     // On a software adapter only teams are tried, and with a bound on the steps no teams.
-    let mut expected = vec![Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+    let mut expected = vec![Mapping::Thread, Mapping::Warp, Mapping::Team];
     expected.retain(|mapping| !software || *mapping != Mapping::Warp);
     assert_eq!(tried(false), expected);
     assert_eq!(tried(true), if software { vec![] } else { vec![Mapping::Thread, Mapping::Warp] });
@@ -129,7 +129,7 @@ fn any_workgroup_size_gives_the_same_bits() {
     let (model, params) = mm1();
     let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
     for (gpu, adapter) in gpus() {
-        for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+        for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team] {
             for size in [1, 7, 32, 256] {
                 let mut engine =
                     Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(size)).unwrap();
@@ -152,7 +152,7 @@ fn mm1_agrees_for_any_number_of_clients() {
     let (model, params) = mm1();
     let cpu = CpuEngine::new(model, Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
-        for mapping in [Mapping::Thread, Mapping::Cooperative] {
+        for mapping in [Mapping::Thread, Mapping::Team] {
             let mut engine =
                 Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(32)).unwrap();
             for clients in [1, 2, 3, 4, 5, 127, 128, 129, 130, 131, 2047, 2048, 2049, 5000] {
@@ -174,7 +174,7 @@ fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
     // The server is busy about half of the time: the backlog varies.
     let balanced = Mm1Params { mean_interarrival: 1 << 25, mean_service: 1 << 25, clients: 20_000 };
     let endless = Mm1Params { mean_interarrival: 0, mean_service: 1 << 25, clients: 600_000 };
-    for mapping in [Mapping::Thread, Mapping::Cooperative] {
+    for mapping in [Mapping::Thread, Mapping::Team] {
         let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         for params in [heavy, balanced, endless] {
             let seen = engine.run(&params, &experiment(5)).unwrap();
@@ -196,7 +196,7 @@ fn slices_of_any_length_give_the_same_bits() {
     let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
     for (gpu, adapter) in gpus() {
         for (mapping, steps) in
-            [(Mapping::Thread, &[1, 2, 30][..]), (Mapping::Warp, &[3]), (Mapping::Cooperative, &[1])]
+            [(Mapping::Thread, &[1, 2, 30][..]), (Mapping::Warp, &[3]), (Mapping::Team, &[1])]
         {
             let mut engine =
                 Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(32)).unwrap();
@@ -214,7 +214,7 @@ fn slices_of_any_length_give_the_same_bits() {
                     assert!(slices <= 333, "it never ends");
                 }
                 let what = format!("{mapping}, {adapter}, {steps} steps per slice");
-                assert!(slices > 1 || mapping == Mapping::Cooperative, "{what}: it was one slice");
+                assert!(slices > 1 || mapping == Mapping::Team, "{what}: it was one slice");
                 assert_eq!(batch.outcomes().read(&gpu).unwrap(), vec![[2, 0]; 70], "{what}");
                 assert_eq!(batch.results().read(&gpu).unwrap(), expected.outputs, "{what}");
             }
@@ -224,7 +224,7 @@ fn slices_of_any_length_give_the_same_bits() {
     let params = Mm1Params { clients: 10_001, ..params };
     let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(2)).unwrap();
     let mut engine =
-        Engine::new(&gpu(), model, Options::default().mapping(Mapping::Cooperative).group_size(32)).unwrap();
+        Engine::new(&gpu(), model, Options::default().mapping(Mapping::Team).group_size(32)).unwrap();
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
 }
 
@@ -244,11 +244,11 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
         (vec![20], 1200, MAX_STEPS),
         (vec![20], 1200, MAX_STEPS),
     ];
-    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto] {
         let mut engine = Engine::new(&gpu(), model, Options::default().mapping(mapping)).unwrap();
         for (number, (clients, replications, steps)) in runs.iter().enumerate() {
             // A step of a team has a different size.
-            let steps = if mapping == Mapping::Cooperative { MAX_STEPS } else { *steps };
+            let steps = if mapping == Mapping::Team { MAX_STEPS } else { *steps };
             let design = Design::default().cross("clients", clients.clone()).unwrap();
             let experiment = Experiment { design, ..experiment(*replications) };
             let options = Options::default().mapping(mapping).max_steps(steps);
@@ -291,7 +291,7 @@ fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     bounded(mmck, mmck.params(3.0, 1.0, 3, 7, 1).unwrap(), "arrivals", [19, 20, 21, 40]);
     bounded(Workshop, WorkshopParams { jobs: 1, operation: 1 << 10 }, "jobs", [19, 20, 21, 40]);
     // A team of 32 serves 1,024 clients in a step.
-    let options = Options::default().mapping(Mapping::Cooperative).group_size(32);
+    let options = Options::default().mapping(Mapping::Team).group_size(32);
     let mut team = Engine::new(&gpu(), model, options).unwrap();
     let params = Mm1Params { clients: 1025, ..params };
     let whole = team.run(&params, &experiment(3)).unwrap();
@@ -374,9 +374,8 @@ fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     assert_eq!(common.outputs[..400], own.outputs[..400], "the first point is its own");
     // The correlation of antithetic exponentials is 1 - pi^2 / 6 = -0.645: the service of a pair
     // has 0.36 times the variance of independent ones.
-    let service =
-        |output: &eventhorizon::models::Mm1Output| (output.system_ticks - output.queue_ticks) as f64;
-    let spread = |results: &Results<eventhorizon::models::Mm1Output>| {
+    let service = |output: &<Mm1 as Model>::Output| (output.system_ticks - output.queue_ticks) as f64;
+    let spread = |results: &Results<<Mm1 as Model>::Output>| {
         let sums: Vec<f64> =
             results.outputs[..400].chunks(2).map(|pair| service(&pair[0]) + service(&pair[1])).collect();
         let mean = sums.iter().sum::<f64>() / sums.len() as f64;
@@ -410,7 +409,7 @@ fn parameters_are_checked_before_anything_runs() {
     else {
         panic!("{error}");
     };
-    let error = Engine::new(&gpu(), Pi, Options::default().mapping(Mapping::Cooperative))
+    let error = Engine::new(&gpu(), Pi, Options::default().mapping(Mapping::Team))
         .unwrap()
         .run(&PiParams { points: 9 }, &experiment(1));
     assert!(matches!(error, Err(ReplicationError::NoTeam { .. })));
@@ -423,48 +422,13 @@ fn more_workgroups_than_one_dimension_holds() {
     let expected =
         CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70_001)).unwrap();
     for (gpu, adapter) in gpus() {
-        for (mapping, size) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Cooperative, 8)] {
+        for (mapping, size) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Team, 8)] {
             let mut engine =
                 Engine::new(&gpu, model, Options::default().mapping(mapping).group_size(size)).unwrap();
             let seen = engine.run(&params, &experiment(70_001)).unwrap();
             assert_same(&seen, &expected, &format!("{mapping}, {adapter}"));
         }
     }
-}
-
-/// The fields of a model's structs have the offsets of its WGSL.
-#[test]
-fn models_lay_their_structs_out_as_wgsl_does() {
-    use eventhorizon::models::{Mm1Output, MmckOutput, MmckParams, PiOutput, WalkOutput, WorkshopOutput};
-    use std::mem::offset_of;
-    fn check<M: Model>(model: M, params: &[(&str, usize)], output: &[(&str, usize)]) {
-        let engine = Engine::new(&gpu(), model, Options::default()).unwrap();
-        for (layout, host) in [(&engine.schema().params, params), (&engine.schema().output, output)] {
-            let wgsl: Vec<_> =
-                layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
-            assert_eq!(wgsl, host);
-        }
-    }
-    macro_rules! fields {
-        ($type:ident: $($field:ident),*) => { &[$((stringify!($field), offset_of!($type, $field))),*] };
-    }
-    check(Pi, fields!(PiParams: points), fields!(PiOutput: inside));
-    check(
-        Mm1::default(),
-        fields!(Mm1Params: mean_interarrival, mean_service, clients),
-        fields!(Mm1Output: idle_ticks, queue_ticks, system_ticks),
-    );
-    check(
-        Mmck::default(),
-        fields!(MmckParams: mean_interarrival, mean_service, servers, room, arrivals),
-        fields!(MmckOutput: turned_away, let_in, queue_ticks),
-    );
-    check(Walk, fields!(WalkParams: steps), fields!(WalkOutput: chunk, x, y, explored, most_visits));
-    check(
-        Workshop,
-        fields!(WorkshopParams: jobs, operation),
-        fields!(WorkshopOutput: busy_ticks, longest_ticks, long_jobs),
-    );
 }
 
 /// The adapter with a device whose buffers hold at most `bytes` bytes.
@@ -516,7 +480,7 @@ fn what_does_not_fit_the_device_runs_in_parts() {
     let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();
     let experiment = Experiment::new(design, 499, SEED);
     let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment).unwrap();
-    for mapping in [Mapping::Thread, Mapping::Cooperative] {
+    for mapping in [Mapping::Thread, Mapping::Team] {
         let mut engine = Engine::new(&small, model, Options::default().mapping(mapping)).unwrap();
         assert!(engine.batch(&params, &experiment).unwrap().len() < 499);
         assert_same(&engine.run(&params, &experiment).unwrap(), &expected, "in parts");

@@ -17,7 +17,7 @@ use crate::shared::{self, Json, Outcome, Runs, Where, bar};
 pub enum MappingName {
     Thread,
     Warp,
-    Coop,
+    Team,
     Auto,
 }
 
@@ -109,7 +109,7 @@ impl Common {
         let mapping = match self.mapping {
             MappingName::Thread => Mapping::Thread,
             MappingName::Warp => Mapping::Warp,
-            MappingName::Coop => Mapping::Cooperative,
+            MappingName::Team => Mapping::Team,
             MappingName::Auto => Mapping::Auto,
         };
         let mut engine = Engine::new(&gpu, model, Options::default().mapping(mapping))?;

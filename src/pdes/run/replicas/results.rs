@@ -24,7 +24,7 @@ use crate::pdes::device::memory::Run;
 use crate::pdes::device::recipes;
 use crate::pdes::device::results::{CHUNK, Reduction};
 use crate::pdes::{
-    CpuModel, CpuSimulation, Fingerprint, Model, Number, Outputs, Progress, Stop, Totals, Until,
+    CpuModel, CpuSimulation, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
 };
 
 /// The result of each job.
@@ -274,32 +274,34 @@ pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
         }
         let model = &models[job.point as usize];
         let mut before = 0;
-        let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
-            let watch = |progress: &Progress| {
-                report(0, progress.events - before);
-                before = progress.events;
-                match stopped.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+        let made = CpuSimulation::new(model, Options::default().seed(seed).replica(job.replica)).and_then(
+            |mut simulation| {
+                let watch = |progress: &Progress| {
+                    report(0, progress.events - before);
+                    before = progress.events;
+                    match stopped.load(Ordering::Relaxed) {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                };
+                let progress = simulation.until(until).watch(watch).run()?;
+                if progress.stop == Some(Stop::Watcher) {
+                    return Err(SimulationError::Stopped);
                 }
-            };
-            let progress = simulation.until(until).watch(watch).run()?;
-            if progress.stop == Some(Stop::Watcher) {
-                return Err(SimulationError::Stopped);
-            }
-            report(1, progress.events - before);
-            let outputs = match columns {
-                Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
-                None => None,
-            };
-            let totals = match &outputs {
-                Some(outputs) if !options.outputs => Some(outputs.totals(None)?),
-                _ => None,
-            };
-            let outputs = outputs.filter(|_| options.outputs);
-            let memory = rows_of(simulation.memory(), model.lps(), options.memory);
-            Ok(RunResult { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
-        });
+                report(1, progress.events - before);
+                let outputs = match columns {
+                    Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
+                    None => None,
+                };
+                let totals = match &outputs {
+                    Some(outputs) if !options.outputs => Some(outputs.totals(None)?),
+                    _ => None,
+                };
+                let outputs = outputs.filter(|_| options.outputs);
+                let memory = rows_of(simulation.memory(), model.lps(), options.memory);
+                Ok(RunResult { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
+            },
+        );
         fault_apart(made)
     };
     // In blocks, so that a stop leaves only the last runs undone.

@@ -5,7 +5,9 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 
 use crate::gpu::Verdict;
-use crate::statistics::{AnalysisError, Experiment, Round, Sequential, Stopping};
+#[cfg(doc)]
+use crate::statistics::AnalysisError;
+use crate::statistics::{Experiment, Round, Sequential, Stopping};
 
 use super::results::Results;
 use super::{CpuEngine, Engine};
@@ -176,14 +178,6 @@ impl<'a, E, W> SequentialRun<'a, E, W> {
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> SequentialRun<'a, E, F> {
         SequentialRun { run: self.run.watch(watch), stopping: self.stopping, columns: self.columns }
     }
-
-    /// Refuses a range: it would have no part.
-    fn check(&self) -> Result<(), SimulationError> {
-        let Some(range) = &self.run.range else { return Ok(()) };
-        let remedy = "leave the range out: such a run begins with replication 0";
-        let value = format!("{range:?}");
-        Err(AnalysisError::Setting { what: "the range of a run to a precision", value, remedy }.into())
-    }
 }
 
 impl<M: Model, V: Verdict, W: FnMut(usize, u64) -> V> SequentialRun<'_, &mut Engine<M>, W> {
@@ -201,7 +195,7 @@ impl<M: Model, V: Verdict, W: FnMut(usize, u64) -> V> SequentialRun<'_, &mut Eng
     /// # Errors
     /// As [`SequentialRun::run`].
     pub async fn run_async(self) -> Result<Sequential, SimulationError> {
-        self.check()?;
+        Stopping::without_range(self.run.range.as_ref())?;
         let Self { run: ExperimentRun { engine, experiment, until, watch, .. }, stopping, columns } = self;
         let mut rounds = Rounds::new(watch);
         Sequential::run(stopping, experiment.pairing, columns, async |range: Range<u32>| {
@@ -224,7 +218,7 @@ where
     /// # Errors
     /// As [`ExperimentRun::run`], and [`AnalysisError::Setting`] where a range was chosen.
     pub fn run(self) -> Result<Sequential, SimulationError> {
-        self.check()?;
+        Stopping::without_range(self.run.range.as_ref())?;
         let Self { run: ExperimentRun { engine, experiment, until, watch, .. }, stopping, columns } = self;
         let mut rounds = Rounds::new(watch);
         // Nothing in it waits.

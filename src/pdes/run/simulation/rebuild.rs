@@ -230,7 +230,7 @@ mod tests {
         // NVIDIA's driver deadlocks if a device is destroyed while threads end.
         std::mem::forget(gpu.clone());
         let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
-        let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
         let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
         let strategies = [

@@ -27,7 +27,7 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         results.runs[0].iter().map(|run| run.as_ref().unwrap().memory.clone()).collect()
     };
     let model = CallCentre::new(5, 3, 4.0, 1.0, 0.5, 64, units()).unwrap();
-    let mut alone = CpuSimulation::new(&model, experiment.seed).unwrap();
+    let mut alone = CpuSimulation::new(&model, Options::default().seed(experiment.seed)).unwrap();
     alone.run(end).unwrap();
     let each = alone.memory().chunks_exact(model.memory_rows() as usize);
     assert_eq!(memory(&expected)[0], each.map(|rows| &rows[2..5]).collect::<Vec<_>>().concat());
@@ -93,7 +93,7 @@ fn a_run_alone_has_the_bits_that_it_has_among_others() {
         for (point, number) in [(0, 0), (0, 4), (1, 0), (1, 3)] {
             let replica = Replica { point: if common { 0 } else { point }, number };
             let ran = results.runs[point as usize][number as usize].as_ref().unwrap();
-            let mut cpu = CpuSimulation::of_replica(&model, 11, replica).unwrap();
+            let mut cpu = CpuSimulation::new(&model, Options::default().seed(11).replica(replica)).unwrap();
             let alone = cpu.run(END).unwrap();
             assert_eq!((alone.events, alone.now), (ran.progress.events, ran.progress.now));
             assert_eq!(cpu.fingerprint(), ran.fingerprint);
@@ -111,7 +111,7 @@ fn a_run_alone_has_the_bits_that_it_has_among_others() {
 fn the_first_run_is_the_run_that_nobody_counts() {
     let model = phold(30, 3, 0.1, 10.0);
     let results = agree(&runs(2), until(60.0), move |_| model);
-    let mut cpu = CpuSimulation::new(&model, 42).unwrap();
+    let mut cpu = CpuSimulation::new(&model, Options::default().seed(42)).unwrap();
     cpu.run(until(60.0)).unwrap();
     assert_eq!(results.runs[0][0].as_ref().unwrap().fingerprint, cpu.fingerprint());
     assert_ne!(results.runs[0][1].as_ref().unwrap().fingerprint, cpu.fingerprint());

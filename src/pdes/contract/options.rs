@@ -3,9 +3,9 @@
 use crate::queue::QueueDesign;
 
 #[cfg(doc)]
-use crate::pdes::contract::error::Fault;
-use crate::pdes::contract::replica::Replica;
-use crate::pdes::contract::sync::Sync;
+use super::error::Fault;
+use super::replica::Replica;
+use super::sync::Sync;
 
 /// Options that change the speed of a simulation, and the seed and replica, which select its random
 /// numbers.
@@ -28,8 +28,8 @@ pub struct Options {
     /// and change to it if it is faster. Results are the same.
     pub queue: Option<QueueDesign>,
     /// Invocations per workgroup, a power of two within the device's limits; `None` chooses a
-    /// value. If several invocations serve an LP together ([`QueueDesign::lanes`]), a workgroup
-    /// serves at least one LP.
+    /// value. If several invocations serve an LP together ([`Lanes`](crate::queue::Lanes)), a
+    /// workgroup serves at least one LP.
     pub group_size: Option<u32>,
     /// The number of LPs that an invocation, or a team of them, serves in each window, one after
     /// the other (fewer if the memory is divided more finely); `None` chooses a value.
