@@ -68,8 +68,7 @@ pub enum LinkError {
         /// The lines in question, with marks.
         report: String,
     },
-    /// A user file breaks its contract with the engine: see
-    /// [`Program::check_user`](super::Program::check_user).
+    /// A user file breaks its contract with the engine.
     #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
     Forbidden {
         /// The user's file.

@@ -81,8 +81,8 @@ impl Error for FileError {
 
 /// Adds the file to an error of its contents. The exit code stays.
 pub fn in_file<T>(file: &Path, result: Result<T, impl Into<Failure>>) -> Outcome<T> {
-    result.map_err(|error| {
-        Box::new(FileError { file: file.display().to_string(), source: error.into() }).into()
+    result.map_err(|error| -> Failure {
+        Box::new(FileError { file: file.display().to_string(), source: error.into() })
     })
 }
 
@@ -97,19 +97,19 @@ pub fn in_checkpoint<T>(file: Option<&Path>, result: Outcome<T>) -> Outcome<T> {
 /// Whether an error is about the contents of a checkpoint. The others name the path.
 fn is_about_contents(error: &(dyn Error + 'static)) -> bool {
     use CheckpointError as C;
-    let of_run = |error| match error {
-        &SimulationError::Checkpoint(ref error) => Some(error),
-        _ => None,
-    };
-    let of_study = |error| match error {
-        &FacilityError::Checkpoint(ref error) => Some(error),
-        FacilityError::Simulation(error) => of_run(error),
-        _ => None,
-    };
-    let of_ranks = |error| match error {
-        &HybridError::Simulation(ref error) => of_run(error),
-        _ => None,
-    };
+    fn of_run(error: &SimulationError) -> Option<&CheckpointError> {
+        if let SimulationError::Checkpoint(error) = error { Some(error) } else { None }
+    }
+    fn of_study(error: &FacilityError) -> Option<&CheckpointError> {
+        match error {
+            FacilityError::Checkpoint(error) => Some(error),
+            FacilityError::Simulation(error) => of_run(error),
+            _ => None,
+        }
+    }
+    fn of_ranks(error: &HybridError) -> Option<&CheckpointError> {
+        if let HybridError::Simulation(error) = error { of_run(error) } else { None }
+    }
     let found = error
         .downcast_ref()
         .or_else(|| error.downcast_ref().and_then(of_run))
@@ -197,6 +197,8 @@ mod tests {
         for (error, expected, number) in cases {
             assert_eq!((kind(&*error), code(&*error)), (Some(expected), number), "{error}");
         }
+        let named = in_file(Path::new("run"), Err::<(), _>(CheckpointError::Skew)).unwrap_err();
+        assert!(code(&*named) == 2 && named.to_string().starts_with("run: "), "{named}");
         let other: Failure = "the results differ".into();
         assert_eq!((kind(&*other), code(&*other)), (None, 1));
     }

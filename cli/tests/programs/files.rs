@@ -445,7 +445,7 @@ fn every_error_of_a_file_names_the_file() {
     let other = ["--resume=bad", "--backend=cpu", "--rate=0.7"];
     let search = ["--searches=2", "--backend=cpu"];
     let with = |option| [&search[..], &[option]].concat();
-    let [map, scen] = [with("--map=bad.map"), [&search[..], &["--map=map.map", "--scen=bad.scen"]].concat()];
+    let [map, scen] = [with("--map=bad.map"), vec!["--backend=cpu", "--map=map.map", "--scen=bad.scen"]];
     let [graph, png] = [with("--graph=bad.gr"), with("--map=bad.png")];
     let coords = [&search[..], &["--graph=ring.gr", "--coords=bad.co"]].concat();
     let positions = ["--positions=bad.csv", "--width=1", "--backend=cpu"];

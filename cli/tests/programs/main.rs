@@ -399,7 +399,11 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
     let of = |args: &[&str]| fingerprint("phold-ranks", &[&["--lps", "300", "--until", "60"], args].concat());
     let expected = of(&["--engine", "gpu"]);
     for ranks in ["1", "2", "3", "4"] {
-        assert_eq!(of(&["--ranks", ranks, "--threads", "2", "--placement", "hash"]), expected, "{ranks} ranks");
+        assert_eq!(
+            of(&["--ranks", ranks, "--threads", "2", "--placement", "hash"]),
+            expected,
+            "{ranks} ranks"
+        );
     }
     assert_eq!(of(&["--engine", "gpu", "--ranks", "2", "--sync", "horizon"]), expected, "2 devices");
     // In the middle of a run, from one engine and number of ranks to another.
