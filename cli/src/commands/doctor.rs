@@ -117,7 +117,7 @@ fn compared(gpu: &Gpu) -> Outcome<String> {
     let model = Phold::new(64, 4, 0.1, 10.0, seconds)?;
     let end = Until::time(seconds.ticks(100.0)?);
     let mut simulation = Simulation::new(gpu, &model, Options::default().seed(1))?;
-    let mut reference = CpuSimulation::new(&model, 1)?;
+    let mut reference = CpuSimulation::new(&model, Options::default().seed(1))?;
     let events = reference.run(end)?.events;
     let found = (simulation.run(end)?.events, simulation.fingerprint()?);
     shared::same(&found, &(events, reference.fingerprint()), "events and fingerprint")?;
