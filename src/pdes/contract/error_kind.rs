@@ -31,7 +31,7 @@ impl SimulationError {
             Self::Stopped
             | Self::HostMemory { .. }
             | Self::Calendar
-            | Self::Neighbours { .. }
+            | Self::Senders { .. }
             | Self::Parts { .. }
             | Self::Analysis(_)
             | Self::Antithetic
