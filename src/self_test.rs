@@ -138,7 +138,7 @@ pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
         let options = Options::default().queue(design).sync(Sync::Yawns);
         check(format!("PHOLD, {design}"), Box::pin(phold(gpu, options))).await;
     }
-    for sync in [Sync::Horizon, Sync::Neighbours] {
+    for sync in Sync::ALL.into_iter().filter(|sync| sync.is_wide() == Some(true)) {
         let options = Options::default().queue(QueueDesign::Heap).sync(sync);
         check(format!("PHOLD, windows by {sync}"), Box::pin(phold(gpu, options))).await;
     }
@@ -359,7 +359,7 @@ async fn sort(gpu: &Gpu) -> Outcome {
 async fn phold(gpu: &Gpu, options: Options) -> Outcome {
     let resolution = Resolution::default();
     let model = Phold::new(300, 4, 0.1, 10.0, resolution)?;
-    let model = if options.sync == Sync::Neighbours { model.with_neighbours(4)? } else { model };
+    let model = if options.sync.needs_senders() { model.with_neighbours(4)? } else { model };
     let end = Until::time(resolution.ticks(60.0)?);
     let mut cpu = CpuSimulation::new(&model, options)?;
     let expected = cpu.run(end)?;

@@ -46,8 +46,10 @@ pub(crate) struct Args {
     /// Set the seconds to measure for each row; as long a run before it keeps the device busy
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// Synchronise by yawns, horizon or auto. Default: yawns
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', help = format!(
+        "Synchronise by {}. Default: yawns",
+        Sync::help(|sync| !sync.needs_senders())
+    ))]
     sync: Vec<Sync>,
     /// Set the least delays of an event (the lookahead), in units of time. Default: 10
     #[arg(long, value_delimiter = ',', value_parser = shared::not_negative)]
@@ -73,8 +75,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
         }
     }
-    if args.sync.contains(&Sync::Neighbours) {
-        return Err(shared::usage("PHOLD sends to any LP: use `bench sync` for windows by neighbours"));
+    if let Some(sync) = args.sync.iter().find(|sync| sync.needs_senders()) {
+        return Err(shared::usage(format!("PHOLD sends to any LP: use `bench sync` for windows by {sync}")));
     }
     let mut ways = Vec::new();
     for queue in or(&args.queue, &QueueDesign::PRODUCTION) {

@@ -46,8 +46,10 @@ pub(crate) struct Args {
     /// Compare these queue designs of teams. Default: the library's choice
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
-    /// Synchronise teams by yawns, horizon or auto. Default: auto
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', help = format!(
+        "Synchronise teams by {}. Default: auto",
+        Sync::help(|sync| !sync.needs_senders())
+    ))]
     sync: Vec<Sync>,
     /// Set the invocations per workgroup. Default: the library's choice
     #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]

@@ -26,8 +26,10 @@ Examples:
   cargo run --release -p eventhorizon-bench -- sync
   cargo run --release -p eventhorizon-bench -- sync --side 32,512 --sync horizon,neighbours")]
 pub(crate) struct Args {
-    /// Synchronise by yawns, horizon, neighbours or auto. Default: horizon and neighbours
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', help = format!(
+        "Synchronise by {}. Default: all with windows wider than epochs",
+        Sync::help(|_| true)
+    ))]
     sync: Vec<Sync>,
     /// Set the sides of the torus, in stations. Default: 32, 128 and 512
     #[arg(long, value_delimiter = ',')]
@@ -71,7 +73,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         }
     }
     let mut ways = Vec::new();
-    for sync in or(&args.sync, &[Sync::Horizon, Sync::Neighbours]) {
+    let wide: Vec<_> = Sync::ALL.into_iter().filter(|sync| sync.is_wide() == Some(true)).collect();
+    for sync in or(&args.sync, &wide) {
         for queue in or(&args.queue, &[QueueDesign::Heap]) {
             for group_size in or_auto(&args.group_size) {
                 for tiles in or_auto(&args.tiles) {

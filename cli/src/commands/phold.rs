@@ -66,10 +66,11 @@ pub struct Args {
     /// --lps. Default: send to all
     #[arg(long)]
     neighbours: Option<u32>,
-    /// Synchronise by yawns, horizon, neighbours (needs --neighbours and a lookahead) or auto.
-    /// Changes the speed only. With --replicas, teams use yawns and, with a lookahead, horizon;
-    /// threads have no windows
-    #[arg(long, default_value_t = Sync::Auto)]
+    #[arg(long, default_value_t = Sync::Auto, help = format!(
+        "Synchronise by {}. Changes the speed only. Neighbours need --neighbours and a lookahead; --replicas \
+         supports yawns and, with a lookahead, horizon",
+        Sync::help(|_| true)
+    ))]
     sync: Sync,
     /// Set the seed of the random streams. [default: 42, or that of the run that --resume
     /// continues]

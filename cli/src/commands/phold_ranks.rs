@@ -63,8 +63,10 @@ pub struct Args {
     /// Use the host engine on all ranks, or the GPU engine with a device for each rank
     #[arg(long, value_enum, default_value_t = Engine::Host)]
     engine: Engine,
-    /// Synchronise devices by `auto`, `yawns` or `horizon`. Changes the speed only
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value_t = pdes::Sync::Auto, help = format!(
+        "Synchronise devices by {}. Changes the speed only",
+        pdes::Sync::help(pdes::Sync::serves_parts)
+    ))]
     sync: pdes::Sync,
     /// Set the number of ranks, each a thread of this process with its own worker threads or
     /// device. Under mpirun, the number of its processes is used. Devices are taken from the best

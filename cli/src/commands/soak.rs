@@ -237,17 +237,17 @@ impl Round<'_> {
 
     /// Random options for a model.
     fn way(&mut self, traits: ModelTraits) -> Options {
-        let mut syncs = vec![Sync::Auto, Sync::Yawns, Sync::Yawns, Sync::Horizon];
-        if traits.senders && traits.lookahead {
-            syncs.push(Sync::Neighbours);
-        }
+        let known = traits.senders && traits.lookahead;
+        let syncs = Sync::ALL.into_iter().filter(|sync| known || !sync.needs_senders());
+        // Windows that the sequential engine has, too, twice as often.
+        let syncs: Vec<_> = syncs.chain([Sync::Yawns]).collect();
         let sync = self.one_of(&syncs);
         let queue = self.queue(traits, sync);
         Options::default().sync(sync).queue(queue).group_size(self.one_of(&[None, Some(32)])).seed(11)
     }
 
     fn queue(&mut self, traits: ModelTraits, sync: Sync) -> Option<QueueDesign> {
-        let calendar = traits.lookahead && matches!(sync, Sync::Auto | Sync::Yawns);
+        let calendar = traits.lookahead && sync.is_wide() != Some(true);
         let queues = QueueDesign::ALL.into_iter().filter(|&queue| calendar || !queue.is_calendar());
         let queues: Vec<_> = queues.map(Some).chain([None]).collect();
         self.one_of(&queues)
@@ -266,7 +266,7 @@ impl Round<'_> {
         self.story.push(format!("{options:?}, capacity {:?}", first.capacity()));
         let mut simulation = self.gpu.map(|gpu| Simulation::new(gpu, first, options)).transpose()?;
         // The number of windows is reproducible as long as windows are those of epochs.
-        let mut exact = options.sync == Sync::Yawns;
+        let mut exact = options.sync.is_wide() == Some(false);
         let mut last: Option<Progress> = None;
         for _ in 0..2 + self.chance.below(4) {
             let events = last.map_or(0, |last| last.events) + u64::from(self.chance.below(4000));
@@ -315,7 +315,7 @@ impl Round<'_> {
                             model.capacity()
                         ));
                         let from = Checkpoint::from_bytes(from.as_bytes().to_vec())?;
-                        exact = options.sync == Sync::Yawns && (exact || from == saved);
+                        exact = options.sync.is_wide() == Some(false) && (exact || from == saved);
                         *simulation =
                             Simulation::resume(self.gpu.expect("it runs there"), model, options, &from)?;
                     }

@@ -50,9 +50,14 @@ pub enum SimulationError {
          another queue design, or keep the default"
     )]
     Calendar,
-    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) for a model that does not support it.
-    #[error("`Sync::Neighbours` {problem}. Meet this (see `pdes::Model`), or keep the default `Sync::Auto`")]
-    Neighbours {
+    /// A synchronisation that needs the senders of each LP, such as
+    /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours), for a model that does not support it.
+    #[error(
+        "the synchronisation `{sync}` {problem}. Meet this (see `pdes::Model`), or keep the default `Sync::Auto`"
+    )]
+    Senders {
+        /// The chosen synchronisation.
+        sync: super::sync::Sync,
         /// The requirement that is not met.
         problem: &'static str,
     },
@@ -113,8 +118,8 @@ pub enum SimulationError {
     TeamQueue,
     /// A synchronisation that a team does not support.
     #[error(
-        "teams do not support `Sync::{sync:?}` here: they support the event horizon only for models with a lookahead whose pending events fit workgroup memory, \
-         in runs with a stop time, the default queue and capacities that may grow, and neighbours never. Choose `Sync::Yawns`, or keep the default"
+        "teams do not support the synchronisation `{sync}` here: they support the event horizon only for models with a lookahead whose pending events fit workgroup memory, \
+         in runs with a stop time, the default queue and capacities that may grow, and per-LP bounds never. Choose `Sync::Yawns`, or keep the default"
     )]
     TeamSync {
         /// The chosen synchronisation.

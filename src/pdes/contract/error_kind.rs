@@ -30,7 +30,7 @@ impl SimulationError {
             Self::Stopped
             | Self::HostMemory { .. }
             | Self::Calendar
-            | Self::Neighbours { .. }
+            | Self::Senders { .. }
             | Self::Parts { .. }
             | Self::Antithetic
             | Self::ThreadEvents

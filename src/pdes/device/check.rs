@@ -11,8 +11,8 @@ use crate::{random, statistics};
 
 use super::declared::Declared;
 use super::recipes::{self, Recipes};
-use super::windows::Windows;
 use crate::pdes::contract::output::Columns;
+use crate::pdes::contract::sync::Windows;
 use crate::pdes::{Model, Payload, SimulationError};
 
 /// Links the model, and refuses a file that violates the contract. Returns the bytes of a state.
@@ -80,7 +80,7 @@ pub(in crate::pdes) fn keeps<M: Model>(
     model: &M,
     declared: Option<Declared>,
 ) -> Result<(), SimulationError> {
-    let refused = |problem| SimulationError::Neighbours { problem };
+    let refused = |problem| SimulationError::Senders { sync: windows.into(), problem };
     if !windows.needs_senders {
         return Ok(());
     }

@@ -15,4 +15,3 @@ pub(super) mod results;
 pub(super) mod schema;
 pub(super) mod strategy;
 pub(super) mod transfer;
-pub(super) mod windows;

@@ -7,9 +7,9 @@ use crate::shaders;
 use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
 use super::declared::Declared;
 use super::strategy::{Strategy, usual};
-use super::windows::{Relax, Windows};
 use crate::pdes::contract::event::Payload;
 use crate::pdes::contract::model::Model;
+use crate::pdes::contract::sync::{Relax, Windows};
 
 /// The files that define the pending event set: how far a window reaches, and what `schedule` does.
 struct Files {
@@ -112,7 +112,7 @@ fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
 impl Choice {
     /// The choice for checking a model's file.
     pub(in crate::pdes) fn plain(declared: Declared) -> Self {
-        let windows = Windows::YAWNS;
+        let windows = Windows::EPOCHS;
         Self::usual(Strategy { queue: usual(windows), windows }, declared)
     }
 

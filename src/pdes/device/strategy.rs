@@ -2,7 +2,7 @@
 
 use crate::queue::{DefaultFor, QueueDesign};
 
-use super::windows::Windows;
+use crate::pdes::contract::sync::Windows;
 
 /// The choices that a run may change without changing results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

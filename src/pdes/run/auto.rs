@@ -10,9 +10,9 @@ use crate::time::Ticks;
 
 use crate::pdes::contract::capacity::mean_for;
 use crate::pdes::contract::error::SimulationError;
+use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::check;
 use crate::pdes::device::strategy::{Strategy, USUAL, usual};
-use crate::pdes::device::windows::{TABLE, Windows};
 use crate::pdes::{Capacity, Model, Options, Progress};
 
 /// The design for many sent events per LP and window.
@@ -70,7 +70,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     // A calendar's buckets are YAWNS windows, and at least a tick long.
     let epochs = |windows: Windows| !windows.is_speculative() && !none;
-    let chosen = Windows::chosen(options.sync);
+    let chosen = options.sync.windows();
     let calendar = options.queue.is_some_and(QueueDesign::is_calendar);
     if calendar && (none || chosen.is_some_and(Windows::is_speculative)) {
         return Err(SimulationError::Calendar);
@@ -89,7 +89,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
         check::keeps(windows, model, None)?;
         return Ok(of(windows));
     }
-    let mut order = TABLE.to_vec();
+    let mut order = Windows::all().collect::<Vec<_>>();
     if options.fixed {
         // The required mailbox capacity depends on the length of windows.
         order.retain(|windows| !windows.is_speculative());
@@ -283,9 +283,9 @@ mod tests {
     use crate::models::Phold;
     use crate::time::Resolution;
 
-    const HEAP: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::YAWNS };
-    const CALENDAR: Strategy = Strategy { queue: QueueDesign::Calendar, windows: Windows::YAWNS };
-    const WIDE: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::HORIZON };
+    const HEAP: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::EPOCHS };
+    const CALENDAR: Strategy = Strategy { queue: QueueDesign::Calendar, windows: Windows::EPOCHS };
+    const WIDE: Strategy = Strategy { queue: QueueDesign::Heap, windows: Windows::WIDE };
 
     fn at(events: u64, windows: u64) -> Progress {
         Progress { now: Ticks::ZERO, events, windows, stop: None }

@@ -6,12 +6,12 @@ use crate::queue::QueueDesign;
 
 use super::replicas;
 use crate::pdes::contract::model::Model;
+use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::check;
 use crate::pdes::device::cut::{Outbox, Sort};
 use crate::pdes::device::declared::Declared;
 use crate::pdes::device::recipes::{Choice, Recipes, output, totals};
 use crate::pdes::device::strategy::{Strategy, usual};
-use crate::pdes::device::windows::{TABLE, Windows};
 
 /// All kernels that a simulation of `model` may link by default; for the paper's queue designs, one
 /// variant each.
@@ -24,7 +24,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let declared = check::declared(model, &start).expect("a model that links");
     let usual_choice = |queue, windows| Choice::usual(Strategy { queue, windows }, declared);
     for queue in QueueDesign::PRODUCTION {
-        let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::HORIZON));
+        let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::WIDE));
         let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
         let (buckets, sorted) = if calendar { (8, Some(sort)) } else { (0, None) };
         let goes = |windows: &Windows| !windows.is_speculative() || !calendar;
@@ -33,20 +33,20 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
                 let of =
                     |windows| Choice { int64, tiles, store, buckets, sorted, ..usual_choice(queue, windows) };
-                for windows in TABLE.into_iter().filter(asked) {
+                for windows in Windows::all().filter(asked) {
                     let Recipes { look, relax, window, .. } = recipes(of(windows));
                     kernels.extend(look.into_iter().chain(relax).chain([window]));
                 }
                 // Outboxes work alike for all queues.
                 if !int64 && wide {
                     let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
-                    let part = recipes(Choice { outbox, ..of(Windows::YAWNS) });
+                    let part = recipes(Choice { outbox, ..of(Windows::EPOCHS) });
                     kernels.extend([part.window].into_iter().chain(part.arrive));
                 }
                 // Reductions in workgroups work alike for all queues: one variant for each reducing
                 // kernel.
                 if !int64 && (wide || calendar) {
-                    for windows in [Windows::YAWNS, Windows::HORIZON].into_iter().filter(goes) {
+                    for windows in Windows::all().filter(|windows| goes(windows) && !windows.needs_senders) {
                         let sorted =
                             sorted.map(|_| Sort { group_size: 64, team: 16, bins: 64, subgroup: Some(32) });
                         let choice = Choice { sorted, picked: 0, subgroup: Some(32), ..of(windows) };
@@ -54,7 +54,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                         kernels.extend(look.into_iter().chain([window]).chain(sort));
                     }
                 }
-                let plain = of(Windows::YAWNS);
+                let plain = of(Windows::EPOCHS);
                 if calendar {
                     let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
                     let Recipes { window, sort, .. } = recipes(Choice { sorted, picked: 24, ..plain });
@@ -67,7 +67,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
         }
     }
     for queue in QueueDesign::ALL.into_iter().filter(|queue| queue.row().paper) {
-        let plain = recipes(usual_choice(queue, Windows::YAWNS));
+        let plain = recipes(usual_choice(queue, Windows::EPOCHS));
         kernels.push(plain.window.clone());
         kernels.extend(plain.others());
     }

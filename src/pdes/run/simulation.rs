@@ -176,8 +176,8 @@ impl<M: Model> Simulation<M> {
                     return Ok(Self { auto, ..simulation });
                 }
                 // `Sync::Auto` tries a strategy that the user did not request.
-                Err(SimulationError::Neighbours { problem }) => {
-                    return Err(before.unwrap_or(SimulationError::Neighbours { problem }));
+                Err(error @ SimulationError::Senders { .. }) => {
+                    return Err(before.unwrap_or(error));
                 }
                 Err(error) => return Err(error),
             }
@@ -546,7 +546,7 @@ impl<M: Model> Simulation<M> {
 
     /// The synchronisation in use now: never [`Sync::Auto`].
     pub fn sync(&self) -> Sync {
-        self.strategy.windows.sync
+        self.strategy.windows.into()
     }
 
     fn encode_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {

@@ -112,14 +112,12 @@ fn parts_have_the_bits_of_the_sequential_engine() {
 #[test]
 fn wide_windows_have_the_same_bits() {
     let units = Resolution::default();
-    let horizon = Options::default().sync(Sync::Horizon);
-    same(
-        &FifoTorus::new(5, 5, 64, 1.0, units).unwrap(),
-        &[until(3.0), until(9.9), until(20.0)],
-        &[2, 3],
-        horizon,
-    );
-    same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], horizon);
+    let wide = Sync::ALL.into_iter().filter(|sync| sync.is_wide() == Some(true) && sync.serves_parts());
+    for wide in wide.map(|sync| Options::default().sync(sync)) {
+        let torus = FifoTorus::new(5, 5, 64, 1.0, units).unwrap();
+        same(&torus, &[until(3.0), until(9.9), until(20.0)], &[2, 3], wide);
+        same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], wide);
+    }
     // Without a lookahead, the default of parts is the event horizon; with YAWNS each round is a
     // window.
     let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();

@@ -42,7 +42,7 @@ where
     for &end in ends {
         let mut expected = cpu.run(end).unwrap();
         let found = simulation.run(end).unwrap();
-        if options.sync != Sync::Yawns {
+        if options.sync.is_wide() == Some(true) {
             expected.windows = found.windows;
         }
         assert_eq!(found, expected, "{options:?}");
@@ -72,10 +72,17 @@ where
         let options = options.queue(queue).group_size(group_size).tiles(tiles);
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
-    for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        let options = options.queue(queue).sync(Sync::Horizon);
-        assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
+    for sync in wide(false) {
+        for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
+            let options = options.queue(queue).sync(sync);
+            assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
+        }
     }
+}
+
+/// The methods with windows wider than epochs that need the senders of each LP, or do not.
+fn wide(senders: bool) -> impl Iterator<Item = Sync> {
+    Sync::ALL.into_iter().filter(move |sync| sync.is_wide() == Some(true) && sync.needs_senders() == senders)
 }
 
 /// [`same`] with per-LP bounds, in some queue designs and workgroups, and with the event horizon.
@@ -83,12 +90,10 @@ fn neighbours_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
-    for (queue, group_size, tiles, sync) in [
-        (QueueDesign::Heap, 1, 1, Sync::Neighbours),
-        (QueueDesign::Heap4, 8, 2, Sync::Neighbours),
-        (QueueDesign::Heap, 64, 2, Sync::Neighbours),
-        (QueueDesign::Heap4, 64, 1, Sync::Horizon),
-    ] {
+    let bounds = [(QueueDesign::Heap, 1, 1), (QueueDesign::Heap4, 8, 2), (QueueDesign::Heap, 64, 2)];
+    let bounds = wide(true).flat_map(|sync| bounds.map(|shape| (shape, sync)));
+    let horizon = wide(false).map(|sync| ((QueueDesign::Heap4, 64, 1), sync));
+    for ((queue, group_size, tiles), sync) in bounds.chain(horizon) {
         let (group_size, tiles) = (Some(group_size), Some(tiles));
         let options = Options::default().seed(17).queue(queue).group_size(group_size).tiles(tiles).sync(sync);
         same(model, options, &[until(middle), until(end)]);

@@ -90,14 +90,19 @@ fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
 fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room() {
     let gpu = gpu();
     let heap = by(QueueDesign::Heap);
-    let horizon = heap.sync(Sync::Horizon);
     let at_once = Busy { lookahead: Ticks::ZERO, ..Busy::new(70) };
-    let ways = [heap, horizon, heap, horizon];
-    through(&gpu, &at_once, &ways, |step| Until::events(150 * step));
-    through(&gpu, &phold(200, 5, 0.01), &ways, |step| until(31.0 * step as f64));
     let torus = FifoTorus::new(5, 6, 30, 1.0, Resolution::default()).unwrap();
-    let neighbours = heap.sync(Sync::Neighbours);
-    through(&gpu, &torus, &[neighbours, heap, neighbours, horizon], |step| until(3.0 * step as f64));
+    for sync in Sync::ALL.into_iter().filter(|sync| sync.is_wide() == Some(true)) {
+        let wide = heap.sync(sync);
+        if sync.needs_senders() {
+            let ways = [wide, heap, wide, heap.sync(Sync::Horizon)];
+            through(&gpu, &torus, &ways, |step| until(3.0 * step as f64));
+        } else {
+            let ways = [heap, wide, heap, wide];
+            through(&gpu, &at_once, &ways, |step| Until::events(150 * step));
+            through(&gpu, &phold(200, 5, 0.01), &ways, |step| until(31.0 * step as f64));
+        }
+    }
     let groups = heap.group_size(8).tiles(3);
     through(
         &gpu,

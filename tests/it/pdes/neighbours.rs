@@ -469,7 +469,7 @@ fn broken_promises_are_found() {
 fn models_that_do_not_say_enough_are_refused() {
     let gpu = gpu();
     let refused = |model: Phold| match Simulation::new(&gpu, &model, by_neighbours()) {
-        Err(error @ SimulationError::Neighbours { .. }) => error.to_string(),
+        Err(error @ SimulationError::Senders { sync: Sync::Neighbours, .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(refused(phold(10, 2, 0.1)).contains("`fn sender_count(lp: u32) -> u32`"));

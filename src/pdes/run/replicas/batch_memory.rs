@@ -14,7 +14,6 @@ use super::slice_tuner::{SliceTuner, usual};
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::device::cut::group_size_at_most;
 use crate::pdes::device::strategy::USUAL;
-use crate::pdes::device::windows::Windows;
 use crate::pdes::{Event, Model, Sync, Until};
 
 /// Kernels and memory for batches of up to `most` runs.
@@ -41,7 +40,7 @@ const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     fn team(&self) -> Result<BatchMapping, SimulationError> {
-        if Windows::chosen(self.options.sync).is_some_and(|windows| !windows.serves_teams) {
+        if self.options.sync.windows().is_some_and(|windows| !windows.serves_teams) {
             return Err(SimulationError::TeamSync { sync: self.options.sync });
         }
         let queue = match self.options.queue {
@@ -81,7 +80,7 @@ impl<M: Model> Driver<'_, M> {
         let counted = self.until.events != Until::EMPTY.events;
         let chosen = self.options.fixed || self.options.queue.is_some() || counted;
         let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
-        let horizon = match Windows::chosen(self.options.sync) {
+        let horizon = match self.options.sync.windows() {
             None => ahead,
             Some(windows) if windows.serves_local_teams && (ahead || !windows.is_speculative()) => {
                 windows.is_speculative()

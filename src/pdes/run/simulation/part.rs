@@ -12,11 +12,11 @@ use crate::time::Ticks;
 use super::Simulation;
 use crate::pdes::checkpoint::Contents;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::control::FAILURE;
 use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
 use crate::pdes::device::memory::{Run, needed};
 use crate::pdes::device::strategy::usual;
-use crate::pdes::device::windows::Windows;
 use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 
 /// One part of a run.
@@ -74,19 +74,21 @@ impl<M: Model> PartOf<M> {
         if options.queue.is_some_and(QueueDesign::is_calendar) {
             return refused("does not support a calendar queue: choose another design, or keep the default");
         }
-        let windows = match Windows::chosen(options.sync) {
+        let windows = match options.sync.windows() {
             Some(windows) if !windows.serves_parts => {
-                return refused("does not support per-LP bounds: choose `Sync::Yawns` or `Sync::Horizon`");
+                return refused(
+                    "does not support this synchronisation: choose `Sync::Yawns`, or keep the default `Sync::Auto`",
+                );
             }
             Some(windows) => windows,
-            None if model.lookahead() == Ticks::ZERO => Windows::HORIZON,
-            None => Windows::YAWNS,
+            None if model.lookahead() == Ticks::ZERO => Windows::WIDE,
+            None => Windows::EPOCHS,
         };
         if model.lps() < parts {
             return refused("needs at least one LP for each device: use fewer devices");
         }
         let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
-        let options = options.queue(queue).sync(windows.sync);
+        let options = options.queue(queue).sync(windows.into());
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);

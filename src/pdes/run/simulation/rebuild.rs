@@ -10,10 +10,10 @@ use super::super::auto::Auto;
 use super::room::{cannot_grow, new_snapshot, of_design, tiles_for};
 use super::{Rebuild, Simulation};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::cut::{Cut, Needs};
 use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::strategy::Strategy;
-use crate::pdes::device::windows::Windows;
 use crate::pdes::device::{growth, plans, transfer};
 use crate::pdes::{Capacity, Event, Model, Until};
 
@@ -34,13 +34,13 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::set_queue`].
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
-        let (calendar, chosen) = (queue.is_calendar(), Windows::chosen(self.sync));
+        let (calendar, chosen) = (queue.is_calendar(), self.sync.windows());
         let epochs = !chosen.is_some_and(Windows::is_speculative) && self.memory.run.lookahead > Ticks::ZERO;
         if calendar && !epochs {
             return Err(SimulationError::Calendar);
         }
         // A strategy in a trial is not a choice.
-        let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.strategy).windows };
+        let windows = if calendar { Windows::EPOCHS } else { self.auto.settled(self.strategy).windows };
         let strategy = Strategy { queue, windows };
         self.rebuild(strategy, self.memory.capacity(), &[]).await?;
         self.auto = Auto::new(&[strategy], self.memory.cut.rows, None, Duration::ZERO);
@@ -220,7 +220,7 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::models::FifoTorus;
     use crate::pdes::checkpoint::Skew;
-    use crate::pdes::{CpuSimulation, Options};
+    use crate::pdes::{CpuSimulation, Options, Sync};
     use crate::time::Resolution;
 
     /// As `Sync::Auto` does, at any window: LPs may be at different times then.
@@ -234,28 +234,28 @@ mod tests {
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
         let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
         let strategies = [
-            (Windows::NEIGHBOURS, heap),
-            (Windows::HORIZON, heap),
-            (Windows::NEIGHBOURS, heap),
-            (Windows::YAWNS, heap),
-            (Windows::YAWNS, QueueDesign::Calendar),
-            (Windows::NEIGHBOURS, heap_4),
-            (Windows::HORIZON, heap),
-            (Windows::NEIGHBOURS, heap_4),
+            (Sync::Neighbours, heap),
+            (Sync::Horizon, heap),
+            (Sync::Neighbours, heap),
+            (Sync::Yawns, heap),
+            (Sync::Yawns, QueueDesign::Calendar),
+            (Sync::Neighbours, heap_4),
+            (Sync::Horizon, heap),
+            (Sync::Neighbours, heap_4),
         ];
-        for (i, (windows, queue)) in (1..).zip(strategies) {
+        for (i, (sync, queue)) in (1..).zip(strategies) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
             simulation.set_until(end).unwrap();
             let mut encoder = gpu.encoder("some windows");
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
-            let strategy = Strategy { queue, windows };
+            let strategy = Strategy { queue, windows: sync.windows().unwrap() };
             let was_speculative = simulation.strategy.windows.is_speculative();
             pollster::block_on(simulation.change(strategy, &[end])).unwrap();
             assert_eq!(simulation.strategy, strategy);
             assert_eq!(
                 simulation.skew() == Skew::Further,
-                was_speculative || windows.is_speculative(),
+                was_speculative || strategy.windows.is_speculative(),
                 "{strategy}"
             );
             let more = Until::events(cpu.run(end).unwrap().events + 9);
@@ -263,7 +263,11 @@ mod tests {
                 let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
                 assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
                 assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
-                assert_eq!(simulation.skew() == Skew::Further, windows.is_speculative(), "{strategy}");
+                assert_eq!(
+                    simulation.skew() == Skew::Further,
+                    strategy.windows.is_speculative(),
+                    "{strategy}"
+                );
             }
         }
     }
