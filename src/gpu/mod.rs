@@ -12,6 +12,7 @@
 
 mod buffer;
 mod compilations;
+mod compile;
 mod contract;
 mod dedicated;
 mod depth;

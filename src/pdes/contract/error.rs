@@ -240,8 +240,7 @@ pub enum SimulationError {
     /// The sequential engine for a model of [`Word`](crate::gpu::Word)s, which has no reference
     /// implementation.
     #[error(
-        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software adapter such as llvmpipe \
-         will do)"
+        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it from its WGSL, with `pdes::NativeModel`"
     )]
     NoTwin {
         /// The model's name.
