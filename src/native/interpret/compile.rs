@@ -7,6 +7,7 @@ use naga::{
 };
 
 use super::op::{Argument, Base, Function, Lanes, Op, Out, Parameter, Pointer, Returned, Slot};
+use super::runs::runs;
 use super::scalar;
 use super::{Refused, Source};
 
@@ -53,7 +54,7 @@ pub(super) fn compile(
     constants: &mut Vec<u8>,
 ) -> Compiled<Function> {
     let function = &source.module.functions[handle];
-    let mut compiler = Compiler {
+    let compiler = Compiler {
         source,
         function,
         info: &source.info[handle],
@@ -97,7 +98,7 @@ impl Compiler<'_> {
         self.ops.push(Op::Zero { at, bytes });
         Ok(match self.source.inner(result.ty) {
             T::Scalar(scalar) => Returned::Scalar { width: scalar.width },
-            _ => Returned::Bytes { bytes },
+            inner => Returned::Bytes { runs: runs(self.source, inner) },
         })
     }
 
@@ -108,7 +109,7 @@ impl Compiler<'_> {
             let (parameter, value) = match self.source.inner(argument.ty) {
                 T::Pointer { .. } | T::ValuePointer { .. } => {
                     at = self.alloc(8)?;
-                    let pointer = Pointer { base: Base::Address(at), offset: 0, within: None };
+                    let pointer = Pointer { base: Base::Address(at), offset: 0 };
                     (Parameter::Pointer { at }, Value::Pointer(pointer))
                 }
                 inner => {
@@ -207,18 +208,27 @@ impl Compiler<'_> {
                 }
                 Op::Return
             }
-            S::Store { pointer, value } => Op::Store {
-                from: self.slot(*value)?,
-                to: self.pointer(*pointer)?,
-                bytes: self.value_bytes(*value),
-            },
+            S::Store { pointer, value } => return self.store(*pointer, *value),
             S::Call { function, arguments, result } => self.call(*function, arguments, *result)?,
             S::Atomic { pointer, fun, value, result } => self.atomic(*pointer, fun, *value, *result)?,
+            S::WorkGroupUniformLoad { pointer, result } => {
+                let (from, bytes) = (self.pointer(*pointer)?, self.value_bytes(*result));
+                Op::Load { from, at: self.result(*result, bytes)?, bytes }
+            }
             // One invocation waits for no other.
             S::ControlBarrier(_) | S::MemoryBarrier(_) => return Ok(()),
             other => return refused(format!("the statement {}", kind(other))),
         };
         self.ops.push(op);
+        Ok(())
+    }
+
+    fn store(&mut self, pointer: Handle<E>, value: Handle<E>) -> Compiled<()> {
+        let (from, to) = (self.slot(value)?, self.pointer(pointer)?);
+        for (at, bytes) in runs(self.source, self.ty(value)) {
+            let to = Pointer { offset: to.offset + at, ..to };
+            self.ops.push(Op::Store { from: from.plus(at), to, bytes });
+        }
         Ok(())
     }
 
@@ -327,10 +337,10 @@ impl Compiler<'_> {
         let at = self.source.globals[handle.index()];
         match (variable.space, at) {
             (AddressSpace::Storage { .. }, Some(at)) => {
-                Ok(Pointer { base: Base::Buffer(at), offset: 0, within: Some(at) })
+                Ok(Pointer { base: Base::Buffer(at), offset: 0 })
             }
-            (AddressSpace::Private | AddressSpace::Uniform, Some(at)) => {
-                Ok(Pointer { base: Base::Block, offset: at, within: None })
+            (AddressSpace::Private | AddressSpace::WorkGroup | AddressSpace::Uniform, Some(at)) => {
+                Ok(Pointer { base: Base::Block, offset: at })
             }
             (space, _) => refused(format!("a variable in the address space {space:?}")),
         }
@@ -350,7 +360,6 @@ fn kind(statement: &S) -> &'static str {
     match statement {
         S::Kill => "`discard`",
         S::ImageStore { .. } | S::ImageAtomic { .. } => "of textures",
-        S::WorkGroupUniformLoad { .. } => "`workgroupUniformLoad`",
         S::RayQuery { .. } | S::RayPipelineFunction(_) => "of rays",
         S::CooperativeStore { .. } => "of cooperative matrices",
         _ => "of subgroups",

@@ -5,7 +5,12 @@ use naga::{Arena, Expression as E, Handle, Literal, Module, TypeInner as T};
 use super::expression::column_stride;
 
 /// Writes the value of a constant expression over zeros; `None`: it is no constant.
-pub(super) fn write(module: &Module, arena: &Arena<E>, handle: Handle<E>, to: &mut [u8]) -> Option<()> {
+pub(in crate::native) fn write(
+    module: &Module,
+    arena: &Arena<E>,
+    handle: Handle<E>,
+    to: &mut [u8],
+) -> Option<()> {
     match &arena[handle] {
         E::Literal(literal) => write_literal(*literal, to),
         E::ZeroValue(_) => Some(()),

@@ -67,7 +67,6 @@ impl<'a> Compiler<'a> {
             E::LocalVariable(variable) => Value::Pointer(Pointer {
                 base: Base::Slot { constant: false },
                 offset: self.locals[variable.index()],
-                within: None,
             }),
             _ => self.constant(handle)?,
         };
@@ -210,13 +209,13 @@ impl<'a> Compiler<'a> {
         let (pointer, is_value) = match self.value(base)? {
             Value::Pointer(pointer) => (pointer, false),
             Value::Slot(Slot { constant, at }) => {
-                (Pointer { base: Base::Slot { constant }, offset: at, within: None }, true)
+                (Pointer { base: Base::Slot { constant }, offset: at }, true)
             }
         };
         let length = self.length(inner, pointer)?;
         let at = self.alloc(8)?;
         self.ops.push(Op::Index { base: pointer, index, stride, length, at });
-        let element = Pointer { base: Base::Address(at), offset: 0, within: pointer.within };
+        let element = Pointer { base: Base::Address(at), offset: 0 };
         if !is_value {
             return Ok(Value::Pointer(element));
         }
@@ -238,7 +237,7 @@ impl<'a> Compiler<'a> {
             T::Matrix { columns, .. } => Ok(Length::Fixed(*columns as u32)),
             T::Array { size: ArraySize::Constant(size), .. } => Ok(Length::Fixed(size.get())),
             T::Array { size: ArraySize::Dynamic, .. } => match pointer.base {
-                Base::Buffer(buffer) => Ok(Length::Bound { buffer, offset: pointer.offset }),
+                Base::Buffer(buffer) => Ok(Length::Bound { buffer }),
                 _ => refused("an array without a size outside a buffer"),
             },
             T::Pointer { base, .. } => self.length(self.source.inner(*base), pointer),
@@ -248,8 +247,8 @@ impl<'a> Compiler<'a> {
 
     fn array_length(&mut self, array: Handle<E>) -> Compiled<u32> {
         let (inner, pointer) = (self.ty(array), self.pointer(array)?);
-        let (length, stride, at) = (self.length(inner, pointer)?, self.stride(inner)?, self.alloc(4)?);
-        self.ops.push(Op::Length { length, stride, at });
+        let (length, at) = (self.length(inner, pointer)?, self.alloc(4)?);
+        self.ops.push(Op::Length { length, at });
         Ok(at)
     }
 

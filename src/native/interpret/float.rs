@@ -79,30 +79,30 @@ macro_rules! math3 {
     };
 }
 
-pub(super) fn math1_f32(fun: M) -> Option<Unary> {
+pub(in crate::native) fn math1_f32(fun: M) -> Option<Unary> {
     match fun {
         M::QuantizeToF16 => lift!(|a: f32| from_half(to_half(a))),
         fun => math1!(fun, f32),
     }
 }
 
-pub(super) fn math1_f64(fun: M) -> Option<Unary> {
+pub(in crate::native) fn math1_f64(fun: M) -> Option<Unary> {
     math1!(fun, f64)
 }
 
-pub(super) fn math2_f32(fun: M) -> Option<Binary> {
+pub(in crate::native) fn math2_f32(fun: M) -> Option<Binary> {
     math2!(fun, f32)
 }
 
-pub(super) fn math2_f64(fun: M) -> Option<Binary> {
+pub(in crate::native) fn math2_f64(fun: M) -> Option<Binary> {
     math2!(fun, f64)
 }
 
-pub(super) fn math3_f32(fun: M) -> Option<Ternary> {
+pub(in crate::native) fn math3_f32(fun: M) -> Option<Ternary> {
     math3!(fun, f32)
 }
 
-pub(super) fn math3_f64(fun: M) -> Option<Ternary> {
+pub(in crate::native) fn math3_f64(fun: M) -> Option<Ternary> {
     math3!(fun, f64)
 }
 
@@ -112,7 +112,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// The fields of `frexp`: a fraction in [0.5, 1) with its sign, and the exponent.
-pub(super) fn frexp(width: u8) -> (Unary, Unary) {
+pub(in crate::native) fn frexp(width: u8) -> (Unary, Unary) {
     fn split(a: f64) -> (f64, i32) {
         let exponent = (a.to_bits() >> 52 & 0x7ff) as i32;
         match exponent {
@@ -133,7 +133,7 @@ pub(super) fn frexp(width: u8) -> (Unary, Unary) {
 }
 
 /// The fields of `modf`: the fraction and the whole part.
-pub(super) fn modf(width: u8) -> (Unary, Unary) {
+pub(in crate::native) fn modf(width: u8) -> (Unary, Unary) {
     if width == 8 {
         (|a| (f64::of(a) - f64::of(a).trunc()).bits(), |a| f64::of(a).trunc().bits())
     } else {
@@ -169,9 +169,9 @@ fn from_half(half: u16) -> f32 {
 }
 
 /// A word from the components of a vector.
-pub(super) type Pack = fn([u64; 4]) -> u64;
+pub(in crate::native) type Pack = fn([u64; 4]) -> u64;
 
-pub(super) fn pack(fun: M) -> Option<Pack> {
+pub(in crate::native) fn pack(fun: M) -> Option<Pack> {
     fn bytes(components: [u64; 4], byte: impl Fn(u64) -> u8) -> u64 {
         u32::from_le_bytes(components.map(byte)).into()
     }
@@ -199,9 +199,9 @@ pub(super) fn pack(fun: M) -> Option<Pack> {
 }
 
 /// The components of a vector from a word.
-pub(super) type Unpack = fn(u64) -> [u64; 4];
+pub(in crate::native) type Unpack = fn(u64) -> [u64; 4];
 
-pub(super) fn unpack(fun: M) -> Option<Unpack> {
+pub(in crate::native) fn unpack(fun: M) -> Option<Unpack> {
     fn bytes(word: u64, component: impl Fn(u8) -> u64) -> [u64; 4] {
         (word as u32).to_le_bytes().map(component)
     }
@@ -225,7 +225,7 @@ pub(super) fn unpack(fun: M) -> Option<Unpack> {
 }
 
 /// Products of packed bytes, added up.
-pub(super) fn dot_packed(fun: M) -> Option<Binary> {
+pub(in crate::native) fn dot_packed(fun: M) -> Option<Binary> {
     fn sum(a: u64, b: u64, product: impl Fn(u8, u8) -> i32) -> u64 {
         let (a, b) = ((a as u32).to_le_bytes(), (b as u32).to_le_bytes());
         a.into_iter().zip(b).map(|(a, b)| product(a, b)).sum::<i32>().bits()

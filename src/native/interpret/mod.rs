@@ -2,13 +2,14 @@
 //! the tests. Functions become trees of operations on the bytes of a frame.
 
 mod compile;
-mod constant;
+pub(super) mod constant;
 mod expression;
-mod float;
+pub(super) mod float;
 mod math;
 mod op;
 mod run;
-mod scalar;
+mod runs;
+pub(super) mod scalar;
 
 use std::ptr;
 
@@ -103,11 +104,14 @@ impl Interpreter {
                 }
             }
             run.function(stack, function);
-            match function.returned {
+            match &function.returned {
                 Returned::Nothing => 0,
-                Returned::Scalar { width } => run::read(stack, width),
-                Returned::Bytes { bytes } => {
-                    run::copy(stack, held(arguments[function.parameters.len()]), bytes);
+                Returned::Scalar { width } => run::read(stack, *width),
+                Returned::Bytes { runs } => {
+                    let to = held(arguments[function.parameters.len()]);
+                    for (at, bytes) in runs {
+                        run::copy(stack.add(*at as usize), to.add(*at as usize), *bytes);
+                    }
                     0
                 }
             }

@@ -36,7 +36,7 @@ pub(super) enum Base {
     Slot {
         constant: bool,
     },
-    /// Private and uniform variables.
+    /// Private, workgroup and uniform variables.
     Block,
     /// The buffer whose address is at this byte of the block.
     Buffer(u32),
@@ -49,18 +49,13 @@ pub(super) enum Base {
 pub(super) struct Pointer {
     pub(super) base: Base,
     pub(super) offset: u32,
-    /// The buffer that the place must lie in: the byte of the block that holds its address.
-    pub(super) within: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Length {
     Fixed(u32),
-    /// Elements of an array without a fixed size: the buffer and the array's offset in it.
-    Bound {
-        buffer: u32,
-        offset: u32,
-    },
+    /// Of a runtime-sized array: the byte of the block where the words of its buffer start.
+    Bound { buffer: u32 },
 }
 
 #[derive(Debug)]
@@ -92,15 +87,7 @@ pub(super) enum Op {
         length: Length,
         at: u32,
     },
-    Address {
-        pointer: Pointer,
-        at: u32,
-    },
-    Length {
-        length: Length,
-        stride: u32,
-        at: u32,
-    },
+    Length { length: Length, at: u32 },
     Map1 {
         f: Unary,
         count: u32,
@@ -219,16 +206,15 @@ pub(super) enum Parameter {
 }
 
 /// How a host receives a result. Results lie at the start of a frame.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) enum Returned {
     #[default]
     Nothing,
     Scalar {
         width: u8,
     },
-    Bytes {
-        bytes: u32,
-    },
+    /// Parts at these bytes, of these sizes.
+    Bytes { runs: Vec<(u32, u32)> },
 }
 
 #[derive(Debug, Default)]

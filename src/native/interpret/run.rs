@@ -83,15 +83,6 @@ impl Run<'_> {
         unsafe { read(self.slot(frame, lanes.slot).add((lanes.step * i) as usize), lanes.width) }
     }
 
-    /// The address and the size of a buffer.
-    unsafe fn buffer(&self, at: u32) -> (u64, u64) {
-        // SAFETY: the block begins with them.
-        unsafe {
-            let words = self.block.add(at as usize);
-            (read(words, 8), read(words.add(8), 8))
-        }
-    }
-
     unsafe fn address(&self, frame: *mut u8, pointer: &Pointer) -> *mut u8 {
         let held = |address: u64| ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: slots and the block hold what the place starts from.
@@ -99,33 +90,21 @@ impl Run<'_> {
             match pointer.base {
                 Base::Slot { constant } => self.slot(frame, Slot { constant, at: 0 }).cast_mut(),
                 Base::Block => self.block,
-                Base::Buffer(at) => held(self.buffer(at).0),
+                Base::Buffer(at) => held(read(self.block.add(at as usize), 8)),
                 Base::Address(at) => held(read(frame.add(at as usize), 8)),
             }
         };
         base.wrapping_add(pointer.offset as usize)
     }
 
-    /// The address, where `bytes` bytes from it on lie in the buffer that they belong to.
-    unsafe fn reach(&self, frame: *mut u8, pointer: &Pointer, bytes: u32) -> Option<*mut u8> {
-        // SAFETY: as above.
-        unsafe {
-            let address = self.address(frame, pointer);
-            let Some(at) = pointer.within else { return Some(address) };
-            let (start, size) = self.buffer(at);
-            let end = (address.addr() as u64).wrapping_sub(start).saturating_add(u64::from(bytes));
-            (end <= size).then_some(address)
-        }
-    }
-
-    unsafe fn length(&self, length: Length, stride: u32) -> u32 {
+    /// Elements of an array, and the last one's index (0 without elements).
+    unsafe fn length(&self, length: Length) -> (u32, u32) {
         match length {
-            Length::Fixed(length) => length,
-            Length::Bound { buffer, offset } => {
-                // SAFETY: as above.
-                let (_, size) = unsafe { self.buffer(buffer) };
-                let elements = size.saturating_sub(u64::from(offset)) / u64::from(stride);
-                u32::try_from(elements).unwrap_or(u32::MAX)
+            Length::Fixed(length) => (length, length - 1),
+            Length::Bound { buffer } => {
+                // SAFETY: the block has both after the address and the size of the buffer.
+                let words = unsafe { read(self.block.add(buffer as usize + 16), 8) };
+                (words as u32, (words >> 32) as u32)
             }
         }
     }
@@ -178,7 +157,7 @@ impl Run<'_> {
                 Op::Load { .. }
                 | Op::Store { .. }
                 | Op::Index { .. }
-                | Op::Address { .. }
+               
                 | Op::Length { .. } => {
                     self.memory(frame, op);
                 }
@@ -257,33 +236,23 @@ impl Run<'_> {
     }
 
     unsafe fn memory(&self, frame: *mut u8, op: &Op) {
-        // SAFETY: as above; what does not lie in its buffer is read as zeros and not written.
+        // SAFETY: as above.
         unsafe {
             match *op {
                 Op::Load { ref from, at, bytes } => {
-                    let to = frame.add(at as usize);
-                    match self.reach(frame, from, bytes) {
-                        Some(from) => copy(from, to, bytes),
-                        None => to.write_bytes(0, bytes as usize),
-                    }
+                    copy(self.address(frame, from), frame.add(at as usize), bytes);
                 }
                 Op::Store { from, ref to, bytes } => {
-                    if let Some(to) = self.reach(frame, to, bytes) {
-                        copy(self.slot(frame, from), to, bytes);
-                    }
+                    copy(self.slot(frame, from), self.address(frame, to), bytes);
                 }
                 Op::Index { ref base, index, stride, length, at } => {
-                    let last = self.length(length, stride).saturating_sub(1);
+                    let (_, last) = self.length(length);
                     let index = (read(self.slot(frame, index), 4) as u32).min(last);
                     let address = self.address(frame, base).wrapping_add(index as usize * stride as usize);
                     write(frame.add(at as usize), 8, address.expose_provenance() as u64);
                 }
-                Op::Address { ref pointer, at } => {
-                    let address = self.address(frame, pointer).expose_provenance();
-                    write(frame.add(at as usize), 8, address as u64);
-                }
-                Op::Length { length, stride, at } => {
-                    write(frame.add(at as usize), 4, u64::from(self.length(length, stride)));
+                Op::Length { length, at } => {
+                    write(frame.add(at as usize), 4, u64::from(self.length(length).0));
                 }
                 _ => unreachable!("an operation on memory"),
             }
@@ -293,24 +262,21 @@ impl Run<'_> {
     unsafe fn atomic(&self, frame: *mut u8, op: &Op) {
         // SAFETY: as above; one thread has the memory.
         unsafe {
-            let at = |pointer: &Pointer, width: u8| self.reach(frame, pointer, width.into());
             match *op {
                 Op::Atomic { f, ref pointer, ref value, old } => {
-                    let place = at(pointer, value.width);
-                    let before = place.map_or(0, |place| read(place, value.width));
-                    if let Some(place) = place {
-                        write(place, value.width, f(before, self.lane(frame, value, 0)));
-                    }
-                    write(frame.add(old as usize), value.width, before);
+                    let (place, width) = (self.address(frame, pointer), value.width);
+                    let before = read(place, width);
+                    write(place, width, f(before, self.lane(frame, value, 0)));
+                    write(frame.add(old as usize), width, before);
                 }
                 Op::CompareExchange { ref pointer, compare, ref value, old, exchanged } => {
-                    let place = at(pointer, value.width);
-                    let before = place.map_or(0, |place| read(place, value.width));
-                    let equal = before == read(self.slot(frame, compare), value.width);
-                    if let Some(place) = place.filter(|_| equal) {
-                        write(place, value.width, self.lane(frame, value, 0));
+                    let (place, width) = (self.address(frame, pointer), value.width);
+                    let before = read(place, width);
+                    let equal = before == read(self.slot(frame, compare), width);
+                    if equal {
+                        write(place, width, self.lane(frame, value, 0));
                     }
-                    write(frame.add(old as usize), value.width, before);
+                    write(frame.add(old as usize), width, before);
                     write(frame.add(exchanged as usize), 1, equal.into());
                 }
                 _ => unreachable!("an atomic operation"),

@@ -2,13 +2,13 @@
 
 use naga::{BinaryOperator as B, MathFunction as M, Scalar, ScalarKind as K, UnaryOperator as U};
 
-pub(super) type Unary = fn(u64) -> u64;
-pub(super) type Binary = fn(u64, u64) -> u64;
-pub(super) type Ternary = fn(u64, u64, u64) -> u64;
-pub(super) type Quaternary = fn(u64, u64, u64, u64) -> u64;
+pub(in crate::native) type Unary = fn(u64) -> u64;
+pub(in crate::native) type Binary = fn(u64, u64) -> u64;
+pub(in crate::native) type Ternary = fn(u64, u64, u64) -> u64;
+pub(in crate::native) type Quaternary = fn(u64, u64, u64, u64) -> u64;
 
 /// A Rust type as a component.
-pub(super) trait Component: Copy {
+pub(in crate::native) trait Component: Copy {
     fn of(bits: u64) -> Self;
     fn bits(self) -> u64;
 }
@@ -95,7 +95,7 @@ macro_rules! float_binary {
     };
 }
 
-pub(super) fn binary(op: B, of: Scalar) -> Option<Binary> {
+pub(in crate::native) fn binary(op: B, of: Scalar) -> Option<Binary> {
     match (of.kind, of.width) {
         (K::Bool, _) => match op {
             B::And | B::LogicalAnd => lift!(|a: bool, b: bool| a & b),
@@ -114,7 +114,7 @@ pub(super) fn binary(op: B, of: Scalar) -> Option<Binary> {
     }
 }
 
-pub(super) fn unary(op: U, of: Scalar) -> Option<Unary> {
+pub(in crate::native) fn unary(op: U, of: Scalar) -> Option<Unary> {
     match (op, of.kind, of.width) {
         (U::LogicalNot | U::BitwiseNot, K::Bool, _) => lift!(|a: bool| !a),
         (U::Negate, K::Sint, 4) => lift!(|a: i32| a.wrapping_neg()),
@@ -128,7 +128,7 @@ pub(super) fn unary(op: U, of: Scalar) -> Option<Unary> {
 }
 
 /// `kind(x)`; conversions of floating-point numbers to integers saturate, and NaN becomes 0.
-pub(super) fn convert(from: Scalar, to: Scalar) -> Option<Unary> {
+pub(in crate::native) fn convert(from: Scalar, to: Scalar) -> Option<Unary> {
     macro_rules! from {
         ($type:ty, $zero:expr) => {
             match (to.kind, to.width) {
@@ -181,7 +181,7 @@ macro_rules! integer_math1 {
 }
 
 /// Functions of one component.
-pub(super) fn math1(fun: M, of: Scalar) -> Option<Unary> {
+pub(in crate::native) fn math1(fun: M, of: Scalar) -> Option<Unary> {
     match (fun, of.kind, of.width) {
         (M::Abs, K::Uint, _) => Some(|a| a),
         (M::Abs, K::Sint, 4) => lift!(|a: i32| a.wrapping_abs()),
@@ -210,7 +210,7 @@ macro_rules! least {
 }
 
 /// Functions of two components.
-pub(super) fn math2(fun: M, of: Scalar) -> Option<Binary> {
+pub(in crate::native) fn math2(fun: M, of: Scalar) -> Option<Binary> {
     match (of.kind, of.width) {
         (K::Uint, 4) => least!(fun, u32),
         (K::Sint, 4) => least!(fun, i32),
@@ -248,7 +248,7 @@ macro_rules! extract_bits {
 }
 
 /// Functions of three components.
-pub(super) fn math3(fun: M, of: Scalar) -> Option<Ternary> {
+pub(in crate::native) fn math3(fun: M, of: Scalar) -> Option<Ternary> {
     match (fun, of.kind, of.width) {
         (M::Clamp, K::Uint, 4) => clamp!(u32),
         (M::Clamp, K::Sint, 4) => clamp!(i32),
@@ -282,7 +282,7 @@ macro_rules! insert_bits {
 }
 
 /// Functions of four components.
-pub(super) fn math4(fun: M, of: Scalar) -> Option<Quaternary> {
+pub(in crate::native) fn math4(fun: M, of: Scalar) -> Option<Quaternary> {
     match (fun, of.width) {
         (M::InsertBits, 4) => insert_bits!(u32),
         (M::InsertBits, 8) => insert_bits!(u64),
