@@ -6,6 +6,7 @@
 mod expression;
 mod host;
 mod math;
+mod memory;
 mod operator;
 mod place;
 mod plan;
@@ -113,7 +114,9 @@ impl Machine {
         let plan = Plan::new(source.module, entries)?;
         let isa = isa().map_err(Failure::Platform)?;
         let host_convention = isa.default_call_conv();
-        let jit = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.memory_provider(memory::provider(plan.total).map_err(Failure::Platform)?);
+        let jit = JITModule::new(builder);
         let types = Types { module: source.module };
         let (declared, waiting, constants) = (HashMap::new(), Vec::new(), HashMap::new());
         let shared = Shared { source, types, plan, jit, host_convention, declared, waiting, constants };
