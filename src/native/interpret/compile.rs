@@ -336,9 +336,7 @@ impl Compiler<'_> {
         let variable = &self.source.module.global_variables[handle];
         let at = self.source.globals[handle.index()];
         match (variable.space, at) {
-            (AddressSpace::Storage { .. }, Some(at)) => {
-                Ok(Pointer { base: Base::Buffer(at), offset: 0 })
-            }
+            (AddressSpace::Storage { .. }, Some(at)) => Ok(Pointer { base: Base::Buffer(at), offset: 0 }),
             (AddressSpace::Private | AddressSpace::WorkGroup | AddressSpace::Uniform, Some(at)) => {
                 Ok(Pointer { base: Base::Block, offset: at })
             }

@@ -55,7 +55,9 @@ pub(super) struct Pointer {
 pub(super) enum Length {
     Fixed(u32),
     /// Of a runtime-sized array: the byte of the block where the words of its buffer start.
-    Bound { buffer: u32 },
+    Bound {
+        buffer: u32,
+    },
 }
 
 #[derive(Debug)]
@@ -87,7 +89,10 @@ pub(super) enum Op {
         length: Length,
         at: u32,
     },
-    Length { length: Length, at: u32 },
+    Length {
+        length: Length,
+        at: u32,
+    },
     Map1 {
         f: Unary,
         count: u32,
@@ -214,7 +219,9 @@ pub(super) enum Returned {
         width: u8,
     },
     /// Parts at these bytes, of these sizes.
-    Bytes { runs: Vec<(u32, u32)> },
+    Bytes {
+        runs: Vec<(u32, u32)>,
+    },
 }
 
 #[derive(Debug, Default)]

@@ -154,11 +154,7 @@ impl Run<'_> {
                 Op::Call { function, arguments, result } => {
                     self.call(frame, size, *function, arguments, *result);
                 }
-                Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Index { .. }
-               
-                | Op::Length { .. } => {
+                Op::Load { .. } | Op::Store { .. } | Op::Index { .. } | Op::Length { .. } => {
                     self.memory(frame, op);
                 }
                 Op::Atomic { .. } | Op::CompareExchange { .. } => self.atomic(frame, op),

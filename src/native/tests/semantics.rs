@@ -6,7 +6,10 @@ use super::engines;
 /// The entry `f` of a text, for each engine.
 fn codes(text: &str) -> Vec<Code> {
     let code = |engine| Code::new(text, &["f"], engine);
-    engines().into_iter().map(|engine| code(engine).unwrap_or_else(|e| panic!("{engine:?}: {e}\n{text}"))).collect()
+    engines()
+        .into_iter()
+        .map(|engine| code(engine).unwrap_or_else(|e| panic!("{engine:?}: {e}\n{text}")))
+        .collect()
 }
 
 fn fresh(code: &Code) -> Block {

@@ -1,7 +1,7 @@
 //! Expressions of programs.
 
-use super::types::{Scalar, Type};
 use super::Generator;
+use super::types::{Scalar, Type};
 
 /// Expressions of a function beyond which there are only leaves.
 const NODES: u32 = 400;
@@ -149,8 +149,14 @@ impl Generator<'_> {
             7 => format!("({}{a})", if signed && self.chance(2) { "-" } else { "~" }),
             8 => {
                 let functions = [
-                    "abs", "countLeadingZeros", "countTrailingZeros", "countOneBits", "reverseBits",
-                    "firstLeadingBit", "firstTrailingBit", "sign",
+                    "abs",
+                    "countLeadingZeros",
+                    "countTrailingZeros",
+                    "countOneBits",
+                    "reverseBits",
+                    "firstLeadingBit",
+                    "firstTrailingBit",
+                    "sign",
                 ];
                 // `sign` is of signed integers.
                 let function = functions[self.pick(if signed { 8 } else { 7 }) as usize];
@@ -299,9 +305,29 @@ impl Generator<'_> {
         match self.pick(8) {
             0 | 1 => {
                 let functions = [
-                    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
-                    "atanh", "exp", "exp2", "log", "log2", "sqrt", "inverseSqrt", "fract", "radians", "degrees",
-                    "saturate", "quantizeToF16",
+                    "sin",
+                    "cos",
+                    "tan",
+                    "asin",
+                    "acos",
+                    "atan",
+                    "sinh",
+                    "cosh",
+                    "tanh",
+                    "asinh",
+                    "acosh",
+                    "atanh",
+                    "exp",
+                    "exp2",
+                    "log",
+                    "log2",
+                    "sqrt",
+                    "inverseSqrt",
+                    "fract",
+                    "radians",
+                    "degrees",
+                    "saturate",
+                    "quantizeToF16",
                 ];
                 format!("{}({a})", functions[self.pick(functions.len() as u32) as usize])
             }
@@ -313,7 +339,9 @@ impl Generator<'_> {
             }
             5 => format!("ldexp({a}, {})", self.runtime(&Type::I32, depth)),
             6 => format!("(mat2x2<f32>({a}, {b}, {b}, {a}) * vec2<f32>({b}, {a})).y"),
-            _ => format!("length(vec3<f32>({a}, {b}, unpack2x16float({}).y))", self.runtime(&Type::U32, depth)),
+            _ => {
+                format!("length(vec3<f32>({a}, {b}, unpack2x16float({}).y))", self.runtime(&Type::U32, depth))
+            }
         }
     }
 

@@ -265,7 +265,8 @@ pub(crate) fn contents(seed: u32) -> [Vec<u32>; 5] {
         let word = (state >> 32) as u32;
         if word & 3 == 0 { word >> 27 } else { word }
     };
-    let mut contents = [WORDS, STORE_WORDS, 4, WORDS, 16].map(|count| (0..count).map(|_| word()).collect::<Vec<_>>());
+    let mut contents =
+        [WORDS, STORE_WORDS, 4, WORDS, 16].map(|count| (0..count).map(|_| word()).collect::<Vec<_>>());
     contents[0][1] = seed;
     contents
 }

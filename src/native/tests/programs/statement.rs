@@ -133,6 +133,10 @@ impl Generator<'_> {
 
     /// Leaves a loop or the function, on a condition.
     fn leave(&mut self) {
+        // What returns at once tests little.
+        if self.indent == 1 && !self.chance(4) {
+            return;
+        }
         let condition = self.condition(2);
         let way = match (self.pick(3), self.loops.last().copied()) {
             (0, Some(_)) => "break;".to_owned(),

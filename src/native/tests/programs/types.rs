@@ -174,7 +174,9 @@ impl Generator<'_> {
                 };
                 Some((step, Type::Scalar(*scalar)))
             }
-            Type::Array(element, size) => Some((format!("[{}]", self.index(*size, depth)), (**element).clone())),
+            Type::Array(element, size) => {
+                Some((format!("[{}]", self.index(*size, depth)), (**element).clone()))
+            }
             Type::Struct(number) => {
                 let count = self.structs[*number].members.len() as u32;
                 let member = self.pick(count) as usize;
