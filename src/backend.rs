@@ -26,3 +26,9 @@ impl<'g> Backend<'g> {
         }
     }
 }
+
+impl<'g> From<&'g Gpu> for Backend<'g> {
+    fn from(gpu: &'g Gpu) -> Self {
+        Self::Gpu(gpu)
+    }
+}

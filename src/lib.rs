@@ -88,6 +88,7 @@ pub mod guide;
 pub mod hybrid;
 pub mod matching;
 pub mod models;
+mod native;
 pub mod pdes;
 pub mod primitives;
 pub mod queue;

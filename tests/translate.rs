@@ -50,18 +50,24 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     for recipe in recipes.into_iter().flatten() {
         by_files.entry(recipe.sources().to_vec()).or_default().push(recipe);
     }
+    let files = |program: &Program| {
+        let lines = 1..=u32::try_from(program.text().lines().count()).unwrap();
+        lines.filter_map(|line| Some(program.origin(line)?.0.to_owned())).collect()
+    };
     let link = |recipes: Vec<Recipe>| {
         let program = recipes[0].link().unwrap_or_else(|error| panic!("{error}"));
         let bits = |recipe: &Recipe| {
             recipe.constants().into_iter().map(|(name, value)| (name, value.to_bits())).collect()
         };
         let kernels = recipes.iter().map(|recipe| (recipe.entry(), bits(recipe))).collect();
-        let lines = 1..=u32::try_from(program.text().lines().count()).unwrap();
-        let files = lines.filter_map(|line| Some(program.origin(line)?.0.to_owned())).collect();
-        Linked { program, files, kernels }
+        Linked { files: files(&program), program, kernels }
     };
     let by_files: Vec<_> = by_files.into_values().collect();
-    let linked: Vec<Linked> = by_files.into_par_iter().map(link).collect();
+    let mut linked: Vec<Linked> = by_files.into_par_iter().map(link).collect();
+    // What runs on the CPU has no kernels.
+    let native = pdes::native_sources(&counted::Counted::new(1));
+    let program = Program::link("native", &native).unwrap_or_else(|error| panic!("{error}"));
+    linked.push(Linked { files: files(&program), program, kernels: BTreeSet::new() });
     // Files in another order, or under another name, can give the same text.
     let mut by_text: IndexMap<(String, Features), Linked> = IndexMap::new();
     for linked in linked {

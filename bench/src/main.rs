@@ -14,6 +14,7 @@ mod kernels;
 mod matching;
 mod matching_cpu;
 mod matching_host;
+mod native;
 mod phold;
 mod primitives;
 mod replicas;
@@ -46,6 +47,7 @@ enum Command {
     Matching(matching::Args),
     MatchingCpu(matching_cpu::Args),
     MatchingHost(matching_host::Args),
+    Native(native::Args),
     Primitives(primitives::Args),
     Search(search::Args),
     ExponentialError(exponential_error::Args),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Command::Matching(args) => matching::run(args),
         Command::MatchingCpu(args) => matching_cpu::run(args),
         Command::MatchingHost(args) => matching_host::run(args),
+        Command::Native(args) => native::run(args),
         Command::Primitives(args) => primitives::run(args),
         Command::Search(args) => search::run(args),
         Command::ExponentialError(args) => exponential_error::run(args),

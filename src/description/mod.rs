@@ -22,6 +22,8 @@
 //! describes the format.
 
 mod described;
+#[cfg(not(target_arch = "wasm32"))]
+mod engines;
 mod error;
 mod files;
 mod formula;

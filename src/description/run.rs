@@ -1,14 +1,17 @@
-//! Running a described model on a device.
+//! Running a described model on a device or on the CPU.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
 use super::described::DescribedModel;
+use super::engines::{Replications, Simulations};
 use super::error::{DescriptionError, invalid};
 use super::points::Points;
 use super::written;
-use crate::gpu::{Gpu, Verdict, Word};
+use crate::Backend;
+use crate::gpu::{Verdict, Word};
 use crate::pdes::{self, EngineOptions, Outputs, Payload, Until};
 use crate::queue::QueueDesign;
 use crate::replication;
@@ -43,7 +46,7 @@ enum Goal {
 #[must_use = "a run starts with `run`"]
 pub struct Run<'m, W = fn(&RunProgress)> {
     model: &'m DescribedModel,
-    gpu: &'m Gpu,
+    backend: Backend<'m>,
     seed: u64,
     replications: Option<u32>,
     mapping: String,
@@ -76,7 +79,7 @@ pub struct Results {
     pub selected: Option<Selected>,
     /// The sum of the fingerprints of all replications.
     pub fingerprint: u64,
-    /// How replications were mapped to the device.
+    /// How replications were mapped to the device; `cores` on the CPU.
     pub mapping: String,
     /// Wall-clock time, compilation included.
     pub seconds: f64,
@@ -100,17 +103,19 @@ impl Results {
 type Ended = (Vec<Observations>, Vec<Decision>, Option<Selected>, u64, String);
 
 impl DescribedModel {
-    /// A run on a device, with the seed and the replications of the file.
-    pub fn on<'m>(&'m self, gpu: &'m Gpu) -> Run<'m> {
-        Run::new(self, gpu)
+    /// A run with the seed and the replications of the file, on a device (`&Gpu`) or another
+    /// [`Backend`]. On the CPU the WGSL is translated to machine code
+    /// ([`NativeModel`](pdes::NativeModel)). Results are the same bits.
+    pub fn on<'m>(&'m self, backend: impl Into<Backend<'m>>) -> Run<'m> {
+        Run::new(self, backend.into())
     }
 }
 
 impl<'m> Run<'m> {
-    fn new(model: &'m DescribedModel, gpu: &'m Gpu) -> Self {
+    fn new(model: &'m DescribedModel, backend: Backend<'m>) -> Self {
         Self {
             model,
-            gpu,
+            backend,
             seed: model.seed(),
             replications: model.replications(),
             mapping: "auto".to_owned(),
@@ -124,7 +129,7 @@ impl<'m> Run<'m> {
 
 impl<'m, W, V: Verdict> Run<'m, W>
 where
-    W: FnMut(&RunProgress) -> V,
+    W: FnMut(&RunProgress) -> V + Send,
 {
     /// The seed of the random streams. Default: that of the file.
     pub fn seed(self, seed: u64) -> Self {
@@ -170,10 +175,10 @@ where
     /// the run early, with the replications that all points have.
     pub fn watch<X, U: Verdict>(self, watch: X) -> Run<'m, X>
     where
-        X: FnMut(&RunProgress) -> U,
+        X: FnMut(&RunProgress) -> U + Send,
     {
-        let Self { model, gpu, seed, replications, mapping, queue, group_size, goal, .. } = self;
-        Run { model, gpu, seed, replications, mapping, queue, group_size, goal, watch }
+        let Self { model, backend, seed, replications, mapping, queue, group_size, goal, .. } = self;
+        Run { model, backend, seed, replications, mapping, queue, group_size, goal, watch }
     }
 
     /// Runs and waits.
@@ -254,34 +259,29 @@ where
         let otherwise = if matches!(self.goal, Goal::All) { 1 } else { REPLICATIONS };
         let experiment = self.experiment(&points.design, otherwise)?;
         let models = (0..points.design.len()).map(|point| written.process_model::<P>(points.bytes(point)));
-        let models = Rc::new(models.collect::<Result<Vec<_>, _>>()?);
+        let models = models.collect::<Result<Vec<_>, _>>()?;
         // A selection passes designs of the points that are left, numbered from 0.
         let left = Rc::new(RefCell::new((0..models.len()).collect::<Vec<_>>()));
-        let mut engine = {
+        let of_point = {
             let left = Rc::clone(&left);
-            let model =
-                move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
-            pdes::Engine::new(self.gpu, model, options).map_err(placed)?
+            move |point: &Point<'_>| left.borrow()[point.number()]
         };
+        let mut engine = Simulations::new(self.backend, models, of_point, options).map_err(placed)?;
         let (watch, mut points_left) = (&mut self.watch, points.design.len());
-        let report = |runs: usize, events: u64| {
-            watch(&RunProgress { runs: runs as u64, events, points: points.design.len() }).flow()
+        let report = &mut |runs: usize, events: u64| {
+            watch(&RunProgress { runs: runs as u64, events, points: points_left }).flow()
         };
         match &self.goal {
             Goal::All => {
-                let results = engine.experiment(&experiment, until).watch(report).run().map_err(placed)?;
-                let mapping = results.mapping.to_string();
+                let all = 0..experiment.replications;
+                let results = engine.run(&experiment, all, until, report).map_err(placed)?;
+                let mapping = engine.mapping(results.mapping);
                 Ok((results.observations, Vec::new(), None, results.fingerprint, mapping))
             }
             Goal::Precise(stopping) => {
-                let names = written.measures.names();
-                let run = engine
-                    .experiment(&experiment, until)
-                    .precision(stopping, &names)
-                    .watch(report)
-                    .run()
-                    .map_err(placed)?;
-                Ok((run.observations, run.decisions, None, run.fingerprint, self.mapping.clone()))
+                let precise = (stopping, &*written.measures.names());
+                let run = engine.run_precisely(&experiment, precise, until, report).map_err(placed)?;
+                Ok((run.observations, run.decisions, None, run.fingerprint, engine.mapping(&self.mapping)))
             }
             Goal::Best(selection, measure) => {
                 let (mut sum, mut runs) = (0_u64, 0_u64);
@@ -292,11 +292,13 @@ where
                     }
                     *left.borrow_mut() = numbers_of(&points.design, &some.design);
                     runs += u64::from(range.end - range.start) * points_left as u64;
-                    let run = engine.experiment(some, until).range(range).run().map_err(placed)?;
+                    let unwatched = &mut |_, _| ControlFlow::Continue(());
+                    let run = engine.run(some, range, until, unwatched).map_err(placed)?;
                     sum = sum.wrapping_add(run.fingerprint);
                     Ok(run.observations)
                 })?;
-                Ok((found.observations.clone(), Vec::new(), Some(found), sum, self.mapping.clone()))
+                let mapping = engine.mapping(&self.mapping);
+                Ok((found.observations.clone(), Vec::new(), Some(found), sum, mapping))
             }
         }
     }
@@ -311,10 +313,9 @@ where
         let model = written.process_model::<P>(points.bytes(0))?;
         let mut experiment = experiment;
         experiment.design = Design::default();
-        let mut engine =
-            pdes::Engine::new(self.gpu, move |_: &Point<'_>| Ok::<_, String>(model.clone()), options)
-                .map_err(placed)?;
-        let mut results = engine.experiment(&experiment, until).range(0..1).run().map_err(placed)?;
+        let mut engine = Simulations::new(self.backend, vec![model], |_| 0, options).map_err(placed)?;
+        let unwatched = &mut |_, _| ControlFlow::Continue(());
+        let mut results = engine.run(&experiment, 0..1, until, unwatched).map_err(placed)?;
         match results.runs.swap_remove(0).swap_remove(0) {
             Ok(run) => Ok(run.outputs.expect("the options ask for outputs")),
             Err(fault) => Err(invalid(format!("the first run failed: {}", written::in_words(fault)))),
@@ -335,18 +336,17 @@ where
         let experiment = self.experiment(&points.design, REPLICATIONS)?;
         let model = written.replication_model(points.constants.clone());
         let options = replication::Options::default().mapping(mapping).group_size(self.group_size);
-        let mut engine = replication::Engine::new(self.gpu, model, options)?;
-        let (params, watch, all) = (Word::default(), &mut self.watch, points.design.len());
+        let mut engine = Replications::new(self.backend, model, options)?;
+        let (watch, all) = (&mut self.watch, points.design.len());
         let report = |runs: u64| watch(&RunProgress { runs, events: 0, points: all }).flow();
         let (observations, decisions, selected, fingerprint) = match &self.goal {
             Goal::All => {
-                let results = engine.experiment(&params, &experiment).watch(report).run()?;
+                let results = engine.run(&experiment, 0..experiment.replications, report)?;
                 (results.observations, Vec::new(), None, results.fingerprint)
             }
             Goal::Precise(stopping) => {
-                let names = written.measures.names();
-                let run = engine.experiment(&params, &experiment).precision(stopping, &names);
-                let run = run.watch(report).run()?;
+                let precise = (stopping, &*written.measures.names());
+                let run = engine.run_precisely(&experiment, precise, report)?;
                 (run.observations, run.decisions, None, run.fingerprint)
             }
             Goal::Best(selection, measure) => {
@@ -357,15 +357,14 @@ where
                         return Err(DescriptionError::Stopped);
                     }
                     runs += u64::from(range.end - range.start) * points as u64;
-                    let results = engine.experiment(&params, some).range(range).run()?;
+                    let results = engine.run(some, range, |_| ControlFlow::Continue(()))?;
                     sum = sum.wrapping_add(results.fingerprint);
                     Ok(results.observations)
                 })?;
                 (found.observations.clone(), Vec::new(), Some(found), sum)
             }
         };
-        let mapping = engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
-        Ok((observations, decisions, selected, fingerprint, mapping))
+        Ok((observations, decisions, selected, fingerprint, engine.mapping(mapping)))
     }
 }
 

@@ -290,11 +290,14 @@ impl Program {
 
     /// The error of a line that is nested too deeply to parse.
     fn too_deep(&self, joined_line: u32, message: String) -> LinkError {
-        let begin =
-            self.text.split_inclusive('\n').take(joined_line as usize - 1).map(str::len).sum::<usize>();
-        let span =
-            u32::try_from(begin).map_or(naga::Span::UNDEFINED, |begin| naga::Span::new(begin, begin + 1));
-        self.report(message, &[(span, String::new())], std::iter::empty())
+        self.report(message, &[(self.line(joined_line), String::new())], std::iter::empty())
+    }
+
+    /// The begin of a line of the joined text (from 1; 0 is no line).
+    pub(super) fn line(&self, joined_line: u32) -> naga::Span {
+        let Some(before) = (joined_line as usize).checked_sub(1) else { return naga::Span::UNDEFINED };
+        let begin = self.text.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
+        u32::try_from(begin).map_or(naga::Span::UNDEFINED, |begin| naga::Span::new(begin, begin + 1))
     }
 
     fn report<'n>(

@@ -8,6 +8,7 @@
 
 mod buffer;
 mod compilations;
+mod compile;
 mod contract;
 mod dedicated;
 mod depth;

@@ -59,6 +59,7 @@ pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
 #[cfg(not(target_arch = "wasm32"))]
 pub use contract::event::{Event, Payload};
+pub use contract::executable::Executable;
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;
 pub use contract::model::{Context, CpuModel, Model};
@@ -83,3 +84,6 @@ pub use run::replicas::{
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};
 pub use sequential::engine::CpuSimulation;
+pub use sequential::native::NativeModel;
+#[doc(hidden)]
+pub use sequential::native::native_sources;

@@ -2,19 +2,22 @@
 
 use std::ops::{ControlFlow, Range};
 
-use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::batch::check_steps;
+use super::executable::{Executable, Jobs};
 use super::options::MOST_STEPS;
-use super::results::{CollectedResults, ReplicationEnd, in_rounds, points};
+use super::results::{CollectedResults, in_rounds, points};
 use super::schema::Schema;
-use super::{Experiment, Fail, Options, ReferenceModel, ReplicationError, Results};
-use crate::gpu::is_words;
-use crate::random::Stream;
+use super::{Experiment, Options, ReplicationError, Results};
+use crate::gpu::values_of;
 
-/// Runs replications of a model's [`ReferenceModel`], each one from its start to its end, on all
-/// cores.
+/// Jobs that a core runs at once, at most.
+const PART: usize = 64;
+
+/// Runs replications of a model on all cores, each one from its start to its end. The model has a
+/// reference implementation ([`ReferenceModel`](super::ReferenceModel)), or is run from its WGSL
+/// ([`NativeModel`](super::NativeModel)).
 #[derive(Debug)]
 pub struct CpuEngine<M> {
     model: M,
@@ -22,16 +25,14 @@ pub struct CpuEngine<M> {
     options: Options,
 }
 
-impl<M: ReferenceModel + Sync> CpuEngine<M> {
+impl<M: Executable> CpuEngine<M> {
     /// Reads the names of factors and columns from the model's WGSL; no device is needed.
     ///
     /// # Errors
     /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(model: M, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
-        if is_words::<M::Params>() || is_words::<M::Output>() {
-            return Err(ReplicationError::NoReference { file: model.source().name().to_owned() });
-        }
+        model.check_executable()?;
         Ok(Self { model, schema, options })
     }
 
@@ -56,7 +57,7 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
             if stopped {
                 return Ok(None);
             }
-            let ended = u64::from(round.end - start) * points.len() as u64;
+            let ended = u64::from(round.end - start) * experiment.design.len() as u64;
             let results = self.make(&points, experiment, round)?;
             stopped = watch(ended).is_break();
             Ok(Some(results))
@@ -69,55 +70,22 @@ impl<M: ReferenceModel + Sync> CpuEngine<M> {
         experiment: &Experiment,
         replications: Range<u32>,
     ) -> Result<Results<M::Output>, ReplicationError> {
-        let jobs = (0_u32..).zip(points).flat_map(|(number, point)| {
-            replications.clone().map(move |replication| (number, point, replication))
-        });
-        let jobs: Vec<_> = jobs.collect();
-        let mut gathered = CollectedResults::new(&self.schema, points.len(), replications);
-        let (outputs, outcomes) = gathered.next(jobs.len());
-        let places = outputs.par_iter_mut().zip(outcomes).zip(&jobs);
-        places.for_each(|((output, outcome), &(number, point, replication))| {
-            let key = experiment.stream(number, replication);
-            let stream = Stream::of_replication(experiment.seed, key.point, key.replication);
-            let mut stream = if key.complement { stream.complement() } else { stream };
-            let (made, ended) = self.simulate(point, &mut stream);
-            (*output, *outcome) = (made, ended.to_words());
-        });
-        gathered.take(jobs.len());
-        Results::new(&self.model, &self.schema, points, experiment, gathered)
-    }
-
-    /// Runs one replication.
-    fn simulate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, ReplicationEnd) {
-        let failed = |Fail(code)| (M::Output::zeroed(), ReplicationEnd::Failed(code));
-        let started = self.model.start(params, stream);
-        stream.main();
-        if stream.lost() {
-            return (M::Output::zeroed(), ReplicationEnd::Exhausted);
-        }
-        let mut state = match started {
-            Ok(state) => state,
-            Err(fail) => return failed(fail),
-        };
-        for _ in 0..self.options.max_steps {
-            let before = stream.position();
-            let more = self.model.step(params, &mut state, stream);
-            stream.main();
-            // Checked first: results after the end of the stream are invalid.
-            if stream.lost() || stream.position() < before {
-                return (M::Output::zeroed(), ReplicationEnd::Exhausted);
-            }
-            let more = match more {
-                Ok(more) => more,
-                Err(fail) => return failed(fail),
-            };
-            if !more {
-                return match self.model.finish(params, &state) {
-                    Ok(output) => (output, ReplicationEnd::Done),
-                    Err(fail) => failed(fail),
-                };
-            }
-        }
-        (M::Output::zeroed(), ReplicationEnd::Endless)
+        let (schema, max_steps) = (&self.schema, self.options.max_steps);
+        let mut gathered = CollectedResults::new(schema, experiment.design.len(), replications.clone());
+        let number = experiment.design.len() * replications.len();
+        let jobs = Jobs { schema, points, experiment, replications, max_steps };
+        let (outputs, outcomes) = gathered.next(number);
+        let values = values_of::<M::Output>(schema.output.bytes).expect("its size was checked");
+        let part = (number / (8 * rayon::current_num_threads())).clamp(1, PART);
+        let parts = outputs.par_chunks_mut(part * values).zip(outcomes.par_chunks_mut(part));
+        parts.enumerate().try_for_each_init(
+            || self.model.worker(&jobs),
+            |worker, (number, (outputs, outcomes))| {
+                let first = u32::try_from(number * part).expect("the jobs were counted");
+                self.model.replicate(worker, &jobs, first, outputs, outcomes)
+            },
+        )?;
+        gathered.take(number);
+        Results::new(&self.model, schema, points, experiment, gathered)
     }
 }

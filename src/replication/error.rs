@@ -69,8 +69,7 @@ pub enum ReplicationError {
     },
     /// The CPU engine for a model that is loaded at run time.
     #[error(
-        "{file} has no reference implementation in Rust, which the CPU engine needs. Run it on an adapter (a software adapter such as \
-         llvmpipe will do)"
+        "{file} has no reference implementation in Rust for the CPU engine. Run it from its WGSL, with `replication::NativeModel`"
     )]
     NoReference {
         /// The model's file.
@@ -94,6 +93,17 @@ pub enum ReplicationError {
          65,535 iterations), or use another adapter"
     )]
     Cut,
+    /// On the CPU, 256 steps of a replication of a [`NativeModel`](super::NativeModel) made more
+    /// than 2^30 iterations of loops.
+    #[error(
+        "256 steps of replication {replication} of point {point} made more than 2^30 iterations of loops: does a loop of the model not end?"
+    )]
+    LoopsCut {
+        /// Index of the point, from 0.
+        point: u32,
+        /// The replication.
+        replication: u32,
+    },
     /// A watcher stopped the run before any replication of all points had ended.
     #[error(
         "`watch` stopped it before a replication of each point had ended: there are no results. Let it run longer"
@@ -121,6 +131,7 @@ impl ReplicationError {
             Self::Gpu(error) => error.kind(),
             Self::Analysis(error) => error.kind(),
             Self::Contract { .. } | Self::Padding { .. } | Self::Size { .. } => ErrorKind::Model,
+            Self::LoopsCut { .. } => ErrorKind::Fault,
             Self::Cut | Self::TooLarge { .. } => ErrorKind::Device,
             Self::Point { .. }
             | Self::NoTeam { .. }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::results::some;
 use super::{
-    CpuEngine, Engine, Experiment, Model, ReferenceModel, ReplicationError, Results, Sequential, Stopping,
+    CpuEngine, Engine, Executable, Experiment, Model, ReplicationError, Results, Sequential, Stopping,
 };
 use crate::gpu::Verdict;
 
@@ -92,7 +92,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: ReferenceModel + Sync> CpuEngine<M> {
+impl<M: Executable> CpuEngine<M> {
     /// Runs all of an experiment: `experiment(params, experiment).run()`.
     ///
     /// # Errors
@@ -215,9 +215,7 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &mut Engine<M>,
     }
 }
 
-impl<M: ReferenceModel + Sync, V: Verdict, W: FnMut(u64) -> V>
-    ExperimentRun<'_, &CpuEngine<M>, M::Params, W>
-{
+impl<M: Executable, V: Verdict, W: FnMut(u64) -> V> ExperimentRun<'_, &CpuEngine<M>, M::Params, W> {
     /// Runs the replications on all cores.
     ///
     /// # Errors
@@ -230,9 +228,7 @@ impl<M: ReferenceModel + Sync, V: Verdict, W: FnMut(u64) -> V>
     }
 }
 
-impl<M: ReferenceModel + Sync, V: Verdict, W: FnMut(u64) -> V>
-    SequentialRun<'_, &CpuEngine<M>, M::Params, W>
-{
+impl<M: Executable, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &CpuEngine<M>, M::Params, W> {
     /// Runs replications on all cores until the columns are precise.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod hostile;
 mod hybrid;
 mod matching;
 mod models;
+mod native;
 mod pdes;
 mod primitives;
 mod queue;

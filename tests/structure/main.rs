@@ -10,7 +10,7 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("error", &[]),
     ("backend", &["gpu"]),
     ("text", &[]),
@@ -18,18 +18,19 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("guide", &[]),
     ("shared", &[]),
     ("shaders", &["gpu"]),
+    ("native", &[]),
     // Sources of users and of the library have one type.
-    ("gpu", &[]),
+    ("gpu", &["native"]),
     ("time", &[]),
     ("random", &["time"]),
     ("statistics", &["random", "time"]),
     ("columns", &["gpu", "statistics"]),
     ("primitives", &["gpu"]),
     ("queue", &["gpu"]),
-    ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
-    ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu"]),
+    ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
+    ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("facility", &["backend", "pdes", "replication", "statistics", "random", "time", "gpu"]),
-    ("description", &["pdes", "replication", "queue", "statistics", "time", "gpu"]),
+    ("description", &["backend", "pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),
     ("hybrid", &["pdes", "statistics", "random", "time", "gpu"]),

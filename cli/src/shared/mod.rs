@@ -244,8 +244,8 @@ pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Run on the GPU or the CPU. Default: the GPU if there is an adapter (for `network`, `match`
-    /// and `moving-crowd`: an adapter that is not software), else the CPU
+    /// Run on the GPU or the CPU. Default: the GPU if there is an adapter (for `network`, `run`,
+    /// `match` and `moving-crowd`: an adapter that is not software), else the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }

@@ -245,8 +245,7 @@ pub enum SimulationError {
     /// The sequential engine for a model that is loaded at run time, which has no reference
     /// implementation.
     #[error(
-        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it on an adapter (a software adapter such as llvmpipe \
-         will do)"
+        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it from its WGSL, with `pdes::NativeModel`"
     )]
     NoReference {
         /// The model's name.

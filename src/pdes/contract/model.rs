@@ -257,6 +257,62 @@ pub trait Model {
     }
 }
 
+/// A reference to a model is the model.
+impl<M: Model> Model for &M {
+    type State = M::State;
+    type Params = M::Params;
+    type Payload = M::Payload;
+    type Output = M::Output;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn source(&self) -> Source {
+        (**self).source()
+    }
+
+    fn lps(&self) -> u32 {
+        (**self).lps()
+    }
+
+    fn lookahead(&self) -> Ticks {
+        (**self).lookahead()
+    }
+
+    fn params(&self) -> Self::Params {
+        (**self).params()
+    }
+
+    fn params_bytes(&self) -> Vec<u8> {
+        (**self).params_bytes()
+    }
+
+    fn data(&self) -> &[u32] {
+        (**self).data()
+    }
+
+    fn memory_rows(&self) -> u32 {
+        (**self).memory_rows()
+    }
+
+    fn capacity(&self) -> Capacity {
+        (**self).capacity()
+    }
+
+    fn events_held(&self) -> Option<u32> {
+        (**self).events_held()
+    }
+
+    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
+        (**self).measures(totals)
+    }
+
+    fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {
+        (**self).derive(observations)
+    }
+}
+
 /// The reference implementation of a model in Rust: the same behaviour as its WGSL, for the
 /// sequential engine.
 pub trait CpuModel: Model {

@@ -23,11 +23,7 @@ pub(in crate::pdes) fn check<M: Model>(
 ) -> Result<u32, SimulationError> {
     linked(model, &recipes.start)?;
     let program = linked(model, &recipes.window)?;
-    let functions =
-        [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
-            .concat();
-    let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
-    program.check_user(&allowed).map_err(GpuError::from)?;
+    check_uses(&program)?;
     let functions =
         [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
             .concat();
@@ -47,6 +43,32 @@ pub(in crate::pdes) fn check<M: Model>(
     }
     check_variables(&program, model)?;
     check_layouts(&program, model)
+}
+
+/// The same checks of a model's file that is linked for the CPU. Returns the bytes of a state.
+pub(in crate::pdes) fn check_native<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
+    check_uses(program)?;
+    check_variables(program, model)?;
+    if size_of::<M::Output>() > 0 {
+        check_output(program, model)?;
+    }
+    check_layouts(program, model)
+}
+
+/// Refuses uses of the engine that the contract does not allow.
+fn check_uses(program: &Program) -> Result<(), SimulationError> {
+    let functions =
+        [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
+            .concat();
+    let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
+    Ok(program.check_user(&allowed).map_err(GpuError::from)?)
+}
+
+/// Refuses an `output` that does more than read, or returns another struct than in Rust.
+fn check_output<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
+    let functions = [&OUTPUT_FUNCTIONS[..], &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS].concat();
+    program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
+    check_layout::<M, M::Output>(program, model, "Output").map(drop)
 }
 
 /// Links a recipe with the model, or reports what its file lacks.
@@ -130,9 +152,7 @@ pub(in crate::pdes) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns
 
 fn linked_columns<M: Model>(model: &M) -> Result<Columns, SimulationError> {
     let program = recipes::output(model, false, 64).link().map_err(|error| lacking(model, error))?;
-    let functions = [&OUTPUT_FUNCTIONS[..], &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS].concat();
-    program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
-    check_layout::<M, M::Output>(&program, model, "Output")?;
+    check_output(&program, model)?;
     let layout = program.layout("Output").expect("the kernel uses it, and it links");
     Columns::new(&layout)
         .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })
@@ -159,7 +179,8 @@ const OUTPUT_CONTRACT: [Declaration; 2] = [
     },
 ];
 
-fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
+/// What a model's file lacks, if that is why it does not link.
+pub(in crate::pdes) fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     let source = model.source();
     if let LinkError::Wgsl { library: true, message, .. } = &error
         && message.contains("host-shareable")

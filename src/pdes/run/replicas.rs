@@ -23,7 +23,7 @@ use crate::gpu::Gpu;
 use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check_room};
 
 use crate::pdes::contract::error::SimulationError;
-use crate::pdes::{CpuModel, Model, Replica, Until};
+use crate::pdes::{Executable, Model, Replica, Until};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
 pub(super) use mapping::kernels;
@@ -150,7 +150,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
+impl<M: Executable<Output: Send> + std::marker::Sync> CpuEngine<M> {
     /// Creates an engine for the models that `build` returns for the points of a design.
     /// Only [`EngineOptions::outputs`] and [`EngineOptions::memory`] apply.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(

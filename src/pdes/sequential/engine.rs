@@ -10,8 +10,7 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use web_time::Instant;
 
-use crate::gpu::{SLICE, is_words};
-use crate::random::Stream;
+use crate::gpu::SLICE;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
@@ -21,13 +20,13 @@ use crate::pdes::checkpoint::{
 };
 use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::executable::{Call, Executable, Functions, RunConstants};
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
 use crate::pdes::device::check;
 use crate::pdes::{
-    Checkpoint, Context, CpuModel, Event, Fingerprint, Options, Outputs, Pending, Progress, Replica, Stop,
-    Totals, Until,
+    Checkpoint, Event, Fingerprint, Options, Outputs, Pending, Progress, Replica, Stop, Totals, Until,
 };
 
 shared! {
@@ -58,14 +57,16 @@ const LOOK: u64 = 64;
 /// The number of events hashed together: a multiple of eight.
 const RECENT: usize = 8;
 
-/// A simulation on the CPU, one event after the other.
-pub struct CpuSimulation<'m, M: CpuModel> {
+/// A simulation on the CPU, one event after the other. The model has a reference implementation in
+/// Rust ([`CpuModel`](crate::pdes::CpuModel)), or is run from its WGSL
+/// ([`NativeModel`](crate::pdes::NativeModel)).
+pub struct CpuSimulation<'m, M: Executable> {
     model: &'m M,
+    functions: M::Functions,
     /// Selects its random streams.
     run: (u64, Replica),
-    /// The key of its random streams.
-    seed: u64,
-    replica: u32,
+    constants: RunConstants,
+    /// LP by LP, each with `functions.state_values()`.
     states: Vec<M::State>,
     /// LP by LP.
     memory: Vec<[u32; 4]>,
@@ -94,7 +95,7 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
 
-impl<'m, M: CpuModel> CpuSimulation<'m, M> {
+impl<'m, M: Executable> CpuSimulation<'m, M> {
     /// Initialises the model's LPs. Of the options only seed and replica count: the others choose
     /// how the engine on the GPU runs.
     ///
@@ -103,7 +104,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     pub fn new(model: &'m M, options: Options) -> Result<Self, SimulationError> {
         let mut simulation = Self::of_none(model, (options.seed, options.replica))?;
         for lp in 0..model.lps() {
-            simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
+            simulation.call(lp, Ticks::ZERO, |functions, call, state| functions.init(model, call, state));
         }
         simulation.faultless()?;
         simulation.deliver();
@@ -155,22 +156,21 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// A simulation without events or initialised LPs.
     fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
         check_lps(model)?;
-        if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
-            return Err(SimulationError::NoReference { model: model.name().to_owned() });
-        }
-        let (seed, replica) = (run.1.key(run.0), run.1);
-        let lps = model.lps();
-        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<LastWindow>();
+        let (seed, replica, lps) = (run.1.key(run.0), run.1.number, model.lps());
+        let constants = RunConstants { seed, replica, lps, lookahead: model.lookahead() };
+        let functions = model.functions(constants)?;
+        let values = functions.state_values();
+        let row = values * size_of::<M::State>() + size_of::<u64>() + size_of::<LastWindow>();
         let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
         if !fits_host(bytes) {
             return Err(SimulationError::HostMemory { lps, bytes });
         }
         Ok(Self {
             model,
+            functions,
             run,
-            seed,
-            replica: replica.number,
-            states: vec![M::State::zeroed(); lps as usize],
+            constants,
+            states: vec![M::State::zeroed(); lps as usize * values],
             memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
             executed: vec![0; lps as usize],
             pending: EventList::new(),
@@ -347,10 +347,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.recent.clear();
         }
         let model = self.model;
-        self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
+        self.call(lp, event.time, |functions, call, state| functions.handle(model, call, &event, state));
     }
 
-    /// The states, by LP.
+    /// The states, by LP. (For [`Word`](crate::gpu::Word)s: all words of an LP, then those of the
+    /// next LP.)
     pub fn states(&self) -> &[M::State] {
         &self.states
     }
@@ -383,7 +384,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// The fingerprint of the executed events, the states, LP memory and the pending events.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = self.of_executed();
-        for (lp, state) in (0..).zip(&self.states) {
+        let values = self.functions.state_values();
+        for (lp, state) in (0..).zip(self.states.chunks_exact(values)) {
             fingerprint.state(lp, &state_words(state));
         }
         if !self.memory.is_empty() {
@@ -397,7 +399,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         fingerprint
     }
 
-    /// The outputs of all LPs at the time `at`: [`CpuModel::output`]. They equal
+    /// The outputs of all LPs at the time `at`: the model's `output`. They equal
     /// [`Simulation::outputs`](crate::pdes::Simulation::outputs) after the same run.
     ///
     /// # Errors
@@ -405,7 +407,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
     ///
     /// # Panics
-    /// If [`CpuModel::output`] schedules, draws, or writes LP memory.
+    /// If [`CpuModel::output`](crate::pdes::CpuModel::output) schedules, draws, or writes LP memory.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
         check_time(at, self.course.done)?;
@@ -421,29 +423,20 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     ) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
         check_time(at, self.course.done)?;
-        let rows = self.model.memory_rows() as usize;
-        let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
-        for (lp, state) in (0..).zip(&self.states) {
-            let kept = &self.memory[lp as usize * rows..][..rows];
-            let mut memory = kept.to_vec();
-            let mut context = Context {
-                stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
-                lps: self.model.lps(),
-                replica: self.replica,
-                lookahead: self.model.lookahead(),
-                now: at,
-                sent: &mut sent,
-                memory: &mut memory,
-                memory_full: false,
-            };
-            outputs.push(self.model.output(lp, state, &mut context));
-            if context.memory_full {
-                return Err(SimulationError::Output { kind: FaultKind::MemoryFull, lp });
+        let mut functions = self.model.functions(self.constants)?;
+        let values = usize::try_from(columns.values::<M::Output>()).expect("the bytes of a struct");
+        let mut outputs = vec![M::Output::zeroed(); self.model.lps() as usize * values];
+        let states = self.states.chunks_exact(functions.state_values());
+        let (rows, mut memory, mut sent) = (self.model.memory_rows() as usize, Vec::new(), Vec::new());
+        for (lp, (state, output)) in (0..).zip(states.zip(outputs.chunks_exact_mut(values))) {
+            memory.clear();
+            memory.extend_from_slice(&self.memory[lp as usize * rows..][..rows]);
+            let call =
+                &mut Call { lp, number: 0, now: at, memory: &mut memory, sent: &mut sent, fault: None };
+            functions.output(self.model, call, state, output);
+            if let Some(kind) = call.fault {
+                return Err(SimulationError::Output { kind, lp });
             }
-            assert!(
-                context.stream.position() == 0 && sent.is_empty() && memory == kept,
-                "`CpuModel::output` must not schedule, draw, or write LP memory: it did, at LP {lp}"
-            );
         }
         Ok(Outputs { at, first_lp: 0, rows: outputs, columns })
     }
@@ -465,23 +458,16 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         &mut self,
         lp: u32,
         now: Ticks,
-        function: impl FnOnce(&mut M::State, &mut Context<'_, M::Payload>),
+        function: impl FnOnce(&mut M::Functions, &mut Call<'_, M::Payload>, &mut [M::State]),
     ) {
-        let rows = self.model.memory_rows() as usize;
+        let (rows, values) = (self.model.memory_rows() as usize, self.functions.state_values());
         let mut sent = std::mem::take(&mut self.sent);
-        let mut context = Context {
-            stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
-            lps: self.model.lps(),
-            replica: self.replica,
-            lookahead: self.model.lookahead(),
-            now,
-            sent: &mut sent,
-            memory: &mut self.memory[lp as usize * rows..][..rows],
-            memory_full: false,
-        };
-        function(&mut self.states[lp as usize], &mut context);
-        if context.memory_full {
-            self.fail(FaultKind::MemoryFull, lp);
+        let memory = &mut self.memory[lp as usize * rows..][..rows];
+        let number = self.executed[lp as usize];
+        let mut call = Call { lp, number, now, memory, sent: &mut sent, fault: None };
+        function(&mut self.functions, &mut call, &mut self.states[lp as usize * values..][..values]);
+        if let Some(kind) = call.fault {
+            self.fail(kind, lp);
         }
         for (destination, event) in sent.drain(..) {
             // The lookahead does not apply before the first window.
@@ -525,7 +511,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 }
 
-impl<M: CpuModel> RunUntil for CpuSimulation<'_, M> {
+impl<M: Executable> RunUntil for CpuSimulation<'_, M> {
     type Error = SimulationError;
 
     fn run_until(
@@ -537,7 +523,7 @@ impl<M: CpuModel> RunUntil for CpuSimulation<'_, M> {
     }
 }
 
-impl<M: CpuModel> Checkpointed for CpuSimulation<'_, M> {
+impl<M: Executable> Checkpointed for CpuSimulation<'_, M> {
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         saved.check_run(&Identity::of(self.model), self.run)
     }
@@ -555,7 +541,7 @@ impl<M: CpuModel> Checkpointed for CpuSimulation<'_, M> {
     }
 }
 
-impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
+impl<M: Executable> std::fmt::Debug for CpuSimulation<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CpuSimulation")
             .field("model", &self.model.name())
@@ -567,6 +553,7 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
 }
 
 /// A state as the words of a kernel.
-fn state_words<S: bytemuck::Pod>(state: &S) -> Vec<u32> {
-    bytemuck::bytes_of(state).chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+fn state_words<S: bytemuck::Pod>(state: &[S]) -> Vec<u32> {
+    let words = |value| bytemuck::bytes_of(value).chunks_exact(4).map(bytemuck::pod_read_unaligned);
+    state.iter().flat_map(words).collect()
 }

@@ -2,3 +2,4 @@
 
 pub(super) mod engine;
 pub(super) mod event_list;
+pub(super) mod native;

@@ -4,6 +4,7 @@
 //! ```text
 //! eventhorizon run examples/models/epidemic.toml
 //! eventhorizon run examples/models/epidemic.toml --precision 0.01 --json result.json
+//! eventhorizon run examples/models/epidemic.toml --backend cpu
 //! eventhorizon run examples/models/epidemic.toml --check
 //! ```
 
@@ -14,6 +15,7 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use eventhorizon::Backend;
 use eventhorizon::description::{DescribedModel, Description, Results, Run, RunProgress};
 use eventhorizon::gpu::{FieldKind, Gpu, StructLayout};
 use eventhorizon::queue::QueueDesign;
@@ -63,10 +65,13 @@ pub struct Args {
     /// for replications. Changes the speed only
     #[arg(long, default_value = "auto")]
     mapping: String,
+    #[command(flatten)]
+    place: shared::Where,
     /// Print the parameters and result columns that the WGSL declares, and run nothing
     #[arg(long)]
     describe: bool,
-    /// Repeat some of the runs in several ways and compare their fingerprints
+    /// Repeat some of the runs in several ways, on the CPU and on the GPU if there is an adapter,
+    /// and compare their fingerprints
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -118,14 +123,9 @@ pub fn run(args: &Args) -> Outcome<()> {
         )));
     }
     model.design()?; // what is wrong with it comes before the device
-    let gpu = Gpu::new()?;
-    let run = || {
-        let run = model.on(&gpu).seed(args.seed.unwrap_or(model.seed())).mapping(&args.mapping);
-        match args.replications {
-            Some(replications) => run.replications(replications),
-            None => run,
-        }
-    };
+    let gpu = args.place.hardware()?;
+    let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
+    let run = || run_on(args, &model, backend);
     let results = results(args, &model, run())?;
     // A run that was stopped early runs nothing more. Errors here are reported after the results.
     let first = || {
@@ -134,8 +134,17 @@ pub fn run(args: &Args) -> Outcome<()> {
         Ok(csv)
     };
     let each = (args.each.is_some() && !shared::interrupted()).then(first);
-    let checked = if args.check { check(args, &model, run)? } else { Vec::new() };
-    print_report(args, &model, &gpu.info().name, &results, &checked, each)
+    let checked = if args.check { check(args, &model, gpu.as_ref())? } else { Vec::new() };
+    print_report(args, &model, gpu.as_ref(), &results, &checked, each)
+}
+
+/// A run as the command line describes it.
+fn run_on<'m>(args: &Args, model: &'m DescribedModel, backend: Backend<'m>) -> Run<'m> {
+    let run = model.on(backend).seed(args.seed.unwrap_or(model.seed())).mapping(&args.mapping);
+    match args.replications {
+        Some(replications) => run.replications(replications),
+        None => run,
+    }
 }
 
 /// Runs until the goal of the command line is met.
@@ -167,39 +176,51 @@ fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Results
     Ok(results?)
 }
 
-/// Repeats some of the runs in several ways.
-fn check<'m>(args: &Args, model: &DescribedModel, run: impl Fn() -> Run<'m>) -> Outcome<Vec<Checked>> {
-    let few = || {
+/// Repeats some of the runs on the CPU, and on the device in several ways: on a software adapter
+/// too, which the runs themselves leave to the CPU.
+fn check(args: &Args, model: &DescribedModel, gpu: Option<&Gpu>) -> Outcome<Vec<Checked>> {
+    let opened = match gpu {
+        Some(gpu) => Ok(gpu.clone()),
+        None => Gpu::new().map_err(|error| error.to_string()),
+    };
+    let few = |backend| {
         let default = if model.has_processes() { 1 } else { CHECKED };
         let replications = args.replications.or(model.replications()).unwrap_or(default);
-        run().replications(replications.min(CHECKED))
+        run_on(args, model, backend).replications(replications.min(CHECKED))
     };
-    let ways: Vec<(String, Run<'m>)> = if model.has_processes() {
-        [
+    let mut ways = vec![("the CPU".to_owned(), Ok(few(Backend::Cpu).mapping("auto")))];
+    let on_device = |way: String, run: &dyn Fn(Run<'_>) -> Run<'_>| {
+        let run = opened.as_ref().map(|gpu| run(few(Backend::Gpu(gpu))));
+        (way, run.map_err(String::clone))
+    };
+    if model.has_processes() {
+        for (mapping, queue) in [
             ("thread", None),
             ("team", Some(QueueDesign::Heap)),
             ("grid", Some(QueueDesign::Heap)),
             ("grid", Some(QueueDesign::Heap4)),
-        ]
-        .map(|(mapping, queue)| match queue {
-            Some(queue) => (format!("{mapping} with {queue}"), few().mapping(mapping).queue(queue)),
-            None => (mapping.to_owned(), few().mapping(mapping)),
-        })
-        .into()
+        ] {
+            ways.push(match queue {
+                Some(queue) => {
+                    on_device(format!("{mapping} with {queue}"), &|run| run.mapping(mapping).queue(queue))
+                }
+                None => on_device(mapping.to_owned(), &|run| run.mapping(mapping)),
+            });
+        }
     } else {
-        [("thread", 32), ("thread", 64), ("warp", 64)]
-            .map(|(mapping, size)| {
-                (format!("{mapping}, workgroups of {size}"), few().mapping(mapping).group_size(size))
-            })
-            .into()
-    };
+        for (mapping, size) in [("thread", 32), ("thread", 64), ("warp", 64)] {
+            let way = format!("{mapping}, workgroups of {size}");
+            ways.push(on_device(way, &|run| run.mapping(mapping).group_size(size)));
+        }
+    }
     let mut checked = Vec::new();
     for (way, run) in ways {
         if shared::interrupted() {
             break;
         }
-        let found = run.run().map(|results| (results.fingerprint, results.observations));
-        checked.push(Checked::new(way, found.map_err(|error| model.in_words_of_file(error))));
+        let found = run.and_then(|run| run.run().map_err(|error| model.in_words_of_file(error)));
+        let found = found.map(|results| (results.fingerprint, results.observations));
+        checked.push(Checked::new(way, found));
     }
     Ok(checked)
 }
@@ -208,12 +229,13 @@ fn check<'m>(args: &Args, model: &DescribedModel, run: impl Fn() -> Run<'m>) -> 
 fn print_report(
     args: &Args,
     model: &DescribedModel,
-    adapter: &str,
+    gpu: Option<&Gpu>,
     results: &Results,
     checked: &[Checked],
     each: Option<Outcome<Vec<u8>>>,
 ) -> Outcome<()> {
     let design = &results.design;
+    let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
     let report = results.report(args.level)?;
     let replications = results.observations.iter().map(Observations::replications).max().unwrap_or(0);
     let stopped: Vec<_> = results.decisions.iter().map(|&decision| shared::decided(decision)).collect();
@@ -252,7 +274,7 @@ fn print_report(
     let mut object = json!({
         "model": model.name(),
         "seed": args.seed.unwrap_or(model.seed()),
-        "engine": "gpu",
+        "engine": shared::engine(gpu.is_some()),
         "adapter": adapter,
         "mapping": results.mapping,
         "replications": replications,

@@ -24,7 +24,7 @@ use crate::pdes::device::memory::Run;
 use crate::pdes::device::recipes;
 use crate::pdes::device::results::{CHUNK, Reduction};
 use crate::pdes::{
-    CpuModel, CpuSimulation, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
+    CpuSimulation, Executable, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
 };
 
 /// The result of each job.
@@ -248,7 +248,7 @@ pub(super) fn fault_apart<O>(
 
 /// Executes the runs on the host, one per core at a time; only the first ones, if `watch` stops
 /// them.
-pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
+pub(super) fn on_cpu<M: Executable<Output: Send> + Sync>(
     models: &[M],
     columns: Option<&Arc<Columns>>,
     jobs: &[Job],

@@ -1,0 +1,140 @@
+//! Functions of the host that machine code calls: those for which there are no instructions.
+
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Value, types};
+
+use super::super::interpret::float::{Pack, Unpack};
+use super::super::interpret::scalar::{Binary, Quaternary, Ternary, Unary};
+use super::translate::Translator;
+
+/// A function of components, with its number of arguments.
+#[derive(Clone, Copy)]
+pub(super) enum Host {
+    Unary(Unary),
+    Binary(Binary),
+    Ternary(Ternary),
+    Quaternary(Quaternary),
+    Pack(Pack),
+    /// A component of what it returns.
+    Unpack(Unpack, u64),
+}
+
+// Machine code passes the address of the function first; all words are `u64`.
+
+extern "C" fn unary(f: usize, a: u64) -> u64 {
+    // SAFETY: `Translator::host` passes the address of a function of this type; so below.
+    unsafe { std::mem::transmute::<usize, Unary>(f)(a) }
+}
+
+extern "C" fn binary(f: usize, a: u64, b: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<usize, Binary>(f)(a, b) }
+}
+
+extern "C" fn ternary(f: usize, a: u64, b: u64, c: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<usize, Ternary>(f)(a, b, c) }
+}
+
+extern "C" fn quaternary(f: usize, a: u64, b: u64, c: u64, d: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<usize, Quaternary>(f)(a, b, c, d) }
+}
+
+extern "C" fn pack(f: usize, a: u64, b: u64, c: u64, d: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<usize, Pack>(f)([a, b, c, d]) }
+}
+
+extern "C" fn unpack(f: usize, word: u64, component: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<usize, Unpack>(f)(word)[component as usize & 3] }
+}
+
+/// Copies `bytes` bytes between places that may overlap.
+extern "C" fn copy(from: usize, to: u64, bytes: u64) -> u64 {
+    // SAFETY: `Translator::copy` passes places of a type of that size.
+    unsafe {
+        std::ptr::copy(super::super::address(from as u64), super::super::address(to), bytes as usize);
+    }
+    0
+}
+
+/// Writes zeros to `bytes` bytes.
+extern "C" fn clear(to: usize, bytes: u64) -> u64 {
+    // SAFETY: `Translator::clear` passes a place of a type of that size.
+    unsafe { super::super::address(to as u64).write_bytes(0, bytes as usize) };
+    0
+}
+
+impl Translator<'_, '_> {
+    /// Calls a function of the host; the result has the register type `to`.
+    pub(super) fn host(&mut self, host: Host, arguments: &[Value], to: Type) -> Value {
+        let (by, f) = match host {
+            Host::Unary(f) => (unary as *const () as usize, f as usize),
+            Host::Binary(f) => (binary as *const () as usize, f as usize),
+            Host::Ternary(f) => (ternary as *const () as usize, f as usize),
+            Host::Quaternary(f) => (quaternary as *const () as usize, f as usize),
+            Host::Pack(f) => (pack as *const () as usize, f as usize),
+            Host::Unpack(f, _) => (unpack as *const () as usize, f as usize),
+        };
+        let mut words = vec![self.word(f as u64)];
+        words.extend(arguments.iter().map(|argument| self.widen(*argument)));
+        match host {
+            Host::Pack(_) => words.resize_with(5, || self.word(0)),
+            Host::Unpack(_, component) => words.push(self.word(component)),
+            _ => {}
+        }
+        let word = self.call_host(by, &words);
+        self.narrow(word, to)
+    }
+
+    pub(super) fn copy(&mut self, from: Value, to: Value, bytes: u32) {
+        let bytes = self.word(bytes.into());
+        self.call_host(copy as *const () as usize, &[from, to, bytes]);
+    }
+
+    pub(super) fn clear(&mut self, to: Value, bytes: u32) {
+        let bytes = self.word(bytes.into());
+        self.call_host(clear as *const () as usize, &[to, bytes]);
+    }
+
+    pub(super) fn word(&mut self, word: u64) -> Value {
+        self.b.ins().iconst(types::I64, word.cast_signed())
+    }
+
+    fn call_host(&mut self, address: usize, words: &[Value]) -> Value {
+        let mut signature = Signature::new(self.shared.host_convention);
+        signature.params = vec![AbiParam::new(types::I64); words.len()];
+        signature.returns.push(AbiParam::new(types::I64));
+        let signature = self.b.import_signature(signature);
+        let address = self.word(address as u64);
+        let call = self.b.ins().call_indirect(signature, address, words);
+        self.b.inst_results(call)[0]
+    }
+
+    /// The bits of a scalar with zeros above.
+    pub(super) fn widen(&mut self, value: Value) -> Value {
+        match self.b.func.dfg.value_type(value) {
+            types::F32 => {
+                let bits = self.b.ins().bitcast(types::I32, MemFlags::new(), value);
+                self.b.ins().uextend(types::I64, bits)
+            }
+            types::F64 => self.b.ins().bitcast(types::I64, MemFlags::new(), value),
+            types::I64 => value,
+            _ => self.b.ins().uextend(types::I64, value),
+        }
+    }
+
+    /// A scalar from its bits.
+    pub(super) fn narrow(&mut self, word: Value, to: Type) -> Value {
+        match to {
+            types::F32 => {
+                let bits = self.b.ins().ireduce(types::I32, word);
+                self.b.ins().bitcast(types::F32, MemFlags::new(), bits)
+            }
+            types::F64 => self.b.ins().bitcast(types::F64, MemFlags::new(), word),
+            types::I64 => word,
+            _ => self.b.ins().ireduce(to, word),
+        }
+    }
+}
