@@ -10,7 +10,7 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, PiParams, Priorities, Torus, Walk, WalkParams,
     Workshop, WorkshopParams,
 };
-use eventhorizon::pdes::{CpuModel, CpuSimulation, Executable, NativeModel, Until};
+use eventhorizon::pdes::{self, CpuModel, CpuSimulation, Executable, NativeModel, Until};
 use eventhorizon::replication::{self, CpuEngine, Experiment, Options, ReferenceModel};
 use eventhorizon::statistics::Design;
 use eventhorizon::time::{Resolution, Ticks};
@@ -133,7 +133,7 @@ fn simulations<M: CpuModel>(args: &Args, name: &str, model: &M) -> Outcome<Row> 
 
 /// Seconds, events and fingerprint of a run.
 fn simulate<M: Executable>(model: &M, until: Until) -> Outcome<(f64, u64, String)> {
-    let mut simulation = CpuSimulation::new(model, SEED)?;
+    let mut simulation = CpuSimulation::new(model, pdes::Options::default().seed(SEED))?;
     let begun = Instant::now();
     let events = simulation.run(until)?.events;
     Ok((begun.elapsed().as_secs_f64(), events, simulation.fingerprint().to_string()))

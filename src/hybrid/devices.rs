@@ -522,45 +522,10 @@ pub(super) fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Source;
     use crate::hybrid::in_process;
     use crate::models::Phold;
     use crate::pdes::{Capacity, CpuSimulation, Sync};
     use crate::time::Resolution;
-
-    /// A model with capacity for one event.
-    struct Narrow(Phold);
-
-    impl Model for Narrow {
-        type State = <Phold as Model>::State;
-        type Params = <Phold as Model>::Params;
-        type Payload = <Phold as Model>::Payload;
-        type Output = <Phold as Model>::Output;
-
-        fn name(&self) -> &str {
-            self.0.name()
-        }
-
-        fn source(&self) -> Source {
-            self.0.source()
-        }
-
-        fn lps(&self) -> u32 {
-            self.0.lps()
-        }
-
-        fn lookahead(&self) -> Ticks {
-            self.0.lookahead()
-        }
-
-        fn params(&self) -> Self::Params {
-            self.0.params()
-        }
-
-        fn capacity(&self) -> Capacity {
-            Capacity { queue: 1, mailbox: 1 }
-        }
-    }
 
     #[test]
     fn parts_that_grow_between_sparse_windows_keep_the_order() {
@@ -569,6 +534,7 @@ mod tests {
         let devices = [Gpu::for_test(), Gpu::for_test()];
         for (lps, rate) in [(3, 0.01), (6, 0.003)] {
             let model = Phold::new(lps, 2, rate, 0.5, units).unwrap();
+            let narrow = model.with_capacity(Capacity { queue: 1, mailbox: 1 });
             for seed in 0..6 {
                 let mut expected = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
                 expected.run(end).unwrap();
@@ -576,7 +542,7 @@ mod tests {
                     let options = Options::default().seed(seed).sync(sync);
                     let ran = in_process(2, |rank| {
                         let gpu = &devices[rank.rank() as usize];
-                        let mut part = GpuPart::on(Box::new(rank), gpu, &Narrow(model), options)?;
+                        let mut part = GpuPart::on(Box::new(rank), gpu, &narrow, options)?;
                         part.run(end)?;
                         part.fingerprint()
                     });

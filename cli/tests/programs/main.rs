@@ -441,3 +441,12 @@ fn phold_under_mpirun_has_the_fingerprint_of_one_process() {
         "{output:?}"
     );
 }
+
+#[test]
+fn the_page_offers_each_synchronisation_that_its_models_support() {
+    let page = include_str!("../../../web/www/index.html");
+    let listed = page.split_once("<select name=\"sync\">").and_then(|(_, rest)| rest.split_once("</select>"));
+    let expected = eventhorizon::pdes::Sync::ALL.into_iter().filter(|sync| !sync.needs_senders());
+    let expected: String = expected.map(|sync| format!("<option>{sync}</option>")).collect();
+    assert_eq!(listed.unwrap().0, expected);
+}

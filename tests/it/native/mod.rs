@@ -10,7 +10,7 @@ mod replications;
 use crate::common;
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, Executable, Model, NativeModel, Outputs, Totals, Until,
+    Capacity, CpuModel, CpuSimulation, Executable, Model, NativeModel, Options, Outputs, Totals, Until,
 };
 use eventhorizon::time::{Resolution, Ticks};
 
@@ -29,7 +29,7 @@ struct Seen<M: Model> {
 }
 
 fn see<M: Executable>(model: &M, ends: &[Ticks]) -> Vec<Seen<M>> {
-    let mut simulation = CpuSimulation::new(model, 17).unwrap();
+    let mut simulation = CpuSimulation::new(model, Options::default().seed(17)).unwrap();
     let see = |end: &Ticks| {
         let progress = simulation.run(Until::time(*end)).unwrap();
         let has_results = size_of::<M::Output>() > 0;
