@@ -120,7 +120,8 @@ impl Machine {
         let types = Types { module: source.module };
         let (declared, waiting, constants) = (HashMap::new(), Vec::new(), HashMap::new());
         let shared = Shared { source, types, plan, jit, host_convention, declared, waiting, constants };
-        let mut builder = Builder { shared, context: Context::new(), functions: FunctionBuilderContext::new(), stack: 0 };
+        let mut builder =
+            Builder { shared, context: Context::new(), functions: FunctionBuilderContext::new(), stack: 0 };
         let ids = builder.define(entries);
         let Shared { mut jit, constants, .. } = builder.shared;
         let finalized = ids.map_err(Failure::Refused).and_then(|ids| match jit.finalize_definitions() {
@@ -128,7 +129,8 @@ impl Machine {
             Err(error) => Err(Failure::Platform(error.to_string())),
         });
         // (Freed where there is an error.)
-        let mut machine = Self { jit: None, entries: Vec::new(), _constants: constants.into_keys().collect() };
+        let mut machine =
+            Self { jit: None, entries: Vec::new(), _constants: constants.into_keys().collect() };
         if let Ok(ids) = &finalized {
             let address = |id: &FuncId| jit.get_finalized_function(*id);
             // SAFETY: `Builder::define` gives all entries this signature.
@@ -211,11 +213,15 @@ impl Builder<'_> {
             false => translator.whole(handle)?,
         }
         translator.b.finalize();
-        let at = |refused: Refused| Refused { span: self.shared.source.module.functions.get_span(handle), ..refused };
+        let at = |refused: Refused| Refused {
+            span: self.shared.source.module.functions.get_span(handle),
+            ..refused
+        };
         let defined = self.shared.jit.define_function(id, &mut self.context);
         defined.map_err(failed).map_err(at)?;
         let code = self.context.compiled_code();
-        let frame = code.and_then(|code| code.buffer.frame_layout()).map_or(0, |frame| frame.frame_to_fp_offset);
+        let frame =
+            code.and_then(|code| code.buffer.frame_layout()).map_or(0, |frame| frame.frame_to_fp_offset);
         // (With the return address and saved registers.)
         self.stack += u64::from(frame) + 128;
         if self.stack > STACK_BYTES {

@@ -26,7 +26,7 @@ fn on_device(gpu: &Gpu, text: &str, seed: u32) -> Vec<u32> {
         .zip(stored)
         .map(|(name, words)| Buffer::storage_from(gpu, name, words).unwrap())
         .collect();
-    let setup = Buffer::uniform(gpu, "setup", setup).unwrap();
+    let setup = Buffer::uniform_from(gpu, "setup", setup).unwrap();
     let bindings: Vec<_> =
         BINDINGS.iter().copied().zip(stored.iter().map(Buffer::binding).chain([setup.binding()])).collect();
     let bindings = kernel.bind(gpu, &bindings).unwrap();

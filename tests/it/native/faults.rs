@@ -9,7 +9,8 @@ use super::{Text, common};
 
 fn fault(model: &Text, machine: bool) -> Fault {
     let native = if machine { NativeModel::new(model) } else { NativeModel::interpreted(model) }.unwrap();
-    let run = CpuSimulation::new(&native, Options::default().seed(1)).and_then(|mut simulation| simulation.run(Until::EMPTY));
+    let run = CpuSimulation::new(&native, Options::default().seed(1))
+        .and_then(|mut simulation| simulation.run(Until::EMPTY));
     match run.unwrap_err() {
         SimulationError::Fault(fault) => fault,
         other => panic!("expected a fault, got {other}"),
