@@ -78,7 +78,10 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         "link ms"
     )?;
     let mut ratios = Vec::new();
-    let mut show = |row: Row| -> Outcome<()> { Ok(ratios.push(row.show()?)) };
+    let mut show = |row: Row| -> Outcome<()> {
+        ratios.push(row.show()?);
+        Ok(())
+    };
     for lps in [1024, 65_536] {
         show(simulations(args, &format!("PHOLD {lps}"), &Phold::new(lps, 4, 0.1, 10.0, units)?)?)?;
     }

@@ -85,7 +85,7 @@ const CORES: &str = "cores";
 /// Runs models of replications.
 pub(super) enum Replications {
     Gpu(Box<replication::Engine<WgslReplication>>),
-    Cpu(replication::CpuEngine<replication::NativeModel<WgslReplication>>),
+    Cpu(Box<replication::CpuEngine<replication::NativeModel<WgslReplication>>>),
 }
 
 impl Replications {
@@ -98,7 +98,7 @@ impl Replications {
             Some(gpu) => Ok(Self::Gpu(replication::Engine::new(gpu, model, options)?.into())),
             None => {
                 let model = replication::NativeModel::new(model)?;
-                Ok(Self::Cpu(replication::CpuEngine::new(model, options)?))
+                Ok(Self::Cpu(replication::CpuEngine::new(model, options)?.into()))
             }
         }
     }

@@ -10,6 +10,13 @@
 //! | `machine/` | translates functions to machine code, by Cranelift |
 //! | `interpret/` | runs functions as trees of operations |
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "WGSL reinterprets and shortens bits; sizes and offsets were bounded when they were read"
+)]
+
 mod error;
 mod interpret;
 #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
@@ -48,7 +55,7 @@ pub(crate) struct Code {
 #[derive(Debug)]
 enum Run {
     #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
-    Machine(Machine),
+    Machine(Box<Machine>),
     Interpreter(Interpreter),
 }
 
@@ -65,7 +72,9 @@ impl Code {
         let refused = |refused| parsed.refused(refused);
         let run = match engine {
             #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
-            Engine::Machine => Run::Machine(Machine::new(&source, &handles).map_err(|e| e.at(refused))?),
+            Engine::Machine => {
+                Run::Machine(Machine::new(&source, &handles).map_err(|e| e.at(refused))?.into())
+            }
             #[cfg(not(all(feature = "native", not(target_arch = "wasm32"))))]
             Engine::Machine => return Err(module::platform("this build has no translator to machine code")),
             Engine::Interpreter => Run::Interpreter(Interpreter::new(&source, &handles).map_err(refused)?),

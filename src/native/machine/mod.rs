@@ -3,6 +3,8 @@
 //! Vectors, structures and small arrays are lists of SSA scalars; so are local variables whose
 //! address nothing needs. Small functions, and those called once, take the place of their calls.
 
+#![allow(clippy::ptr_arg, reason = "a type that a `Cow` borrows lives as long as the module")]
+
 mod expression;
 mod host;
 mod math;

@@ -17,7 +17,7 @@ fn a_device_computes_the_same() {
 
 /// The storage buffers after a run.
 fn on_device(gpu: &Gpu, text: &str, seed: u32) -> Vec<u32> {
-    let program = Program::link("random", &[Source::new("random.wgsl", text)]).unwrap();
+    let program = Program::link("random", &[Source::new("random.wgsl", text.to_owned())]).unwrap();
     let kernel = Kernel::new(gpu, &program, "main", &[]).unwrap();
     let contents = contents(seed);
     let (setup, stored) = contents.split_last().unwrap();

@@ -52,7 +52,7 @@ fn runs_to_a_precision_and_selections_have_the_same_bits() {
     let measure = model.measures()[0].to_owned();
     let budget = Budget { replications: Some(500), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(0.05), budget);
-    let precise = |backend: Backend<'_>| model.on(backend).precision(stopping.clone()).run().unwrap();
+    let precise = |backend: Backend<'_>| model.on(backend).precision(stopping).run().unwrap();
     let (native, on_device) = (precise(Backend::Cpu), precise(Backend::Gpu(&gpu)));
     assert_same(&native, &on_device);
     assert_eq!(native.decisions, on_device.decisions);
