@@ -162,6 +162,7 @@ mod theory;
 mod timeline;
 mod trace;
 mod traffic;
+mod visits;
 
 pub use distribution::Distribution;
 pub use error::FacilityError;
@@ -169,9 +170,9 @@ pub use error::FacilityError;
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
 pub use measures::Measure;
-use measures::QUANTILES;
+pub(crate) use measures::QUANTILES;
 pub use model::Facility;
-use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
+pub(crate) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
@@ -181,7 +182,7 @@ pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};
 pub use saved::{SavedStudy, StudyAutosave};
 pub use timeline::{Timeline, Times};
-pub use trace::{Follow, Outcome, Visit, write_visits};
+pub use visits::{Follow, Outcome, Visit, write_visits};
 
 /// Most tasks that a fork divides a customer into.
 pub const MAX_FORK_TASKS: usize = 64;

@@ -25,8 +25,8 @@ const MOST_NEIGHBOURS: u32 = 1 << 14;
 /// The consequences of an infection are drawn when it happens, at the first event of that LP,
 /// whatever its sender. So a run is first-passage percolation: the infected people are those that
 /// can be reached in a random directed graph defined by the seed, and the times are those of
-/// shortest paths. WGSL: `shaders/models/epidemic.wgsl`, which shows a graph in `data`, and payloads
-/// of 6 words.
+/// shortest paths. WGSL: `shaders/models/epidemic.wgsl`, which shows a graph in `data`, and
+/// payloads of 6 words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epidemic {
     people: u32,

@@ -22,6 +22,7 @@ mod interpret;
 #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
 mod machine;
 mod module;
+mod source;
 #[cfg(test)]
 mod tests;
 

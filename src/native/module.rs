@@ -7,7 +7,8 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, ArraySize, Function, Handle, Module, TypeInner as T};
 
 use super::NativeError;
-use super::interpret::{Refused, Source, constant};
+use super::interpret::constant;
+use super::source::{Refused, Source};
 
 /// The longest text.
 const TEXT_BYTES: usize = 4 << 20;

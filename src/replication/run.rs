@@ -190,8 +190,8 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &mut Engine<M>,
     /// Runs replications until the columns are precise.
     ///
     /// # Errors
-    /// As [`ExperimentRun::run`], and [`AnalysisError::Setting`](super::AnalysisError::Setting) where
-    /// a range was chosen.
+    /// As [`ExperimentRun::run`], and [`AnalysisError::Setting`](super::AnalysisError::Setting)
+    /// where a range was chosen.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(self) -> Result<Sequential, ReplicationError> {
         pollster::block_on(self.run_async())

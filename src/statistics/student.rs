@@ -60,7 +60,8 @@ mod tests {
         assert!(error <= expected.abs() * 10_f64.powi(-digits), "{got} is not {expected} to {digits} digits");
     }
 
-    /// NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2, and more digits from R's qt().
+    /// NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2, and more digits from R's
+    /// qt().
     #[test]
     fn student_quantiles_are_those_of_the_tables() {
         for (degrees, level, expected) in [

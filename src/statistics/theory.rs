@@ -38,8 +38,8 @@ impl Mm1 {
         self.arrival_rate / self.service_rate
     }
 
-    /// Mean time that a client waits before its service, in the steady state; `None` for a load of 1
-    /// or more, which has no steady state.
+    /// Mean time that a client waits before its service, in the steady state; `None` for a load of
+    /// 1 or more, which has no steady state.
     pub fn time_in_queue(&self) -> Option<f64> {
         self.steady(self.load() / (self.service_rate - self.arrival_rate))
     }

@@ -9,7 +9,7 @@ use naga::{
 use super::op::{Argument, Base, Function, Lanes, Op, Out, Parameter, Pointer, Returned, Slot};
 use super::runs::runs;
 use super::scalar;
-use super::{Refused, Source};
+use crate::native::source::{Refused, Source};
 
 /// The largest stack of one call from the host.
 const STACK_BYTES: u32 = 16 << 20;

@@ -2,7 +2,7 @@
 
 use naga::{Arena, Expression as E, Handle, Literal, Module, TypeInner as T};
 
-use super::expression::column_stride;
+use crate::native::source::column_stride;
 
 /// Writes the value of a constant expression over zeros; `None`: it is no constant.
 pub(in crate::native) fn write(

@@ -9,6 +9,7 @@ use super::compile::{Compiled, Compiler, Value, refused};
 use super::constant;
 use super::op::{Base, Lanes, Length, Op, Out, Pointer, Slot};
 use super::scalar;
+use crate::native::source::column_stride;
 
 impl<'a> Compiler<'a> {
     pub(super) fn ty(&self, handle: Handle<E>) -> &'a T {
@@ -252,7 +253,13 @@ impl<'a> Compiler<'a> {
         Ok(at)
     }
 
-    pub(super) fn map1(&mut self, f: Option<scalar::Unary>, count: u32, a: Lanes, out: Out) -> Compiled<u32> {
+    pub(super) fn map1(
+        &mut self,
+        f: Option<super::component::Unary>,
+        count: u32,
+        a: Lanes,
+        out: Out,
+    ) -> Compiled<u32> {
         let Some(f) = f else { return refused("an operation that this type lacks") };
         self.ops.push(Op::Map1 { f, count, a, out });
         Ok(out.at)
@@ -442,9 +449,4 @@ impl<'a> Compiler<'a> {
         };
         Ok(Value::Slot(Slot { constant: false, at }))
     }
-}
-
-/// The distance of the columns of a matrix.
-pub(super) fn column_stride(rows: VectorSize, of: Scalar) -> u32 {
-    u32::from(of.width) * if rows == VectorSize::Bi { 2 } else { 4 }
 }

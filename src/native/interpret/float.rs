@@ -2,17 +2,17 @@
 
 use naga::MathFunction as M;
 
-use super::scalar::{Binary, Component, Ternary, Unary, lift};
+use super::component::{Binary, Component, Ternary, Unary, typed};
 
 macro_rules! math1 {
     ($fun:expr, $type:ident) => {
         match $fun {
-            M::Abs => lift!(|a: $type| a.abs()),
-            M::Saturate => lift!(|a: $type| {
+            M::Abs => typed!(|a: $type| a.abs()),
+            M::Saturate => typed!(|a: $type| {
                 let a = if a < 0.0 { 0.0 } else { a };
                 if 1.0 < a { 1.0 } else { a }
             }),
-            M::Sign => lift!(|a: $type| {
+            M::Sign => typed!(|a: $type| {
                 if 0.0 < a {
                     1.0
                 } else if a < 0.0 {
@@ -21,31 +21,31 @@ macro_rules! math1 {
                     0.0 as $type
                 }
             }),
-            M::Cos => lift!(|a: $type| a.cos()),
-            M::Cosh => lift!(|a: $type| a.cosh()),
-            M::Sin => lift!(|a: $type| a.sin()),
-            M::Sinh => lift!(|a: $type| a.sinh()),
-            M::Tan => lift!(|a: $type| a.tan()),
-            M::Tanh => lift!(|a: $type| a.tanh()),
-            M::Acos => lift!(|a: $type| a.acos()),
-            M::Asin => lift!(|a: $type| a.asin()),
-            M::Atan => lift!(|a: $type| a.atan()),
-            M::Asinh => lift!(|a: $type| a.asinh()),
-            M::Acosh => lift!(|a: $type| a.acosh()),
-            M::Atanh => lift!(|a: $type| a.atanh()),
-            M::Radians => lift!(|a: $type| a * (std::$type::consts::PI / 180.0)),
-            M::Degrees => lift!(|a: $type| a * (180.0 / std::$type::consts::PI)),
-            M::Ceil => lift!(|a: $type| a.ceil()),
-            M::Floor => lift!(|a: $type| a.floor()),
-            M::Round => lift!(|a: $type| a.round_ties_even()),
-            M::Fract => lift!(|a: $type| a - a.floor()),
-            M::Trunc => lift!(|a: $type| a.trunc()),
-            M::Exp => lift!(|a: $type| a.exp()),
-            M::Exp2 => lift!(|a: $type| a.exp2()),
-            M::Log => lift!(|a: $type| a.ln()),
-            M::Log2 => lift!(|a: $type| a.log2()),
-            M::Sqrt => lift!(|a: $type| a.sqrt()),
-            M::InverseSqrt => lift!(|a: $type| 1.0 / a.sqrt()),
+            M::Cos => typed!(|a: $type| a.cos()),
+            M::Cosh => typed!(|a: $type| a.cosh()),
+            M::Sin => typed!(|a: $type| a.sin()),
+            M::Sinh => typed!(|a: $type| a.sinh()),
+            M::Tan => typed!(|a: $type| a.tan()),
+            M::Tanh => typed!(|a: $type| a.tanh()),
+            M::Acos => typed!(|a: $type| a.acos()),
+            M::Asin => typed!(|a: $type| a.asin()),
+            M::Atan => typed!(|a: $type| a.atan()),
+            M::Asinh => typed!(|a: $type| a.asinh()),
+            M::Acosh => typed!(|a: $type| a.acosh()),
+            M::Atanh => typed!(|a: $type| a.atanh()),
+            M::Radians => typed!(|a: $type| a * (std::$type::consts::PI / 180.0)),
+            M::Degrees => typed!(|a: $type| a * (180.0 / std::$type::consts::PI)),
+            M::Ceil => typed!(|a: $type| a.ceil()),
+            M::Floor => typed!(|a: $type| a.floor()),
+            M::Round => typed!(|a: $type| a.round_ties_even()),
+            M::Fract => typed!(|a: $type| a - a.floor()),
+            M::Trunc => typed!(|a: $type| a.trunc()),
+            M::Exp => typed!(|a: $type| a.exp()),
+            M::Exp2 => typed!(|a: $type| a.exp2()),
+            M::Log => typed!(|a: $type| a.ln()),
+            M::Log2 => typed!(|a: $type| a.log2()),
+            M::Sqrt => typed!(|a: $type| a.sqrt()),
+            M::InverseSqrt => typed!(|a: $type| 1.0 / a.sqrt()),
             _ => None,
         }
     };
@@ -54,10 +54,10 @@ macro_rules! math1 {
 macro_rules! math2 {
     ($fun:expr, $type:ident) => {
         match $fun {
-            M::Atan2 => lift!(|a: $type, b: $type| a.atan2(b)),
-            M::Pow => lift!(|a: $type, b: $type| a.powf(b)),
-            M::Step => lift!(|edge: $type, a: $type| if edge <= a { 1.0 } else { 0.0 as $type }),
-            M::Ldexp => lift!(|a: $type, exponent: i32| (f64::from(a) * power(exponent)) as $type),
+            M::Atan2 => typed!(|a: $type, b: $type| a.atan2(b)),
+            M::Pow => typed!(|a: $type, b: $type| a.powf(b)),
+            M::Step => typed!(|edge: $type, a: $type| if edge <= a { 1.0 } else { 0.0 as $type }),
+            M::Ldexp => typed!(|a: $type, exponent: i32| (f64::from(a) * power(exponent)) as $type),
             _ => None,
         }
     };
@@ -66,9 +66,9 @@ macro_rules! math2 {
 macro_rules! math3 {
     ($fun:expr, $type:ident) => {
         match $fun {
-            M::Fma => lift!(|a: $type, b: $type, c: $type| a * b + c),
-            M::Mix => lift!(|a: $type, b: $type, t: $type| a * (1.0 - t) + b * t),
-            M::SmoothStep => lift!(|low: $type, high: $type, a: $type| {
+            M::Fma => typed!(|a: $type, b: $type, c: $type| a * b + c),
+            M::Mix => typed!(|a: $type, b: $type, t: $type| a * (1.0 - t) + b * t),
+            M::SmoothStep => typed!(|low: $type, high: $type, a: $type| {
                 let t = (a - low) / (high - low);
                 let t = if t < 0.0 { 0.0 } else { t };
                 let t = if 1.0 < t { 1.0 } else { t };
@@ -81,7 +81,7 @@ macro_rules! math3 {
 
 pub(in crate::native) fn math1_f32(fun: M) -> Option<Unary> {
     match fun {
-        M::QuantizeToF16 => lift!(|a: f32| from_half(to_half(a))),
+        M::QuantizeToF16 => typed!(|a: f32| from_half(to_half(a))),
         fun => math1!(fun, f32),
     }
 }

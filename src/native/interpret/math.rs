@@ -6,10 +6,10 @@ use naga::{
 };
 
 use super::compile::{Compiled, Compiler, refused};
-use super::expression::column_stride;
 use super::float;
 use super::op::{Lanes, Op, Out, Slot};
 use super::scalar;
+use crate::native::source::column_stride;
 
 impl Compiler<'_> {
     /// `whole` is the call of the built-in function.

@@ -2,6 +2,7 @@
 //! the tests. Functions become trees of operations on the bytes of a frame.
 
 mod compile;
+pub(super) mod component;
 pub(super) mod constant;
 mod expression;
 pub(super) mod float;
@@ -13,36 +14,11 @@ pub(super) mod scalar;
 
 use std::ptr;
 
-use naga::valid::ModuleInfo;
-use naga::{Function as NagaFunction, Handle, Module, Span, Statement, Type, TypeInner};
+use naga::{Function as NagaFunction, Handle, Statement};
 
+use super::source::{Refused, Source};
 use op::{Function, Parameter, Returned};
 use run::Run;
-
-/// What is refused, and where it is in the text.
-#[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) what: String,
-    pub(super) span: Span,
-}
-
-/// A validated module, and where its variables lie in a block.
-pub(super) struct Source<'a> {
-    pub(super) module: &'a Module,
-    pub(super) info: &'a ModuleInfo,
-    /// By variable: the byte of the block where it starts, or where the address of its buffer is.
-    pub(super) globals: Vec<Option<u32>>,
-}
-
-impl<'a> Source<'a> {
-    pub(super) fn inner(&self, ty: Handle<Type>) -> &'a TypeInner {
-        &self.module.types[ty].inner
-    }
-
-    pub(super) fn bytes(&self, ty: Handle<Type>) -> u32 {
-        self.inner(ty).size(self.module.to_ctx())
-    }
-}
 
 /// The functions of a module that entries reach.
 #[derive(Debug)]

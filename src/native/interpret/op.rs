@@ -1,7 +1,7 @@
 //! What the interpreter runs: operations on slots, in trees of blocks.
 
+use super::component::{Binary, Quaternary, Ternary, Unary};
 use super::float::{Pack, Unpack};
-use super::scalar::{Binary, Quaternary, Ternary, Unary};
 
 /// Where a value lies: bytes in the frame of a call, or in the constants of the module.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 
 use naga::{ArraySize, TypeInner as T};
 
-use super::Source;
-use super::expression::column_stride;
+use crate::native::source::Source;
+use crate::native::source::column_stride;
 
 /// The places and sizes of parts without padding, in order and apart.
 pub(super) fn runs(source: &Source<'_>, inner: &T) -> Vec<(u32, u32)> {

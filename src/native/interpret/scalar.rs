@@ -1,68 +1,21 @@
 //! Operations on one component. A component is a `u64`: its bits, with zeros above its width.
 
+use super::component::{Binary, Component, Quaternary, Ternary, Unary, typed};
 use naga::{BinaryOperator as B, MathFunction as M, Scalar, ScalarKind as K, UnaryOperator as U};
-
-pub(in crate::native) type Unary = fn(u64) -> u64;
-pub(in crate::native) type Binary = fn(u64, u64) -> u64;
-pub(in crate::native) type Ternary = fn(u64, u64, u64) -> u64;
-pub(in crate::native) type Quaternary = fn(u64, u64, u64, u64) -> u64;
-
-/// A Rust type as a component.
-pub(in crate::native) trait Component: Copy {
-    fn of(bits: u64) -> Self;
-    fn bits(self) -> u64;
-}
-
-macro_rules! component {
-    ($($type:ty, $of:expr, $bits:expr;)*) => { $(
-        impl Component for $type {
-            #[inline]
-            fn of(bits: u64) -> Self {
-                $of(bits)
-            }
-            #[inline]
-            fn bits(self) -> u64 {
-                $bits(self)
-            }
-        }
-    )* };
-}
-
-component! {
-    bool, |bits| bits & 1 != 0, u64::from;
-    u32, |bits| bits as u32, u64::from;
-    i32, |bits| bits as u32 as i32, |x| u64::from(x as u32);
-    u64, |bits| bits, |x| x;
-    i64, |bits| bits as i64, |x| x as u64;
-    f32, |bits| f32::from_bits(bits as u32), |x| u64::from(f32::to_bits(x));
-    f64, f64::from_bits, f64::to_bits;
-}
-
-/// A function of components from one of Rust types.
-macro_rules! lift {
-    (|$($name:ident: $type:ty),+| $body:expr) => {
-        Some((|$($name: u64),+| {
-            $(let $name = <$type as Component>::of($name);)+
-            Component::bits($body)
-        }) as fn($(lift!(@word $name)),+) -> u64)
-    };
-    (@word $name:ident) => { u64 };
-}
-pub(super) use lift;
 
 macro_rules! integer_binary {
     ($op:expr, $type:ty) => {
         match $op {
-            B::Add => lift!(|a: $type, b: $type| a.wrapping_add(b)),
-            B::Subtract => lift!(|a: $type, b: $type| a.wrapping_sub(b)),
-            B::Multiply => lift!(|a: $type, b: $type| a.wrapping_mul(b)),
-            B::Divide => lift!(|a: $type, b: $type| a.checked_div(b).unwrap_or(a)),
-            B::Modulo => lift!(|a: $type, b: $type| a.checked_rem(b).unwrap_or(0)),
-            B::And => lift!(|a: $type, b: $type| a & b),
-            B::InclusiveOr => lift!(|a: $type, b: $type| a | b),
-            B::ExclusiveOr => lift!(|a: $type, b: $type| a ^ b),
-            B::ShiftLeft => lift!(|a: $type, b: u32| a.wrapping_shl(b)),
-            B::ShiftRight => lift!(|a: $type, b: u32| a.wrapping_shr(b)),
+            B::Add => typed!(|a: $type, b: $type| a.wrapping_add(b)),
+            B::Subtract => typed!(|a: $type, b: $type| a.wrapping_sub(b)),
+            B::Multiply => typed!(|a: $type, b: $type| a.wrapping_mul(b)),
+            B::Divide => typed!(|a: $type, b: $type| a.checked_div(b).unwrap_or(a)),
+            B::Modulo => typed!(|a: $type, b: $type| a.checked_rem(b).unwrap_or(0)),
+            B::And => typed!(|a: $type, b: $type| a & b),
+            B::InclusiveOr => typed!(|a: $type, b: $type| a | b),
+            B::ExclusiveOr => typed!(|a: $type, b: $type| a ^ b),
+            B::ShiftLeft => typed!(|a: $type, b: u32| a.wrapping_shl(b)),
+            B::ShiftRight => typed!(|a: $type, b: u32| a.wrapping_shr(b)),
             op => comparison!(op, $type),
         }
     };
@@ -71,12 +24,12 @@ macro_rules! integer_binary {
 macro_rules! comparison {
     ($op:expr, $type:ty) => {
         match $op {
-            B::Equal => lift!(|a: $type, b: $type| a == b),
-            B::NotEqual => lift!(|a: $type, b: $type| a != b),
-            B::Less => lift!(|a: $type, b: $type| a < b),
-            B::LessEqual => lift!(|a: $type, b: $type| a <= b),
-            B::Greater => lift!(|a: $type, b: $type| a > b),
-            B::GreaterEqual => lift!(|a: $type, b: $type| a >= b),
+            B::Equal => typed!(|a: $type, b: $type| a == b),
+            B::NotEqual => typed!(|a: $type, b: $type| a != b),
+            B::Less => typed!(|a: $type, b: $type| a < b),
+            B::LessEqual => typed!(|a: $type, b: $type| a <= b),
+            B::Greater => typed!(|a: $type, b: $type| a > b),
+            B::GreaterEqual => typed!(|a: $type, b: $type| a >= b),
             _ => None,
         }
     };
@@ -85,11 +38,11 @@ macro_rules! comparison {
 macro_rules! float_binary {
     ($op:expr, $type:ty) => {
         match $op {
-            B::Add => lift!(|a: $type, b: $type| a + b),
-            B::Subtract => lift!(|a: $type, b: $type| a - b),
-            B::Multiply => lift!(|a: $type, b: $type| a * b),
-            B::Divide => lift!(|a: $type, b: $type| a / b),
-            B::Modulo => lift!(|a: $type, b: $type| a - (a / b).trunc() * b),
+            B::Add => typed!(|a: $type, b: $type| a + b),
+            B::Subtract => typed!(|a: $type, b: $type| a - b),
+            B::Multiply => typed!(|a: $type, b: $type| a * b),
+            B::Divide => typed!(|a: $type, b: $type| a / b),
+            B::Modulo => typed!(|a: $type, b: $type| a - (a / b).trunc() * b),
             op => comparison!(op, $type),
         }
     };
@@ -98,10 +51,10 @@ macro_rules! float_binary {
 pub(in crate::native) fn binary(op: B, of: Scalar) -> Option<Binary> {
     match (of.kind, of.width) {
         (K::Bool, _) => match op {
-            B::And | B::LogicalAnd => lift!(|a: bool, b: bool| a & b),
-            B::InclusiveOr | B::LogicalOr => lift!(|a: bool, b: bool| a | b),
-            B::Equal => lift!(|a: bool, b: bool| a == b),
-            B::NotEqual | B::ExclusiveOr => lift!(|a: bool, b: bool| a != b),
+            B::And | B::LogicalAnd => typed!(|a: bool, b: bool| a & b),
+            B::InclusiveOr | B::LogicalOr => typed!(|a: bool, b: bool| a | b),
+            B::Equal => typed!(|a: bool, b: bool| a == b),
+            B::NotEqual | B::ExclusiveOr => typed!(|a: bool, b: bool| a != b),
             _ => None,
         },
         (K::Uint, 4) => integer_binary!(op, u32),
@@ -116,13 +69,13 @@ pub(in crate::native) fn binary(op: B, of: Scalar) -> Option<Binary> {
 
 pub(in crate::native) fn unary(op: U, of: Scalar) -> Option<Unary> {
     match (op, of.kind, of.width) {
-        (U::LogicalNot | U::BitwiseNot, K::Bool, _) => lift!(|a: bool| !a),
-        (U::Negate, K::Sint, 4) => lift!(|a: i32| a.wrapping_neg()),
-        (U::Negate, K::Sint, 8) => lift!(|a: i64| a.wrapping_neg()),
-        (U::Negate, K::Float, 4) => lift!(|a: f32| -a),
-        (U::Negate, K::Float, 8) => lift!(|a: f64| -a),
-        (U::BitwiseNot, K::Sint | K::Uint, 4) => lift!(|a: u32| !a),
-        (U::BitwiseNot, K::Sint | K::Uint, 8) => lift!(|a: u64| !a),
+        (U::LogicalNot | U::BitwiseNot, K::Bool, _) => typed!(|a: bool| !a),
+        (U::Negate, K::Sint, 4) => typed!(|a: i32| a.wrapping_neg()),
+        (U::Negate, K::Sint, 8) => typed!(|a: i64| a.wrapping_neg()),
+        (U::Negate, K::Float, 4) => typed!(|a: f32| -a),
+        (U::Negate, K::Float, 8) => typed!(|a: f64| -a),
+        (U::BitwiseNot, K::Sint | K::Uint, 4) => typed!(|a: u32| !a),
+        (U::BitwiseNot, K::Sint | K::Uint, 8) => typed!(|a: u64| !a),
         _ => None,
     }
 }
@@ -132,13 +85,13 @@ pub(in crate::native) fn convert(from: Scalar, to: Scalar) -> Option<Unary> {
     macro_rules! from {
         ($type:ty, $zero:expr) => {
             match (to.kind, to.width) {
-                (K::Bool, _) => lift!(|a: $type| a != $zero),
-                (K::Uint, 4) => lift!(|a: $type| a as u32),
-                (K::Sint, 4) => lift!(|a: $type| a as i32),
-                (K::Uint, 8) => lift!(|a: $type| a as u64),
-                (K::Sint, 8) => lift!(|a: $type| a as i64),
-                (K::Float, 4) => lift!(|a: $type| a as f32),
-                (K::Float, 8) => lift!(|a: $type| a as f64),
+                (K::Bool, _) => typed!(|a: $type| a != $zero),
+                (K::Uint, 4) => typed!(|a: $type| a as u32),
+                (K::Sint, 4) => typed!(|a: $type| a as i32),
+                (K::Uint, 8) => typed!(|a: $type| a as u64),
+                (K::Sint, 8) => typed!(|a: $type| a as i64),
+                (K::Float, 4) => typed!(|a: $type| a as f32),
+                (K::Float, 8) => typed!(|a: $type| a as f64),
                 _ => None,
             }
         };
@@ -147,8 +100,8 @@ pub(in crate::native) fn convert(from: Scalar, to: Scalar) -> Option<Unary> {
         (K::Bool, _) => match (to.kind, to.width) {
             (K::Bool, _) => Some(|a| a),
             (K::Uint | K::Sint, _) => Some(|a| a),
-            (K::Float, 4) => lift!(|a: bool| f32::from(u8::from(a))),
-            (K::Float, 8) => lift!(|a: bool| f64::from(u8::from(a))),
+            (K::Float, 4) => typed!(|a: bool| f32::from(u8::from(a))),
+            (K::Float, 8) => typed!(|a: bool| f64::from(u8::from(a))),
             _ => None,
         },
         (K::Uint, 4) => from!(u32, 0),
@@ -164,14 +117,14 @@ pub(in crate::native) fn convert(from: Scalar, to: Scalar) -> Option<Unary> {
 macro_rules! integer_math1 {
     ($fun:expr, $type:ty, $signed:expr) => {
         match $fun {
-            M::CountTrailingZeros => lift!(|a: $type| a.trailing_zeros() as $type),
-            M::CountLeadingZeros => lift!(|a: $type| a.leading_zeros() as $type),
-            M::CountOneBits => lift!(|a: $type| a.count_ones() as $type),
-            M::ReverseBits => lift!(|a: $type| a.reverse_bits()),
+            M::CountTrailingZeros => typed!(|a: $type| a.trailing_zeros() as $type),
+            M::CountLeadingZeros => typed!(|a: $type| a.leading_zeros() as $type),
+            M::CountOneBits => typed!(|a: $type| a.count_ones() as $type),
+            M::ReverseBits => typed!(|a: $type| a.reverse_bits()),
             M::FirstTrailingBit => {
-                lift!(|a: $type| if a == 0 { !0 } else { a.trailing_zeros() as $type })
+                typed!(|a: $type| if a == 0 { !0 } else { a.trailing_zeros() as $type })
             }
-            M::FirstLeadingBit => lift!(|a: $type| {
+            M::FirstLeadingBit => typed!(|a: $type| {
                 let a = if $signed && a >> (<$type>::BITS - 1) != 0 { !a } else { a };
                 ((<$type>::BITS - 1) as $type).wrapping_sub(a.leading_zeros() as $type)
             }),
@@ -184,10 +137,10 @@ macro_rules! integer_math1 {
 pub(in crate::native) fn math1(fun: M, of: Scalar) -> Option<Unary> {
     match (fun, of.kind, of.width) {
         (M::Abs, K::Uint, _) => Some(|a| a),
-        (M::Abs, K::Sint, 4) => lift!(|a: i32| a.wrapping_abs()),
-        (M::Abs, K::Sint, 8) => lift!(|a: i64| a.wrapping_abs()),
-        (M::Sign, K::Sint, 4) => lift!(|a: i32| a.signum()),
-        (M::Sign, K::Sint, 8) => lift!(|a: i64| a.signum()),
+        (M::Abs, K::Sint, 4) => typed!(|a: i32| a.wrapping_abs()),
+        (M::Abs, K::Sint, 8) => typed!(|a: i64| a.wrapping_abs()),
+        (M::Sign, K::Sint, 4) => typed!(|a: i32| a.signum()),
+        (M::Sign, K::Sint, 8) => typed!(|a: i64| a.signum()),
         (M::Sign, K::Uint, _) => Some(|a| u64::from(a != 0)),
         (_, K::Uint, 4) => integer_math1!(fun, u32, false),
         (_, K::Sint, 4) => integer_math1!(fun, i32, true),
@@ -202,8 +155,8 @@ pub(in crate::native) fn math1(fun: M, of: Scalar) -> Option<Unary> {
 macro_rules! least {
     ($fun:expr, $type:ty) => {
         match $fun {
-            M::Min => lift!(|a: $type, b: $type| if b < a { b } else { a }),
-            M::Max => lift!(|a: $type, b: $type| if a < b { b } else { a }),
+            M::Min => typed!(|a: $type, b: $type| if b < a { b } else { a }),
+            M::Max => typed!(|a: $type, b: $type| if a < b { b } else { a }),
             _ => None,
         }
     };
@@ -224,7 +177,7 @@ pub(in crate::native) fn math2(fun: M, of: Scalar) -> Option<Binary> {
 
 macro_rules! clamp {
     ($type:ty) => {
-        lift!(|a: $type, low: $type, high: $type| {
+        typed!(|a: $type, low: $type, high: $type| {
             let a = if a < low { low } else { a };
             if high < a { high } else { a }
         })
@@ -233,7 +186,7 @@ macro_rules! clamp {
 
 macro_rules! extract_bits {
     ($type:ty, $unsigned:ty) => {
-        lift!(|a: $type, offset: u32, count: u32| {
+        typed!(|a: $type, offset: u32, count: u32| {
             let bits = <$type>::BITS;
             let offset = offset.min(bits);
             let count = count.min(bits - offset);
@@ -268,7 +221,7 @@ pub(in crate::native) fn math3(fun: M, of: Scalar) -> Option<Ternary> {
 
 macro_rules! insert_bits {
     ($type:ty) => {
-        lift!(|a: $type, new: $type, offset: u32, count: u32| {
+        typed!(|a: $type, new: $type, offset: u32, count: u32| {
             let offset = offset.min(<$type>::BITS);
             let count = count.min(<$type>::BITS - offset);
             if count == 0 {

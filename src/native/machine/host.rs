@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Value, types};
 
+use super::super::interpret::component::{Binary, Quaternary, Ternary, Unary};
 use super::super::interpret::float::{Pack, Unpack};
-use super::super::interpret::scalar::{Binary, Quaternary, Ternary, Unary};
 use super::translate::Translator;
 
 /// A function of components, with its number of arguments.

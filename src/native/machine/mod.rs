@@ -28,8 +28,8 @@ use cranelift_module::{FuncId, Linkage, Module as _, ModuleError, default_libcal
 use naga::{Function, Handle, Span};
 
 use super::NativeError;
-use super::interpret::{Refused, Source};
 use super::module::platform;
+use super::source::{Refused, Source};
 use plan::Plan;
 use translate::{Shared, Translator};
 use types::Types;

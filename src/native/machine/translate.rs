@@ -18,11 +18,11 @@ use naga::{
     TypeInner as T,
 };
 
-use super::super::interpret::{Refused, Source};
 use super::place::{At, Place};
 use super::plan::Plan;
 use super::types::{Types, register};
 use super::{Translated, failed, refused};
+use crate::native::source::{Refused, Source};
 
 /// What the functions of a module share.
 pub(super) struct Shared<'m> {

@@ -34,8 +34,8 @@ const MOST_ITERATIONS: i64 = 1 << 30;
 const ROOM: usize = 64;
 const MOST_ROOM: usize = 1 << 24;
 
-/// A model that the engines on the CPU run from its WGSL: [`CpuSimulation`](crate::pdes::CpuSimulation)
-/// and [`CpuEngine`](crate::pdes::CpuEngine) take it like a model with a reference implementation.
+/// A model that the engines on the CPU run from its WGSL:
+/// [`CpuSimulation`](crate::pdes::CpuSimulation) and [`CpuEngine`](crate::pdes::CpuEngine) take it like a model with a reference implementation.
 /// Results are the same bits.
 ///
 /// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
