@@ -24,3 +24,6 @@ impl Program {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ mod machine;
 mod module;
 mod source;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ops::Range;
 use std::ptr;
@@ -61,8 +61,8 @@ enum Run {
 }
 
 impl Code {
-    /// Translates functions of a text and all that they call; other functions of it may use anything
-    /// that is valid WGSL.
+    /// Translates functions of a text and all that they call; other functions of it may use
+    /// anything that is valid WGSL.
     ///
     /// # Errors
     /// [`NativeError`] names the line that is refused; or that the platform allows no machine code.

@@ -40,7 +40,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Elements of the runtime-sized array in so many bytes.
+    /// Elements of the runtime-sized array in a number of bytes.
     pub(super) fn length(&self, bytes: usize) -> u32 {
         let Some((offset, stride)) = self.array else { return 0 };
         let elements = bytes.saturating_sub(offset as usize) / stride.max(1) as usize;

@@ -10,10 +10,9 @@ use naga::{
 };
 
 use super::super::interpret::constant;
-use super::place::{At, Place};
-use super::translate::{BITS, Frame, Translator, Val, zero};
+use super::refusal::{Translated, refused};
 use super::types::{register, scalar};
-use super::{Translated, refused};
+use super::value::{At, BITS, Frame, Place, Translator, Val, zero};
 
 impl<'m> Translator<'_, 'm> {
     pub(super) fn ty(&self, frame: &Frame<'m>, handle: Handle<E>) -> &'m T {

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Va
 
 use super::super::interpret::component::{Binary, Quaternary, Ternary, Unary};
 use super::super::interpret::float::{Pack, Unpack};
-use super::translate::Translator;
+use super::value::Translator;
 
 /// A function of components, with its number of arguments.
 #[derive(Clone, Copy)]

@@ -8,9 +8,9 @@ use naga::{
 
 use super::super::interpret::{float, scalar as host};
 use super::host::Host;
-use super::translate::{Frame, Translator, zero};
+use super::refusal::{Translated, refused};
 use super::types::{register, scalar};
-use super::{Translated, refused};
+use super::value::{Frame, Translator, zero};
 
 impl<'m> Translator<'_, 'm> {
     /// `whole` is the call of the built-in function.

@@ -10,7 +10,7 @@ const EXPRESSION_BYTES: usize = 256;
 /// Bytes for functions themselves.
 const LEAST_BYTES: usize = 256 << 10;
 
-/// Memory for the code of so many expressions: one range, so that all calls are near.
+/// Memory for the code of a number of expressions: one range, so that all calls are near.
 pub(super) fn provider(expressions: usize) -> Result<Box<dyn JITMemoryProvider + Send>, String> {
     static ALLOWED: OnceLock<Result<(), String>> = OnceLock::new();
     ALLOWED.get_or_init(|| probe().map_err(|error| error.to_string())).clone()?;
@@ -19,7 +19,7 @@ pub(super) fn provider(expressions: usize) -> Result<Box<dyn JITMemoryProvider +
     Ok(Box::new(provider))
 }
 
-/// Whether the platform lets written memory become executable. (Cranelift panics where it does not.)
+/// Whether the platform lets written memory become executable. (Cranelift panics otherwise.)
 fn probe() -> region::Result<()> {
     let mut page = region::alloc(region::page::size(), Protection::READ_WRITE)?;
     // SAFETY: nothing else knows the page, which is freed here.

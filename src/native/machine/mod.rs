@@ -12,8 +12,10 @@ mod memory;
 mod operator;
 mod place;
 mod plan;
+mod refusal;
 mod translate;
 mod types;
+mod value;
 
 use std::collections::HashMap;
 use std::mem;
@@ -27,58 +29,14 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, ModuleError, default_libcall_names};
 use naga::{Function, Handle, Span};
 
-use super::NativeError;
-use super::module::platform;
 use super::source::{Refused, Source};
 use plan::Plan;
+use refusal::{Failure, Translated, failed, refused};
 use translate::{Shared, Translator};
 use types::Types;
 
 /// The most bytes of the thread's stack that calls of machine code take.
 const STACK_BYTES: u64 = 256 << 10;
-
-type Translated<T> = Result<T, Refused>;
-
-fn refused<T>(what: impl Into<String>) -> Translated<T> {
-    refused_at(Span::UNDEFINED, what)
-}
-
-fn refused_at<T>(span: Span, what: impl Into<String>) -> Translated<T> {
-    Err(Refused { what: what.into(), span })
-}
-
-/// A function that Cranelift refuses.
-fn failed(error: ModuleError) -> Refused {
-    let what = match error {
-        ModuleError::Compilation(CodegenError::ImplLimitExceeded | CodegenError::CodeTooLarge) => {
-            "a function of this size".to_owned()
-        }
-        error => format!("a function ({error})"),
-    };
-    Refused { what, span: Span::UNDEFINED }
-}
-
-/// Why there is no machine code.
-pub(super) enum Failure {
-    Refused(Refused),
-    Platform(String),
-}
-
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
-        Self::Refused(refused)
-    }
-}
-
-impl Failure {
-    /// The error, with the line of what is refused.
-    pub(super) fn at(self, place: impl FnOnce(Refused) -> NativeError) -> NativeError {
-        match self {
-            Self::Refused(refused) => place(refused),
-            Self::Platform(why) => platform(&why),
-        }
-    }
-}
 
 /// Machine code of functions.
 pub(super) struct Machine {
@@ -92,8 +50,8 @@ pub(super) struct Machine {
 /// `(block, arguments) -> result`
 type Entry = unsafe extern "C" fn(*mut u8, *const u64) -> u64;
 
-// SAFETY: nothing changes the code after it was made; a call touches its block, the addresses in its
-// arguments and constants.
+// SAFETY: nothing changes the code after it was made; a call touches its block, the addresses in
+// its arguments and constants.
 unsafe impl Sync for Machine {}
 
 impl std::fmt::Debug for Machine {

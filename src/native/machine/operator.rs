@@ -4,9 +4,9 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef};
 use naga::{BinaryOperator as B, Scalar, ScalarKind as K};
 
-use super::translate::Translator;
+use super::refusal::{Translated, refused};
 use super::types::register;
-use super::{Translated, refused};
+use super::value::Translator;
 
 impl Translator<'_, '_> {
     pub(super) fn binary(&mut self, op: B, of: Scalar, l: Value, r: Value) -> Translated<Value> {
@@ -63,7 +63,8 @@ impl Translator<'_, '_> {
         })
     }
 
-    /// Integer quotients and remainders: x / 0 is x and x % 0 is 0; so where a quotient does not fit.
+    /// Integer quotients and remainders: x / 0 is x and x % 0 is 0, as where a quotient does not
+    /// fit.
     fn divide(&mut self, op: B, of: Scalar, l: Value, r: Value) -> Translated<Value> {
         let (ty, signed) = (register(of)?, of.kind == K::Sint);
         let mut without = self.b.ins().icmp_imm(IntCC::Equal, r, 0);

@@ -1,57 +1,17 @@
 //! Places in memory and in SSA variables: loads, stores, elements, atomics.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlags, Value, types};
-use cranelift_frontend::Variable;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use naga::{
     ArraySize, AtomicFunction as A, BinaryOperator as B, Expression as E, Handle, MathFunction as M,
     TypeInner as T,
 };
 
-use super::translate::{Frame, Translator, Val, zero};
+use super::refusal::{Translated, refused};
 use super::types::{Leaf, column_stride, register, scalar};
-use super::{Translated, refused};
-
-/// What a pointer points to.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) at: At,
-    /// The byte of the block where the words of its buffer start.
-    pub(super) buffer: Option<i32>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum At {
-    Memory {
-        base: Value,
-        offset: i32,
-        read_only: bool,
-    },
-    /// The scalars of a local variable.
-    Variables {
-        variables: Rc<[Variable]>,
-        first: usize,
-    },
-}
-
-impl Place {
-    pub(super) fn memory(base: Value) -> Self {
-        Self { at: At::Memory { base, offset: 0, read_only: false }, buffer: None }
-    }
-
-    /// (Memory of the host may be aligned to 4 bytes only, whatever the type.)
-    pub(super) fn flags(read_only: bool) -> MemFlags {
-        let flags = MemFlags::new().with_notrap();
-        if read_only { flags.with_readonly().with_can_move() } else { flags }
-    }
-
-    pub(super) fn fuel() -> MemFlags {
-        Self::flags(false).with_alias_region(Some(AliasRegion::Vmctx))
-    }
-}
+use super::value::{At, Frame, Place, Translator, Val, zero};
 
 impl<'m> Translator<'_, 'm> {
     pub(super) fn pointer(

@@ -1,11 +1,10 @@
-//! Which functions are translated, which are put in the place of calls, and which variables need an
-//! address.
+//! Which functions are translated, which are inlined, and which variables need an address.
 
 use naga::{Block, Expression as E, Function, Handle, Module, Statement as S, TypeInner as T};
 
-use super::{Translated, refused_at};
+use super::refusal::{Translated, refused_at};
 
-/// Functions of so many expressions are put in the place of every call.
+/// Functions of at most this number of expressions are inlined at every call.
 const SMALL: usize = 60;
 /// The longest function with what is put into it, and how deeply.
 const LONGEST: usize = 20_000;

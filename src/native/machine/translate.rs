@@ -18,75 +18,10 @@ use naga::{
     TypeInner as T,
 };
 
-use super::place::{At, Place};
-use super::plan::Plan;
-use super::types::{Types, register};
-use super::{Translated, failed, refused};
-use crate::native::source::{Refused, Source};
-
-/// What the functions of a module share.
-pub(super) struct Shared<'m> {
-    pub(super) source: &'m Source<'m>,
-    pub(super) types: Types<'m>,
-    pub(super) plan: Plan,
-    pub(super) jit: JITModule,
-    pub(super) host_convention: CallConv,
-    pub(super) declared: HashMap<Handle<Function>, FuncId>,
-    /// Functions that are declared and not defined.
-    pub(super) waiting: Vec<Handle<Function>>,
-    /// Constants that machine code reads from memory.
-    pub(super) constants: HashMap<Box<[u64]>, u64>,
-}
-
-/// The value of an expression.
-#[derive(Clone, Debug)]
-pub(super) enum Val {
-    Scalars(Vec<Value>),
-    /// In memory that nothing else writes to.
-    Large(Place),
-    Pointer(Place),
-}
-
-impl Val {
-    pub(super) fn scalars(self) -> Translated<Vec<Value>> {
-        match self {
-            Self::Scalars(values) => Ok(values),
-            _ => refused("an operation on a value of this size"),
-        }
-    }
-
-    pub(super) fn scalar(self) -> Translated<Value> {
-        match self.scalars()?[..] {
-            [value] => Ok(value),
-            _ => refused("a value of this type"),
-        }
-    }
-}
-
-/// A function whose body is being translated.
-pub(super) struct Frame<'m> {
-    pub(super) function: &'m Function,
-    pub(super) info: &'m FunctionInfo,
-    pub(super) values: Vec<Option<Val>>,
-    pub(super) arguments: Vec<Val>,
-    /// By local variable.
-    pub(super) locals: Vec<Place>,
-    end: Label,
-    /// Where a large result goes.
-    result: Option<Place>,
-    breaks: Vec<Label>,
-    continues: Vec<Label>,
-}
-
-/// Translates one function of machine code.
-pub(super) struct Translator<'a, 'm> {
-    pub(super) shared: &'a mut Shared<'m>,
-    pub(super) b: FunctionBuilder<'a>,
-    /// The address of the block of memory.
-    pub(super) block: Value,
-    /// Words that are the halves of a number.
-    pub(super) pairs: HashMap<(Value, Value), Value>,
-}
+use super::refusal::{Translated, failed, refused};
+use super::types::register;
+use super::value::{At, Frame, Place, Shared, Translator, Val, zero};
+use crate::native::source::Refused;
 
 impl<'m> Translator<'_, 'm> {
     /// The entry of the host: `extern "C" fn(block, arguments) -> result`.
@@ -533,15 +468,3 @@ impl Shared<'_> {
             .map(Some)
     }
 }
-
-/// A zero of a register type.
-pub(super) fn zero(b: &mut FunctionBuilder<'_>, ty: Type) -> Value {
-    match ty {
-        types::F32 => b.ins().f32const(0.0),
-        types::F64 => b.ins().f64const(0.0),
-        ty => b.ins().iconst(ty, 0),
-    }
-}
-
-/// Flags of conversions between registers.
-pub(super) const BITS: MemFlags = MemFlags::new();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cranelift_codegen::ir::{Type, types};
 use naga::{ArraySize, Module, Scalar, ScalarKind as K, TypeInner as T, VectorSize};
 
-use super::{Translated, refused};
+use super::refusal::{Translated, refused};
 
 /// Values of more scalars than this lie in memory.
 const SCALARS: u64 = 64;

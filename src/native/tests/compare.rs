@@ -10,7 +10,7 @@ use super::engines;
 use super::programs::{BINDINGS, Dialect, contents, program};
 
 /// Random cases: the same ones each time. EVENTHORIZON_LONG takes `long` new ones.
-pub(super) fn runner(cases: u32, long: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32, long: u32) -> TestRunner {
     let config = |cases| Config { cases, failure_persistence: None, ..Config::default() };
     match std::env::var_os("EVENTHORIZON_LONG") {
         None => TestRunner::new_with_rng(config(cases), TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
@@ -19,7 +19,7 @@ pub(super) fn runner(cases: u32, long: u32) -> TestRunner {
 }
 
 /// Checks that random programs do the same in two ways of running them.
-pub(super) fn check(mut runner: TestRunner, dialect: Dialect, both: impl Fn(&str, u32) -> [Vec<u32>; 2]) {
+pub(crate) fn check(mut runner: TestRunner, dialect: Dialect, both: impl Fn(&str, u32) -> [Vec<u32>; 2]) {
     let bytes = proptest::collection::vec(any::<u8>(), 50..4000);
     let result = runner.run(&(bytes, any::<u32>()), |(bytes, seed)| {
         let [a, b] = both(&program(&bytes, dialect), seed);
@@ -34,7 +34,7 @@ pub(super) fn check(mut runner: TestRunner, dialect: Dialect, both: impl Fn(&str
 }
 
 /// All buffers after a run.
-pub(super) fn run(text: &str, seed: u32, engine: Engine) -> Vec<u32> {
+pub(crate) fn run(text: &str, seed: u32, engine: Engine) -> Vec<u32> {
     let code = Code::new(text, &["run"], engine).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut contents = contents(seed);
     let mut block = code.block();

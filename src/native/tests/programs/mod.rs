@@ -5,6 +5,7 @@
 //! bytes, each choice is the first: a leaf.
 
 mod expression;
+mod paths;
 mod statement;
 mod types;
 
@@ -26,7 +27,7 @@ pub(crate) enum Dialect {
     /// of 1/4 up to 1024, which every operation leaves exact.
     Portable,
     /// Also indices out of range, all functions of `f32`, matrices and integers of 64 bits, which
-    /// only one implementation is asked about.
+    /// drivers treat in different ways.
     Native,
 }
 

@@ -1,9 +1,9 @@
 //! Random programs: a CPU engine against a device.
 
-use super::compare::{check, run, runner};
-use super::engines;
-use super::programs::{BINDINGS, Dialect, contents};
 use crate::gpu::{Buffer, Gpu, Kernel, Program, Source};
+use crate::native::tests::compare::{check, run, runner};
+use crate::native::tests::engines;
+use crate::native::tests::programs::{BINDINGS, Dialect, contents};
 
 #[test]
 fn a_device_computes_the_same() {
