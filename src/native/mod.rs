@@ -163,6 +163,15 @@ impl Block {
         self.words[shape.at / 8..][..3].copy_from_slice(&words);
     }
 
+    /// Moves a bound buffer to other memory of the same length.
+    ///
+    /// # Safety
+    /// As [`Block::bind`]; the buffer was bound to memory of this length.
+    #[inline]
+    pub(crate) unsafe fn rebind(&mut self, buffer: usize, at: *mut u8) {
+        self.words[self.layout.buffers[buffer].at / 8] = at.expose_provenance() as u64;
+    }
+
     /// Reads of the buffer give zeros, and nothing reads what is written to it.
     pub(crate) fn unbind(&mut self, buffer: usize) {
         let at = self.unbound.as_mut_ptr().expose_provenance() as u64;
