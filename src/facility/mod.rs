@@ -170,9 +170,9 @@ pub use error::FacilityError;
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
 pub use measures::Measure;
-pub(crate) use measures::QUANTILES;
+pub(in crate::facility) use measures::QUANTILES;
 pub use model::Facility;
-pub(crate) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
+pub(in crate::facility) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };

@@ -323,7 +323,7 @@ impl Compiler<'_> {
             AtomicFunction::InclusiveOr => scalar::binary(B::InclusiveOr, of),
             AtomicFunction::Min => scalar::math2(M::Min, of),
             AtomicFunction::Max => scalar::math2(M::Max, of),
-            AtomicFunction::Exchange { .. } => Some((|_, new| new) as scalar::Binary),
+            AtomicFunction::Exchange { .. } => Some((|_, new| new) as super::component::Binary),
         };
         match f {
             Some(f) => Ok(Op::Atomic { f, pointer, value, old }),

@@ -268,7 +268,7 @@ impl<'a> Compiler<'a> {
     /// An operation on two vectors or scalars, whose result has components of `width` bytes.
     pub(super) fn map2(
         &mut self,
-        f: Option<scalar::Binary>,
+        f: Option<super::component::Binary>,
         count: u32,
         a: Lanes,
         b: Lanes,

@@ -20,20 +20,20 @@ mod value;
 use std::collections::HashMap;
 use std::mem;
 
+use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, Value, types as registers};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module as _, ModuleError, default_libcall_names};
-use naga::{Function, Handle, Span};
+use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
+use naga::{Function, Handle};
 
 use super::source::{Refused, Source};
 use plan::Plan;
-use refusal::{Failure, Translated, failed, refused};
-use translate::{Shared, Translator};
+use refusal::{Failure, Translated, failed, refused_at};
 use types::Types;
+use value::{Shared, Translator};
 
 /// The most bytes of the thread's stack that calls of machine code take.
 const STACK_BYTES: u64 = 256 << 10;

@@ -1,18 +1,14 @@
 //! Functions and statements.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block as Label, BlockArg, InstBuilder, MemFlags, Signature, StackSlotData, StackSlotKind, Type,
-    Value, types,
+    AbiParam, Block as Label, BlockArg, InstBuilder, Signature, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::{FunctionBuilder, Switch};
-use cranelift_jit::JITModule;
+use cranelift_frontend::Switch;
 use cranelift_module::{FuncId, Linkage, Module as _};
-use naga::valid::FunctionInfo;
 use naga::{
     Block, Expression as E, Function, Handle, LocalVariable, Statement as S, SwitchCase, SwitchValue,
     TypeInner as T,
@@ -20,7 +16,7 @@ use naga::{
 
 use super::refusal::{Translated, failed, refused};
 use super::types::register;
-use super::value::{At, Frame, Place, Shared, Translator, Val, zero};
+use super::value::{At, Frame, Place, Shared, Translator, Val};
 use crate::native::source::Refused;
 
 impl<'m> Translator<'_, 'm> {

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::types::{Scalar, Struct, Type};
 use super::{Generator, Space, Variable};
 
+/// Words of the largest member of a structure, which has at most 5.
+const LARGEST: u32 = 64;
+
 impl Generator<'_> {
     pub(super) fn structure(&mut self, shareable: bool) {
         let number = self.structs.len();

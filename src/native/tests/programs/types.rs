@@ -1,10 +1,5 @@
 //! Types of programs.
 
-use std::fmt::Write as _;
-
-/// Words of the largest member of a structure, which has at most 5.
-const LARGEST: u32 = 64;
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scalar {
     U32,
@@ -58,5 +53,5 @@ pub(super) struct Struct {
     pub(super) text: String,
     pub(super) members: Vec<Type>,
     /// All members are integers, which lie in buffers.
-    shareable: bool,
+    pub(super) shareable: bool,
 }
