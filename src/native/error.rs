@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::ErrorKind;
-
 /// Why functions of a text cannot run on the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NativeError {
@@ -15,13 +13,6 @@ pub(crate) struct NativeError {
     pub(crate) remedy: &'static str,
     /// The platform allows no machine code: the interpreter still runs it.
     pub(crate) platform: bool,
-}
-
-impl NativeError {
-    /// What kind of error it is.
-    pub(crate) fn kind(&self) -> ErrorKind {
-        if self.platform { ErrorKind::Usage } else { ErrorKind::Model }
-    }
 }
 
 impl fmt::Display for NativeError {

@@ -10,6 +10,13 @@
 //! | `machine/` | translates functions to machine code, by Cranelift |
 //! | `interpret/` | runs functions as trees of operations |
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "sizes are bounded when a module is laid out, and words hold narrower numbers"
+)]
+
 mod error;
 mod interpret;
 #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
@@ -151,6 +158,19 @@ impl Block {
         let last = u64::from(length.saturating_sub(1));
         let words = [at.expose_provenance() as u64, bytes as u64, u64::from(length) | last << 32];
         self.words[shape.at / 8..][..3].copy_from_slice(&words);
+    }
+
+    /// Moves a bound buffer to other memory of the same length.
+    ///
+    /// # Safety
+    /// As [`Block::bind`]; the buffer was bound to memory of this length.
+    #[inline]
+    pub(crate) unsafe fn rebind(&mut self, buffer: usize, at: *mut u8) {
+        let first = self.layout.buffers[buffer].at / 8;
+        // (Memory that is too short is never bound.)
+        if self.words[first + 1] > 0 {
+            self.words[first] = at.expose_provenance() as u64;
+        }
     }
 
     /// Reads of the buffer give zeros, and nothing reads what is written to it.

@@ -73,10 +73,11 @@ impl<'a> Parsed<'a> {
             let line = e.location(text).map_or(0, |location| location.line_number);
             error(line, e.message().to_owned(), CHECK)
         })?;
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).map_err(|e| {
-            let line = e.location(text).map_or(0, |location| location.line_number);
-            error(line, causes(e.as_inner()), CHECK)
-        })?;
+        let info =
+            Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).map_err(|e| {
+                let line = e.location(text).map_or(0, |location| location.line_number);
+                error(line, causes(e.as_inner()), CHECK)
+            })?;
         let mut parsed = Self {
             text,
             module,

@@ -163,7 +163,7 @@ fn from_half(half: u16) -> f32 {
     let magnitude = match exponent {
         0 => fraction as f32 * f32::from_bits(0x3380_0000),
         0x1f => f32::from_bits(0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits(exponent + 112 << 23 | fraction << 13),
+        _ => f32::from_bits(((exponent + 112) << 23) | fraction << 13),
     };
     f32::from_bits(magnitude.to_bits() | u32::from(half & 0x8000) << 16)
 }

@@ -79,7 +79,10 @@ impl<'m> Translator<'_, 'm> {
                 let values = self.expression(frame, expr)?.scalars()?;
                 let to = Scalar { kind, width: convert.unwrap_or(from.width) };
                 let convert = convert.is_some();
-                values.into_iter().map(|value| self.cast(value, from, to, convert)).collect::<Translated<_>>()?
+                values
+                    .into_iter()
+                    .map(|value| self.cast(value, from, to, convert))
+                    .collect::<Translated<_>>()?
             }
             E::Derivative { .. } => return refused("a derivative"),
             E::ImageSample { .. } | E::ImageLoad { .. } | E::ImageQuery { .. } => {
@@ -169,7 +172,12 @@ impl<'m> Translator<'_, 'm> {
         Place { at: At::Memory { base, offset: 0, read_only: true }, buffer: None }
     }
 
-    fn compose(&mut self, frame: &mut Frame<'m>, ty: Handle<Type>, components: &[Handle<E>]) -> Translated<Val> {
+    fn compose(
+        &mut self,
+        frame: &mut Frame<'m>,
+        ty: Handle<Type>,
+        components: &[Handle<E>],
+    ) -> Translated<Val> {
         let inner = self.shared.types.inner(ty);
         if self.shared.types.is_large(inner) {
             let (whole, place) = (Cow::Borrowed(inner), self.slot(inner));
@@ -189,7 +197,8 @@ impl<'m> Translator<'_, 'm> {
 
     fn global(&mut self, handle: Handle<GlobalVariable>) -> Translated<Place> {
         let variable = &self.shared.types.module.global_variables[handle];
-        let Some(at) = self.shared.source.globals[handle.index()].and_then(|at| i32::try_from(at).ok()) else {
+        let Some(at) = self.shared.source.globals[handle.index()].and_then(|at| i32::try_from(at).ok())
+        else {
             return refused("a variable of this address space");
         };
         let AddressSpace::Storage { access } = variable.space else {

@@ -95,7 +95,8 @@ impl<'m> Translator<'_, 'm> {
         let root = self.b.ins().sqrt(k);
         let along = self.binary(B::Multiply, of, ratio, product)?;
         let along = self.binary(B::Add, of, along, root)?;
-        let (a, b) = (self.each(B::Multiply, of, a, &[ratio])?, self.each(B::Multiply, of, normal, &[along])?);
+        let (a, b) =
+            (self.each(B::Multiply, of, a, &[ratio])?, self.each(B::Multiply, of, normal, &[along])?);
         let through = self.each(B::Subtract, of, &a, &b)?;
         let zero = zero(&mut self.b, register(of)?);
         let total = self.b.ins().fcmp(FloatCC::LessThan, k, zero);

@@ -3,6 +3,8 @@
 //! Vectors, structures and small arrays are lists of SSA scalars; so are local variables whose
 //! address nothing needs. Small functions, and those called once, take the place of their calls.
 
+#![allow(clippy::ptr_arg, reason = "types of the module are borrowed for its whole life, others are made up")]
+
 mod expression;
 mod host;
 mod math;
@@ -81,7 +83,7 @@ impl Failure {
 /// Machine code of functions.
 pub(super) struct Machine {
     /// `Some` until the end of its life.
-    jit: Option<JITModule>,
+    jit: Option<Box<JITModule>>,
     entries: Vec<Entry>,
     /// Memory that the code reads.
     _constants: Vec<Box<[u64]>>,
@@ -120,7 +122,8 @@ impl Machine {
         let types = Types { module: source.module };
         let (declared, waiting, constants) = (HashMap::new(), Vec::new(), HashMap::new());
         let shared = Shared { source, types, plan, jit, host_convention, declared, waiting, constants };
-        let mut builder = Builder { shared, context: Context::new(), functions: FunctionBuilderContext::new(), stack: 0 };
+        let mut builder =
+            Builder { shared, context: Context::new(), functions: FunctionBuilderContext::new(), stack: 0 };
         let ids = builder.define(entries);
         let Shared { mut jit, constants, .. } = builder.shared;
         let finalized = ids.map_err(Failure::Refused).and_then(|ids| match jit.finalize_definitions() {
@@ -128,14 +131,15 @@ impl Machine {
             Err(error) => Err(Failure::Platform(error.to_string())),
         });
         // (Freed where there is an error.)
-        let mut machine = Self { jit: None, entries: Vec::new(), _constants: constants.into_keys().collect() };
+        let mut machine =
+            Self { jit: None, entries: Vec::new(), _constants: constants.into_keys().collect() };
         if let Ok(ids) = &finalized {
             let address = |id: &FuncId| jit.get_finalized_function(*id);
             // SAFETY: `Builder::define` gives all entries this signature.
             let entry = |id| unsafe { mem::transmute::<*const u8, Entry>(address(id)) };
             machine.entries = ids.iter().map(entry).collect();
         }
-        machine.jit = Some(jit);
+        machine.jit = Some(Box::new(jit));
         finalized.map(|_| machine)
     }
 
@@ -211,11 +215,15 @@ impl Builder<'_> {
             false => translator.whole(handle)?,
         }
         translator.b.finalize();
-        let at = |refused: Refused| Refused { span: self.shared.source.module.functions.get_span(handle), ..refused };
+        let at = |refused: Refused| Refused {
+            span: self.shared.source.module.functions.get_span(handle),
+            ..refused
+        };
         let defined = self.shared.jit.define_function(id, &mut self.context);
         defined.map_err(failed).map_err(at)?;
         let code = self.context.compiled_code();
-        let frame = code.and_then(|code| code.buffer.frame_layout()).map_or(0, |frame| frame.frame_to_fp_offset);
+        let frame =
+            code.and_then(|code| code.buffer.frame_layout()).map_or(0, |frame| frame.frame_to_fp_offset);
         // (With the return address and saved registers.)
         self.stack += u64::from(frame) + 128;
         if self.stack > STACK_BYTES {

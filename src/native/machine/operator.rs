@@ -1,7 +1,7 @@
 //! Operators on scalars.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Opcode, Value, ValueDef, InstructionData};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef};
 use naga::{BinaryOperator as B, Scalar, ScalarKind as K};
 
 use super::translate::Translator;
@@ -93,9 +93,7 @@ impl Translator<'_, '_> {
     pub(super) fn constant_word(&self, value: Value) -> Option<i64> {
         match self.b.func.dfg.value_def(self.b.func.dfg.resolve_aliases(value)) {
             ValueDef::Result(instruction, _) => match self.b.func.dfg.insts[instruction] {
-                InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
-                    Some(imm.bits())
-                }
+                InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
                 _ => None,
             },
             _ => None,

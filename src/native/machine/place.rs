@@ -54,7 +54,11 @@ impl Place {
 }
 
 impl<'m> Translator<'_, 'm> {
-    pub(super) fn pointer(&mut self, frame: &mut Frame<'m>, pointer: Handle<E>) -> Translated<(Place, Cow<'m, T>)> {
+    pub(super) fn pointer(
+        &mut self,
+        frame: &mut Frame<'m>,
+        pointer: Handle<E>,
+    ) -> Translated<(Place, Cow<'m, T>)> {
         let inner = self.shared.types.pointee(self.ty(frame, pointer))?;
         match self.expression(frame, pointer)? {
             Val::Pointer(place) => Ok((place, inner)),

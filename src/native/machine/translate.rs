@@ -196,10 +196,13 @@ impl<'m> Translator<'_, 'm> {
         let values = vec![None; function.expressions.len()];
         let (locals, info) = (Vec::new(), &source.info[handle]);
         let (breaks, continues) = (Vec::new(), Vec::new());
-        let mut frame =
-            Frame { function, info, values, arguments, locals, end, result, breaks, continues };
+        let mut frame = Frame { function, info, values, arguments, locals, end, result, breaks, continues };
         self.body(&mut frame, handle).map_err(|refused| Refused {
-            span: if refused.span.is_defined() { refused.span } else { source.module.functions.get_span(handle) },
+            span: if refused.span.is_defined() {
+                refused.span
+            } else {
+                source.module.functions.get_span(handle)
+            },
             ..refused
         })?;
         self.enter(end);
@@ -314,7 +317,9 @@ impl<'m> Translator<'_, 'm> {
                 self.store(&place, &inner, &value)?;
             }
             S::Call { function, arguments, result } => self.call(frame, *function, arguments, *result)?,
-            S::Atomic { pointer, fun, value, result } => self.atomic(frame, *pointer, fun, *value, *result)?,
+            S::Atomic { pointer, fun, value, result } => {
+                self.atomic(frame, *pointer, fun, *value, *result)?
+            }
             S::WorkGroupUniformLoad { pointer, result } => {
                 let (place, inner) = self.pointer(frame, *pointer)?;
                 frame.values[result.index()] = Some(self.load(&place, &inner)?);
@@ -521,7 +526,11 @@ impl Shared<'_> {
             return Ok(None);
         }
         let leaves = self.types.leaves(inner)?;
-        leaves.into_iter().map(|leaf| Ok(AbiParam::new(register(leaf.scalar)?))).collect::<Translated<_>>().map(Some)
+        leaves
+            .into_iter()
+            .map(|leaf| Ok(AbiParam::new(register(leaf.scalar)?)))
+            .collect::<Translated<_>>()
+            .map(Some)
     }
 }
 

@@ -73,7 +73,9 @@ impl<'m> Types<'m> {
 
     fn flatten(self, inner: &T, offset: u32, leaves: &mut Vec<Leaf>) -> Translated<()> {
         match inner {
-            T::Scalar(scalar) | T::Atomic(scalar) => leaves.push(Leaf { scalar: *scalar, offset, pair: false }),
+            T::Scalar(scalar) | T::Atomic(scalar) => {
+                leaves.push(Leaf { scalar: *scalar, offset, pair: false })
+            }
             T::Vector { size, scalar } => {
                 let (count, width) = (*size as u32, u32::from(scalar.width));
                 leaves.extend((0..count).map(|i| Leaf {
@@ -85,7 +87,11 @@ impl<'m> Types<'m> {
             T::Matrix { columns, rows, scalar } => {
                 let stride = column_stride(*rows, *scalar);
                 for column in 0..*columns as u32 {
-                    self.flatten(&T::Vector { size: *rows, scalar: *scalar }, offset + column * stride, leaves)?;
+                    self.flatten(
+                        &T::Vector { size: *rows, scalar: *scalar },
+                        offset + column * stride,
+                        leaves,
+                    )?;
                 }
             }
             T::Array { base, size: ArraySize::Constant(size), stride } => {
@@ -177,7 +183,9 @@ pub(super) fn register(scalar: Scalar) -> Translated<Type> {
 /// The type of the components of a scalar, vector or matrix.
 pub(super) fn scalar(inner: &T) -> Translated<Scalar> {
     match inner {
-        T::Scalar(scalar) | T::Atomic(scalar) | T::Vector { scalar, .. } | T::Matrix { scalar, .. } => Ok(*scalar),
+        T::Scalar(scalar) | T::Atomic(scalar) | T::Vector { scalar, .. } | T::Matrix { scalar, .. } => {
+            Ok(*scalar)
+        }
         _ => refused("an operation on this type"),
     }
 }
