@@ -17,7 +17,7 @@ fn a_device_computes_the_same() {
 
 /// The storage buffers after a run.
 fn on_device(gpu: &Gpu, text: &str, seed: u32) -> Vec<u32> {
-    let program = Program::link("random", &[Source::new("random.wgsl", text)]).unwrap();
+    let program = Program::link("random", &[Source::new("random.wgsl", text.to_owned())]).unwrap();
     let kernel = Kernel::new(gpu, &program, "main", &[]).unwrap();
     let contents = contents(seed);
     let (setup, stored) = contents.split_last().unwrap();
@@ -26,7 +26,7 @@ fn on_device(gpu: &Gpu, text: &str, seed: u32) -> Vec<u32> {
         .zip(stored)
         .map(|(name, words)| Buffer::storage_from(gpu, name, words).unwrap())
         .collect();
-    let setup = Buffer::uniform(gpu, "setup", setup).unwrap();
+    let setup = Buffer::uniform_from(gpu, "setup", setup).unwrap();
     let bindings: Vec<_> =
         BINDINGS.iter().copied().zip(stored.iter().map(Buffer::binding).chain([setup.binding()])).collect();
     let bindings = kernel.bind(gpu, &bindings).unwrap();
