@@ -14,7 +14,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
-    reason = "WGSL reinterprets and shortens bits; sizes and offsets were bounded when they were read"
+    reason = "sizes are bounded when a module is laid out, and words hold narrower numbers"
 )]
 
 mod error;
@@ -169,7 +169,11 @@ impl Block {
     /// As [`Block::bind`]; the buffer was bound to memory of this length.
     #[inline]
     pub(crate) unsafe fn rebind(&mut self, buffer: usize, at: *mut u8) {
-        self.words[self.layout.buffers[buffer].at / 8] = at.expose_provenance() as u64;
+        let first = self.layout.buffers[buffer].at / 8;
+        // (Memory that is too short is never bound.)
+        if self.words[first + 1] > 0 {
+            self.words[first] = at.expose_provenance() as u64;
+        }
     }
 
     /// Reads of the buffer give zeros, and nothing reads what is written to it.
