@@ -109,7 +109,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes one unit of fuel; false: there is none left.
+    /// Takes one unit of fuel; false: no fuel is left.
     unsafe fn burn(&self) -> bool {
         let fuel = self.block.cast::<i64>();
         // SAFETY: the block begins with it.

@@ -25,8 +25,8 @@ pub(crate) enum Dialect {
     /// Integers are the same everywhere: indices are in range, numbers of type `f32` are multiples
     /// of 1/4 up to 1024, which every operation leaves exact.
     Portable,
-    /// Also indices out of range, all functions of `f32`, matrices and integers of 64 bits, which
-    /// only one implementation is asked about.
+    /// Also indices out of range, all functions of `f32`, matrices and integers of 64 bits: what
+    /// drivers do differently, or lack.
     Native,
 }
 
