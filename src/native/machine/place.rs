@@ -48,6 +48,11 @@ impl Place {
         if read_only { flags.with_readonly().with_can_move() } else { flags }
     }
 
+    /// Buffers are apart from variables and from what the host passes by address.
+    fn apart(&self, read_only: bool) -> MemFlags {
+        Self::flags(read_only).with_alias_region(self.buffer.map(|_| AliasRegion::Heap))
+    }
+
     pub(super) fn fuel() -> MemFlags {
         Self::flags(false).with_alias_region(Some(AliasRegion::Vmctx))
     }
@@ -84,7 +89,7 @@ impl<'m> Translator<'_, 'm> {
         let leaves = self.shared.types.leaves(inner)?;
         match &place.at {
             At::Memory { base, offset, read_only } => {
-                self.load_leaves(*base, *offset, Place::flags(*read_only), &leaves).map(Val::Scalars)
+                self.load_leaves(*base, *offset, place.apart(*read_only), &leaves).map(Val::Scalars)
             }
             At::Variables { variables, first } => {
                 let variables = &variables[*first..*first + leaves.len()];
@@ -129,7 +134,7 @@ impl<'m> Translator<'_, 'm> {
                 while let Some(leaf) = leaves.get(i) {
                     let at = *offset + leaf.offset as i32;
                     let value = if leaf.pair { self.join(values[i], values[i + 1]) } else { values[i] };
-                    self.b.ins().store(Place::flags(false), value, *base, at);
+                    self.b.ins().store(place.apart(false), value, *base, at);
                     i += if leaf.pair { 2 } else { 1 };
                 }
             }
@@ -171,6 +176,9 @@ impl<'m> Translator<'_, 'm> {
     pub(super) fn join(&mut self, low: Value, high: Value) -> Value {
         if let Some(pair) = self.pairs.get(&(low, high)) {
             return *pair;
+        }
+        if let Some(whole) = self.halved(low, high) {
+            return whole;
         }
         let low = self.b.ins().uextend(types::I64, low);
         let high = self.b.ins().uextend(types::I64, high);
