@@ -81,9 +81,9 @@ impl<'m> Translator<'_, 'm> {
 
     pub(super) fn load(&mut self, place: &Place, inner: &T) -> Translated<Val> {
         if self.shared.types.is_large(inner) {
-            let (from, copy) = (self.address(place)?, self.slot(inner));
+            let (from, copy) = (self.address(place)?, self.slot(inner)?);
             let to = self.address(&copy)?;
-            self.copy(from, to, self.shared.types.bytes(inner));
+            self.copy(from, to, inner);
             return Ok(Val::Large(copy));
         }
         let leaves = self.shared.types.leaves(inner)?;
@@ -123,7 +123,7 @@ impl<'m> Translator<'_, 'm> {
             Val::Scalars(values) => values,
             Val::Large(from) => {
                 let (from, to) = (self.address(from)?, self.address(place)?);
-                self.copy(from, to, self.shared.types.bytes(inner));
+                self.copy(from, to, inner);
                 return Ok(());
             }
             Val::Pointer(_) => return refused("a pointer as a value"),
@@ -244,7 +244,7 @@ impl<'m> Translator<'_, 'm> {
                 if values.len() <= 4 * each {
                     return Ok(Val::Scalars(self.choose(&values, each, index)));
                 }
-                let place = self.slot(inner);
+                let place = self.slot(inner)?;
                 self.store(&place, inner, &Val::Scalars(values))?;
                 place
             }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod device;
+mod large;
 mod programs;
 mod semantics;
 
