@@ -109,7 +109,8 @@ impl Code {
     ///
     /// # Safety
     /// `block` is of this code. Addresses in `arguments` and bound buffers are valid for reads and
-    /// writes of the types that the function declares. No other thread accesses them.
+    /// writes of the types that the function declares, and lie outside bound buffers. No other thread
+    /// accesses them.
     pub(crate) unsafe fn call(&self, block: &mut Block, entry: usize, arguments: &[u64]) -> u64 {
         debug_assert!(Arc::ptr_eq(&self.layout, &block.layout));
         let words = block.words.as_mut_ptr().cast::<u8>();

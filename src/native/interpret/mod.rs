@@ -9,7 +9,7 @@ pub(super) mod float;
 mod math;
 mod op;
 mod run;
-mod runs;
+pub(super) mod runs;
 pub(super) mod scalar;
 
 use std::ptr;

@@ -7,7 +7,7 @@ use crate::native::source::Source;
 use crate::native::source::column_stride;
 
 /// The places and sizes of parts without padding, in order and apart.
-pub(super) fn runs(source: &Source<'_>, inner: &T) -> Vec<(u32, u32)> {
+pub(in crate::native) fn runs(source: &Source<'_>, inner: &T) -> Vec<(u32, u32)> {
     let mut runs = Vec::new();
     add(source, inner, 0, &mut runs);
     runs

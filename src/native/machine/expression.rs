@@ -14,6 +14,9 @@ use super::refusal::{Translated, refused};
 use super::types::{register, scalar};
 use super::value::{At, BITS, Frame, Place, Translator, Val, zero};
 
+/// The longest constant.
+const CONSTANT_BYTES: usize = 16 << 20;
+
 impl<'m> Translator<'_, 'm> {
     pub(super) fn ty(&self, frame: &Frame<'m>, handle: Handle<E>) -> &'m T {
         frame.info[handle].ty.inner_with(&self.shared.types.module.types)
@@ -122,7 +125,7 @@ impl<'m> Translator<'_, 'm> {
     /// A constant: scalars, or memory where there are many.
     fn constant(&mut self, arena: &Arena<E>, handle: Handle<E>, inner: &Cow<'m, T>) -> Translated<Val> {
         let Some(bytes) = self.constant_bytes(arena, handle, inner) else {
-            return refused("a constant that is computed from overrides");
+            return refused("a constant of this size, or one that is computed from overrides");
         };
         if self.shared.types.is_large(inner) {
             return Ok(Val::Large(self.data(&bytes)));
@@ -145,7 +148,11 @@ impl<'m> Translator<'_, 'm> {
     }
 
     fn constant_bytes(&self, arena: &Arena<E>, handle: Handle<E>, inner: &T) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; self.shared.types.bytes(inner) as usize];
+        let count = self.shared.types.bytes(inner) as usize;
+        if count > CONSTANT_BYTES {
+            return None;
+        }
+        let mut bytes = vec![0; count];
         constant::write(self.shared.types.module, arena, handle, &mut bytes)?;
         Some(bytes)
     }
@@ -157,18 +164,16 @@ impl<'m> Translator<'_, 'm> {
             word[..chunk.len()].copy_from_slice(chunk);
             u64::from_ne_bytes(word)
         });
-        let words: Box<[u64]> = words.collect();
-        let address = match self.shared.constants.get(&words) {
-            Some(address) => *address,
-            None => {
-                let address = words.as_ptr().expose_provenance() as u64;
-                // (The words of a box stay where they are when the box moves.)
-                self.shared.constants.insert(words, address);
-                address
-            }
-        };
-        let base = self.word(address);
+        let base = self.constant_words(words.collect());
         Place { at: At::Memory { base, offset: 0, read_only: true }, buffer: None }
+    }
+
+    /// The address of words that stay while the code lives.
+    pub(super) fn constant_words(&mut self, words: Box<[u64]>) -> Value {
+        // (The words of a box stay where they are when the box moves.)
+        let address = words.as_ptr().expose_provenance() as u64;
+        let address = *self.shared.constants.entry(words).or_insert(address);
+        self.word(address)
     }
 
     fn compose(
@@ -179,7 +184,7 @@ impl<'m> Translator<'_, 'm> {
     ) -> Translated<Val> {
         let inner = self.shared.types.inner(ty);
         if self.shared.types.is_large(inner) {
-            let (whole, place) = (Cow::Borrowed(inner), self.slot(inner));
+            let (whole, place) = (Cow::Borrowed(inner), self.slot(inner)?);
             for (component, i) in components.iter().zip(0..) {
                 let value = self.expression(frame, *component)?;
                 let (part, to) = (self.shared.types.part(&whole, i)?.inner, self.member(&place, &whole, i)?);

@@ -1,9 +1,11 @@
 //! Functions of the host that machine code calls: those for which there are no instructions.
 
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Value, types};
+use naga::TypeInner as T;
 
 use super::super::interpret::component::{Binary, Quaternary, Ternary, Unary};
 use super::super::interpret::float::{Pack, Unpack};
+use super::super::interpret::runs::runs;
 use super::value::Translator;
 
 /// A function of components, with its number of arguments.
@@ -59,6 +61,20 @@ extern "C" fn copy(from: usize, to: u64, bytes: u64) -> u64 {
     0
 }
 
+/// Copies `count` parts, whose offsets and sizes are two words each.
+extern "C" fn copy_parts(from: usize, to: u64, parts: u64, count: u64) -> u64 {
+    let (from, to) = (super::super::address(from as u64), super::super::address(to));
+    let parts = super::super::address(parts).cast::<u64>();
+    for i in 0..count as usize {
+        // SAFETY: `Translator::copy` passes places of a type with these parts, and their list.
+        unsafe {
+            let (offset, bytes) = (*parts.add(2 * i) as usize, *parts.add(2 * i + 1) as usize);
+            std::ptr::copy(from.add(offset), to.add(offset), bytes);
+        }
+    }
+    0
+}
+
 /// Writes zeros to `bytes` bytes.
 extern "C" fn clear(to: usize, bytes: u64) -> u64 {
     // SAFETY: `Translator::clear` passes a place of a type of that size.
@@ -88,9 +104,18 @@ impl Translator<'_, '_> {
         self.narrow(word, to)
     }
 
-    pub(super) fn copy(&mut self, from: Value, to: Value, bytes: u32) {
-        let bytes = self.word(bytes.into());
-        self.call_host(copy as *const () as usize, &[from, to, bytes]);
+    /// Copies a value, and nothing to its padding.
+    pub(super) fn copy(&mut self, from: Value, to: Value, inner: &T) {
+        let parts = runs(self.shared.source, inner);
+        if let [(0, bytes)] = parts[..] {
+            let bytes = self.word(bytes.into());
+            self.call_host(copy as *const () as usize, &[from, to, bytes]);
+            return;
+        }
+        let count = self.word(parts.len() as u64);
+        let list = parts.into_iter().flat_map(|(offset, bytes)| [offset, bytes].map(u64::from)).collect();
+        let list = self.constant_words(list);
+        self.call_host(copy_parts as *const () as usize, &[from, to, list, count]);
     }
 
     pub(super) fn clear(&mut self, to: Value, bytes: u32) {

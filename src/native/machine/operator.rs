@@ -1,7 +1,7 @@
 //! Operators on scalars.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef, types};
 use naga::{BinaryOperator as B, Scalar, ScalarKind as K};
 
 use super::refusal::{Translated, refused};
@@ -110,6 +110,15 @@ impl Translator<'_, '_> {
             return None;
         }
         self.pairs.get(&(low, high)).copied()
+    }
+
+    /// The number whose halves are `u32(number)` and `u32(number >> 32)`, where it is known.
+    pub(super) fn halved(&self, low: Value, high: Value) -> Option<Value> {
+        let (whole, _) = self.operands(low, Opcode::Ireduce)?;
+        let (shifted, _) = self.operands(high, Opcode::Ireduce)?;
+        let (same, amount) = self.operands(shifted, Opcode::Ushr)?;
+        let is = whole == same && self.constant_word(amount?) == Some(32);
+        (is && self.b.func.dfg.value_type(whole) == types::I64).then_some(whole)
     }
 
     fn operands(&self, value: Value, opcode: Opcode) -> Option<(Value, Option<Value>)> {

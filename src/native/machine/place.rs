@@ -36,15 +36,15 @@ impl<'m> Translator<'_, 'm> {
 
     pub(super) fn load(&mut self, place: &Place, inner: &T) -> Translated<Val> {
         if self.shared.types.is_large(inner) {
-            let (from, copy) = (self.address(place)?, self.slot(inner));
+            let (from, copy) = (self.address(place)?, self.slot(inner)?);
             let to = self.address(&copy)?;
-            self.copy(from, to, self.shared.types.bytes(inner));
+            self.copy(from, to, inner);
             return Ok(Val::Large(copy));
         }
         let leaves = self.shared.types.leaves(inner)?;
         match &place.at {
             At::Memory { base, offset, read_only } => {
-                self.load_leaves(*base, *offset, Place::flags(*read_only), &leaves).map(Val::Scalars)
+                self.load_leaves(*base, *offset, place.access(*read_only), &leaves).map(Val::Scalars)
             }
             At::Variables { variables, first } => {
                 let variables = &variables[*first..*first + leaves.len()];
@@ -78,7 +78,7 @@ impl<'m> Translator<'_, 'm> {
             Val::Scalars(values) => values,
             Val::Large(from) => {
                 let (from, to) = (self.address(from)?, self.address(place)?);
-                self.copy(from, to, self.shared.types.bytes(inner));
+                self.copy(from, to, inner);
                 return Ok(());
             }
             Val::Pointer(_) => return refused("a pointer as a value"),
@@ -89,7 +89,7 @@ impl<'m> Translator<'_, 'm> {
                 while let Some(leaf) = leaves.get(i) {
                     let at = *offset + leaf.offset as i32;
                     let value = if leaf.pair { self.join(values[i], values[i + 1]) } else { values[i] };
-                    self.b.ins().store(Place::flags(false), value, *base, at);
+                    self.b.ins().store(place.access(false), value, *base, at);
                     i += if leaf.pair { 2 } else { 1 };
                 }
             }
@@ -131,6 +131,9 @@ impl<'m> Translator<'_, 'm> {
     pub(super) fn join(&mut self, low: Value, high: Value) -> Value {
         if let Some(pair) = self.pairs.get(&(low, high)) {
             return *pair;
+        }
+        if let Some(whole) = self.halved(low, high) {
+            return whole;
         }
         let low = self.b.ins().uextend(types::I64, low);
         let high = self.b.ins().uextend(types::I64, high);
@@ -196,7 +199,7 @@ impl<'m> Translator<'_, 'm> {
                 if values.len() <= 4 * each {
                     return Ok(Val::Scalars(self.choose(&values, each, index)));
                 }
-                let place = self.slot(inner);
+                let place = self.slot(inner)?;
                 self.store(&place, inner, &Val::Scalars(values))?;
                 place
             }

@@ -6,9 +6,10 @@ use super::refusal::{Translated, refused_at};
 
 /// Functions of at most this number of expressions are inlined at every call.
 const SMALL: usize = 60;
-/// The longest function with what is put into it, and how deeply.
+/// The longest function with what is put into it.
 const LONGEST: usize = 20_000;
-const DEEPEST: usize = 40;
+/// The deepest nesting of blocks and calls that a call adds: the translator recurses into them.
+const DEEPEST: usize = 64;
 /// The longest function of a text; the most expressions of all that is translated.
 const OWN: usize = 30_000;
 const TOTAL: usize = 400_000;
@@ -62,14 +63,16 @@ impl Plan {
                 let what = format!("a function of {own} expressions (at most {OWN})");
                 return refused_at(module.functions.get_span(handle), what);
             }
+            let nesting = nesting(&function.body);
             let mut callees = Vec::new();
             each_call(&function.body, &mut |callee, _| callees.push(callee));
             callees.sort_unstable_by_key(|callee| sizes[callee.index()]);
-            let (mut size, mut depth) = (own, 0);
+            let (mut size, mut depth) = (own, nesting);
             for callee in callees.into_iter().map(Handle::index) {
-                if self.inlined[callee] && size + sizes[callee] <= LONGEST && depths[callee] < DEEPEST {
+                let fits = size + sizes[callee] <= LONGEST && nesting + depths[callee] < DEEPEST;
+                if self.inlined[callee] && fits {
                     size += sizes[callee];
-                    depth = depth.max(depths[callee] + 1);
+                    depth = depth.max(nesting + depths[callee] + 1);
                 } else {
                     barred[callee] = true;
                 }
@@ -147,6 +150,18 @@ fn each_call(block: &Block, f: &mut impl FnMut(Handle<Function>, &[Handle<E>])) 
             f(*function, arguments);
         }
     });
+}
+
+/// How deep the blocks inside a block are nested.
+fn nesting(block: &Block) -> usize {
+    let inner = |statement: &S| match statement {
+        S::Block(block) => 1 + nesting(block),
+        S::If { accept, reject, .. } => 1 + nesting(accept).max(nesting(reject)),
+        S::Switch { cases, .. } => 1 + cases.iter().map(|case| nesting(&case.body)).max().unwrap_or(0),
+        S::Loop { body, continuing, .. } => 1 + nesting(body).max(nesting(continuing)),
+        _ => 0,
+    };
+    block.iter().map(inner).max().unwrap_or(0)
 }
 
 fn each_statement(block: &Block, f: &mut impl FnMut(&S)) {

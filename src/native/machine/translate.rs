@@ -14,6 +14,7 @@ use naga::{
     TypeInner as T,
 };
 
+use super::STACK_BYTES;
 use super::refusal::{Translated, failed, refused};
 use super::types::register;
 use super::value::{At, Frame, Place, Shared, Translator, Val};
@@ -117,7 +118,7 @@ impl<'m> Translator<'_, 'm> {
         if let Some(returned) = &function.result {
             let inner = self.shared.types.inner(returned.ty);
             if self.shared.types.is_large(inner) {
-                result = Some(self.slot(inner));
+                result = Some(self.slot(inner)?);
             } else {
                 for leaf in self.shared.types.leaves(inner)? {
                     self.b.append_block_param(end, register(leaf.scalar)?);
@@ -172,7 +173,7 @@ impl<'m> Translator<'_, 'm> {
     ) -> Translated<Place> {
         let inner = self.shared.types.inner(variable.ty);
         if self.shared.types.is_large(inner) || self.shared.plan.locals[handle.index()][local.index()] {
-            return Ok(self.slot(inner));
+            return self.slot(inner);
         }
         let mut variables = Vec::new();
         for leaf in self.shared.types.leaves(inner)? {
@@ -182,11 +183,14 @@ impl<'m> Translator<'_, 'm> {
     }
 
     /// Memory in the stack for a value.
-    pub(super) fn slot(&mut self, inner: &T) -> Place {
+    pub(super) fn slot(&mut self, inner: &T) -> Translated<Place> {
         let bytes = self.shared.types.bytes(inner);
+        if u64::from(bytes) > STACK_BYTES {
+            return refused(format!("a value of {bytes} bytes in the stack (at most {STACK_BYTES})"));
+        }
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
         let slot = self.b.create_sized_stack_slot(data);
-        Place::memory(self.b.ins().stack_addr(types::I64, slot, 0))
+        Ok(Place::memory(self.b.ins().stack_addr(types::I64, slot, 0)))
     }
 
     /// Returns from a function; its result is zero where there is no value.
@@ -403,7 +407,7 @@ impl<'m> Translator<'_, 'm> {
         let returned = self.shared.source.module.functions[callee].result.as_ref();
         let inner = returned.map(|returned| self.shared.types.inner(returned.ty));
         let large = match inner {
-            Some(inner) if self.shared.types.is_large(inner) => Some(self.slot(inner)),
+            Some(inner) if self.shared.types.is_large(inner) => Some(self.slot(inner)?),
             _ => None,
         };
         if let Some(place) = &large {

@@ -113,6 +113,12 @@ impl Place {
         if read_only { flags.with_readonly().with_can_move() } else { flags }
     }
 
+    /// The flags of its accesses. Buffers never overlap variables or what the host passes by
+    /// address.
+    pub(super) fn access(&self, read_only: bool) -> MemFlags {
+        Self::flags(read_only).with_alias_region(self.buffer.map(|_| AliasRegion::Heap))
+    }
+
     pub(super) fn fuel() -> MemFlags {
         Self::flags(false).with_alias_region(Some(AliasRegion::Vmctx))
     }

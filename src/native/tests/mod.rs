@@ -1,6 +1,7 @@
 //! Both engines against what WGSL states, each other and a device.
 
 pub(crate) mod compare;
+mod large;
 pub(crate) mod programs;
 mod semantics;
 

@@ -281,8 +281,8 @@ pub struct NativeFunctions<M: Model> {
     replaced: Vec<Replaced>,
     /// The state before the present call.
     before: Vec<M::State>,
-    /// The number of rows of LP memory, and the address of the data, that are bound.
-    bound: (usize, usize),
+    /// The number of rows of LP memory, and the address and length of the data, that are bound.
+    bound: (usize, (usize, usize)),
 }
 
 impl<M: Model> std::fmt::Debug for NativeFunctions<M> {
@@ -310,7 +310,7 @@ impl<M: Model> NativeFunctions<M> {
             sent: vec![Sent::zeroed(); ROOM],
             replaced: vec![Replaced::zeroed(); if has_memory { ROOM } else { 0 }],
             before: vec![M::State::zeroed(); state_values],
-            bound: (0, 0),
+            bound: (0, (0, 0)),
             compiled,
         };
         functions.bind_lists();
@@ -346,12 +346,13 @@ impl<M: Model> NativeFunctions<M> {
                     self.block.rebind(rows, at);
                 }
             }
-            if let Some(buffer) = data
-                && model.data().as_ptr().addr() != self.bound.1
-            {
+            if let Some(buffer) = data {
                 let data = model.data();
-                self.block.bind(buffer, data.as_ptr().cast_mut().cast(), size_of_val(data));
-                self.bound.1 = data.as_ptr().addr();
+                let bound = (data.as_ptr().addr(), data.len());
+                if bound != self.bound.1 {
+                    self.block.bind(buffer, data.as_ptr().cast_mut().cast(), size_of_val(data));
+                    self.bound.1 = bound;
+                }
             }
         }
     }
