@@ -3,12 +3,20 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::Backend;
-use crate::gpu::Word;
+use crate::gpu::{Gpu, Word};
 use crate::pdes::{self, EngineOptions, Payload, SimulationError, Until};
 use crate::replication::{self, ReplicationError};
 use crate::statistics::{Experiment, Point, Sequential, Stopping};
 
 use super::model::{WgslModel, WgslReplication};
+
+/// The device to run on. Without machine code, a software adapter is faster than the CPU engines.
+fn device(backend: Backend<'_>) -> Option<&Gpu> {
+    match backend {
+        Backend::Auto(gpu) if !cfg!(feature = "native") => Some(gpu),
+        _ => backend.gpu(),
+    }
+}
 
 /// Receives the numbers of runs that ended and of executed events.
 pub(super) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
@@ -27,7 +35,7 @@ impl<P: Payload> Simulations<P> {
         of_point: impl Fn(&Point<'_>) -> usize + 'static,
         options: EngineOptions,
     ) -> Result<Self, SimulationError> {
-        match backend.gpu() {
+        match device(backend) {
             Some(gpu) => {
                 let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
                 Ok(Self::Gpu(pdes::Engine::new(gpu, build, options)?.into()))
@@ -94,7 +102,7 @@ impl Replications {
         model: WgslReplication,
         options: replication::Options,
     ) -> Result<Self, ReplicationError> {
-        match backend.gpu() {
+        match device(backend) {
             Some(gpu) => Ok(Self::Gpu(replication::Engine::new(gpu, model, options)?.into())),
             None => {
                 let model = replication::NativeModel::new(model)?;

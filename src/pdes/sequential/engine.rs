@@ -413,7 +413,8 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
     ///
     /// # Panics
-    /// If [`CpuModel::output`](crate::pdes::CpuModel::output) schedules, draws, or writes LP memory.
+    /// If [`CpuModel::output`](crate::pdes::CpuModel::output) schedules, draws, or writes LP
+    /// memory.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
         check_time(at, self.course.done)?;

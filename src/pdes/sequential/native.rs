@@ -34,9 +34,9 @@ const MOST_ITERATIONS: i64 = 1 << 30;
 const ROOM: usize = 64;
 const MOST_ROOM: usize = 1 << 24;
 
-/// A model that the engines on the CPU run from its WGSL: [`CpuSimulation`](crate::pdes::CpuSimulation)
-/// and [`CpuEngine`](crate::pdes::CpuEngine) take it like a model with a reference implementation.
-/// Results are the same bits.
+/// A model that the engines on the CPU run from its WGSL:
+/// [`CpuSimulation`](crate::pdes::CpuSimulation) and [`CpuEngine`](crate::pdes::CpuEngine) take it
+/// like a model with a reference implementation. Results are the same bits.
 ///
 /// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
 /// it, the library without the feature `native`) it is interpreted, some hundred times more slowly.
@@ -281,6 +281,8 @@ pub struct NativeFunctions<M: Model> {
     replaced: Vec<Replaced>,
     /// The state before the present call.
     before: Vec<M::State>,
+    /// The number of rows of LP memory, and the address of the data, that are bound.
+    bound: (usize, usize),
 }
 
 impl<M: Model> std::fmt::Debug for NativeFunctions<M> {
@@ -301,13 +303,56 @@ impl<M: Model> NativeFunctions<M> {
             block.bytes_mut()[place].copy_from_slice(&model.params_bytes());
         }
         let has_memory = compiled.replaced.is_some() && memory_rows > 0;
-        Self {
+        let state_values = values_of::<M::State>(compiled.state_bytes).expect("its size was checked");
+        let mut functions = Self {
             block,
-            state_values: values_of::<M::State>(compiled.state_bytes).expect("its size was checked"),
+            state_values,
             sent: vec![Sent::zeroed(); ROOM],
             replaced: vec![Replaced::zeroed(); if has_memory { ROOM } else { 0 }],
-            before: Vec::new(),
+            before: vec![M::State::zeroed(); state_values],
+            bound: (0, 0),
             compiled,
+        };
+        functions.bind_lists();
+        functions
+    }
+
+    /// Binds the lists that calls write.
+    fn bind_lists(&mut self) {
+        let Compiled { sent, replaced, .. } = *self.compiled;
+        // SAFETY: the lists stay where they are until they grow and are bound again.
+        unsafe {
+            self.block.bind(sent, self.sent.as_mut_ptr().cast(), size_of_val(&*self.sent));
+            if let Some(replaced) = replaced {
+                self.block.bind(replaced, self.replaced.as_mut_ptr().cast(), size_of_val(&*self.replaced));
+            }
+        }
+    }
+
+    /// Binds the LP's rows and the model's data: at other places with each call, rarely of another
+    /// length.
+    #[inline]
+    fn bind(&mut self, model: &M, memory: &mut [[u32; 4]]) {
+        let Compiled { memory: rows, data, .. } = *self.compiled;
+        // SAFETY: the memory outlives the call. Code writes only within it, and does not write
+        // `data`, which is declared `read`.
+        unsafe {
+            if let Some(rows) = rows {
+                let (at, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
+                if memory.len() != self.bound.0 {
+                    self.block.bind(rows, at, bytes);
+                    self.bound.0 = memory.len();
+                } else if bytes > 0 {
+                    self.block.rebind(rows, at);
+                }
+            }
+            if let Some(buffer) = data
+                && model.data().as_ptr().addr() != self.bound.1
+            {
+                let data = model.data();
+                self.block.bind(buffer, data.as_ptr().cast_mut().cast(), size_of_val(data));
+                self.bound.1 = data.as_ptr().addr();
+            }
         }
     }
 
@@ -317,28 +362,12 @@ impl<M: Model> NativeFunctions<M> {
     /// Addresses in `arguments` are valid for the types that the entry declares.
     #[inline]
     unsafe fn enter(&mut self, model: &M, memory: &mut [[u32; 4]], entry: usize, arguments: &[u64]) -> u32 {
-        let Compiled { code, sent, replaced, memory: rows, data, .. } = &*self.compiled;
-        let block = &mut self.block;
-        block.set_fuel(MOST_ITERATIONS);
-        // SAFETY: code writes only within these buffers, which outlive the call, and does not write
-        // `data`, which is declared `read`.
-        unsafe {
-            block.bind(*sent, self.sent.as_mut_ptr().cast(), size_of_val(&*self.sent));
-            if let Some(replaced) = *replaced {
-                block.bind(replaced, self.replaced.as_mut_ptr().cast(), size_of_val(&*self.replaced));
-            }
-            if let Some(rows) = *rows {
-                block.bind(rows, memory.as_mut_ptr().cast(), size_of_val(memory));
-            }
-            if let Some(buffer) = *data {
-                let data = model.data();
-                block.bind(buffer, data.as_ptr().cast_mut().cast(), size_of_val(data));
-            }
-        }
+        self.bind(model, memory);
+        self.block.set_fuel(MOST_ITERATIONS);
         #[expect(clippy::cast_possible_truncation, reason = "the entries return a u32 or nothing")]
         // SAFETY: as the caller guarantees, and the buffers are bound.
         unsafe {
-            code.call(block, entry, arguments) as u32
+            self.compiled.code.call(&mut self.block, entry, arguments) as u32
         }
     }
 
@@ -355,8 +384,11 @@ impl<M: Model> NativeFunctions<M> {
         mut arguments: [u64; N],
         state: &mut [M::State],
     ) {
-        self.before.clear();
-        self.before.extend_from_slice(state);
+        // (A copy of one value needs no call.)
+        match (&*state, &mut *self.before) {
+            ([state], [before]) => *before = *state,
+            (state, before) => before.copy_from_slice(state),
+        }
         loop {
             arguments[N - 1] = address(state.as_mut_ptr());
             // SAFETY: as the caller guarantees.
@@ -389,6 +421,7 @@ impl<M: Model> NativeFunctions<M> {
             let room = |count: u32| (count as usize).next_power_of_two();
             self.replaced.resize(self.replaced.len().max(room(replaced)), Replaced::zeroed());
             self.sent.resize(self.sent.len().max(room(sent)), Sent::zeroed());
+            self.bind_lists();
             return true;
         }
         call.fault = Some(match () {
@@ -447,8 +480,7 @@ impl<M: Model> Functions<NativeModel<M>> for NativeFunctions<M> {
         output: &mut [M::Output],
     ) {
         // The code may write to its state: those writes are lost.
-        self.before.clear();
-        self.before.extend_from_slice(state);
+        self.before.copy_from_slice(state);
         let [low, high] = words(call.now.get());
         let state = address(self.before.as_mut_ptr());
         let arguments = [call.lp.into(), low, high, state, address(output.as_mut_ptr())];

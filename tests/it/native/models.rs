@@ -68,7 +68,7 @@ fn experiment<M: CpuModel<Output: Send + PartialEq> + Sync + Clone + 'static>(
 ) {
     let design = Design::default().cross("level", [40, 70]).unwrap();
     let (experiment, end) = (Experiment::new(design, 9, 3), Until::time(ticks(8.0)));
-    let level = |point: &Point<'_>| point.levels().next().unwrap().1.as_f64();
+    let level = |point: &Point<'_>| point.level("level").unwrap().as_f64();
     let reference =
         CpuEngine::new(move |point: &Point<'_>| Ok::<_, Infallible>(model(level(point))), options);
     let native = CpuEngine::new(move |point: &Point<'_>| NativeModel::new(model(level(point))), options);

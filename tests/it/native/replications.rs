@@ -18,7 +18,7 @@ fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: 
     let native = CpuEngine::new(NativeModel::new(model).unwrap(), Options::default()).unwrap();
     let interpreted = CpuEngine::new(NativeModel::interpreted(model).unwrap(), Options::default()).unwrap();
     let design = Design::default().cross(factor, levels).unwrap();
-    let few = Experiment::new(Design::default(), 5, SEED);
+    let few = Experiment::new(Design::default(), 6, SEED);
     let many = Experiment::new(design, 300, SEED);
     for (experiment, way) in [
         (few.clone(), "few"),
@@ -30,8 +30,8 @@ fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: 
         assert_same(&native.run(&params, &experiment).unwrap(), &expected, way);
         let part = |run: Result<Results<M::Output>, ReplicationError>| run.unwrap();
         assert_same(
-            &part(native.experiment(&params, &experiment).range(2..5).run()),
-            &part(reference.experiment(&params, &experiment).range(2..5).run()),
+            &part(native.experiment(&params, &experiment).range(2..6).run()),
+            &part(reference.experiment(&params, &experiment).range(2..6).run()),
             way,
         );
     }
