@@ -14,7 +14,7 @@ use crate::common;
 use common::gpu;
 use eventhorizon::models::ModelError;
 use eventhorizon::pdes::{
-    CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
+    CpuModel, CpuSimulation, Fault, FaultKind, NativeModel, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -57,6 +57,11 @@ where
             assert_eq!(totals, cpu.totals(end.time, None).unwrap(), "{options:?}");
         }
     }
+    // From its WGSL on the CPU.
+    let native = NativeModel::new(model).unwrap();
+    let mut native = CpuSimulation::new(&native, options).unwrap();
+    ends.iter().for_each(|&end| drop(native.run(end).unwrap()));
+    assert_eq!(native.fingerprint(), cpu.fingerprint(), "{options:?}");
     cpu.states().to_vec()
 }
 

@@ -20,8 +20,8 @@ use common::{each_queue, gpu};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop,
-    Sync, Until,
+    Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, NativeModel, Options, Simulation,
+    SimulationError, Stop, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -59,6 +59,11 @@ where
         assert!(simulation.pending().unwrap() == cpu.pending(), "pending events differ: {options:?}");
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
     }
+    // From its WGSL on the CPU.
+    let native = NativeModel::new(model).unwrap();
+    let mut native = CpuSimulation::new(&native, options).unwrap();
+    ends.iter().for_each(|&end| drop(native.run(end).unwrap()));
+    assert_eq!(native.fingerprint(), cpu.fingerprint(), "{options:?}");
     cpu.fingerprint()
 }
 
