@@ -285,7 +285,7 @@ fn an_error_of_a_description_names_file_and_line() {
             "epidemic",
             "until = 365.0",
             "until = 365.0\nmemory_rows = 4000000000",
-            &["epidemic.toml:7", "`--mapping grid`"],
+            &["epidemic.toml:10", "fewer rows"],
         ),
         ("epidemic", "until = 365.0", "until = 365.0\ndata = [-1]", &["line 10", "a list of whole numbers"]),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),

@@ -267,6 +267,9 @@ impl Written {
                 };
                 given.as_ref().map(Spanned::span)
             }
+            S::HostMemory { .. } => {
+                Some(processes.memory_rows.as_ref().map_or(processes.count.span(), Spanned::span))
+            }
             S::Data { .. } => processes.data.as_ref().map(Spanned::span),
             _ => return error.into(),
         };

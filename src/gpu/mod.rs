@@ -38,6 +38,7 @@ mod words;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::{Download, copy};
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use compilations::HOST_WAIT;
 pub(crate) use contract::{Allowed, Declaration, MOST_KEPT};
 #[cfg(test)]

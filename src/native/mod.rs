@@ -27,7 +27,6 @@ mod source;
 pub(crate) mod tests;
 
 use std::ops::Range;
-use std::ptr;
 use std::sync::Arc;
 
 pub(crate) use error::NativeError;
@@ -42,7 +41,7 @@ pub(crate) enum Engine {
     /// Translated to machine code.
     #[default]
     Machine,
-    /// A hundred times slower, on every platform.
+    /// Much slower, on every platform.
     Interpreter,
 }
 
@@ -109,8 +108,8 @@ impl Code {
     ///
     /// # Safety
     /// `block` is of this code. Addresses in `arguments` and bound buffers are valid for reads and
-    /// writes of the types that the function declares, and lie outside bound buffers. No other thread
-    /// accesses them.
+    /// writes of the types that the function declares; addresses in `arguments` lie outside bound
+    /// buffers. No other thread accesses them.
     pub(crate) unsafe fn call(&self, block: &mut Block, entry: usize, arguments: &[u64]) -> u64 {
         debug_assert!(Arc::ptr_eq(&self.layout, &block.layout));
         let words = block.words.as_mut_ptr().cast::<u8>();
@@ -226,6 +225,7 @@ impl std::fmt::Debug for Block {
 }
 
 /// The address that a word holds.
+#[cfg(all(feature = "native", not(target_arch = "wasm32")))]
 fn address(word: u64) -> *mut u8 {
-    ptr::with_exposed_provenance_mut(word as usize)
+    std::ptr::with_exposed_provenance_mut(word as usize)
 }

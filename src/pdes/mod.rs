@@ -57,7 +57,6 @@ mod sequential;
 pub use checkpoint::{Autosave, Checkpoint, CheckpointError, SavedRun};
 pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
-#[cfg(not(target_arch = "wasm32"))]
 pub use contract::event::{Event, Payload};
 pub use contract::executable::Executable;
 pub use contract::fingerprint::Fingerprint;

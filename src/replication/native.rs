@@ -33,7 +33,7 @@ const TABLES: usize = 1;
 /// implementation. Results are the same bits.
 ///
 /// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
-/// it, the library without the feature `native`) it is interpreted, some hundred times more slowly.
+/// it, the library without the feature `native`) it is interpreted, much more slowly.
 ///
 /// ```
 /// use eventhorizon::models::Mm1;

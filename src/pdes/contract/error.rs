@@ -31,7 +31,7 @@ pub enum SimulationError {
     },
     /// The LPs do not fit the host's memory, in the sequential engine.
     #[error(
-        "{lps} LPs need {bytes} bytes in the sequential engine before they schedule anything, and this machine cannot allocate them: choose fewer LPs"
+        "{lps} LPs need {bytes} bytes in the sequential engine before they schedule anything, and this machine cannot allocate them: choose fewer LPs, or fewer rows of LP memory"
     )]
     HostMemory {
         /// LPs.

@@ -39,7 +39,7 @@ const MOST_ROOM: usize = 1 << 24;
 /// like a model with a reference implementation. Results are the same bits.
 ///
 /// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
-/// it, the library without the feature `native`) it is interpreted, some hundred times more slowly.
+/// it, the library without the feature `native`) it is interpreted, much more slowly.
 /// A `NativeModel` of a reference borrows the model: `NativeModel::new(&model)`.
 ///
 /// ```
