@@ -128,7 +128,7 @@ impl Code {
 /// Memory that calls of [`Code`] work on.
 pub(crate) struct Block {
     words: Vec<u64>,
-    /// What unbound buffers are: zeros, as long as the longest of their types.
+    /// The memory of unbound buffers, as long as the longest of their types.
     unbound: Vec<u64>,
     layout: Arc<Layout>,
 }
@@ -176,7 +176,7 @@ impl Block {
         }
     }
 
-    /// Reads of the buffer give zeros, and nothing reads what is written to it.
+    /// Binds the buffer to memory of the block, zeros at first, which nothing else uses.
     pub(crate) fn unbind(&mut self, buffer: usize) {
         let at = self.unbound.as_mut_ptr().expose_provenance() as u64;
         self.words[self.layout.buffers[buffer].at / 8..][..3].copy_from_slice(&[at, 0, 0]);

@@ -45,22 +45,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// Sets [`Options::mapping`].
-    #[must_use]
-    pub fn mapping(self, mapping: Mapping) -> Self {
-        Self { mapping, ..self }
-    }
-
-    /// Sets [`Options::group_size`].
-    #[must_use]
-    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
-        Self { group_size: group_size.into(), ..self }
-    }
-
-    /// Sets [`Options::max_steps`].
-    #[must_use]
-    pub fn max_steps(self, max_steps: u32) -> Self {
-        Self { max_steps, ..self }
-    }
+builder! {
+    Options:
+    mapping: Mapping,
+    group_size: impl Into<Option<u32>>,
+    max_steps: u32,
 }

@@ -47,46 +47,13 @@ pub struct Options {
     pub sync: Sync,
 }
 
-impl Options {
-    /// Sets [`Options::seed`].
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Sets [`Options::replica`].
-    #[must_use]
-    pub fn replica(self, replica: Replica) -> Self {
-        Self { replica, ..self }
-    }
-
-    /// Sets [`Options::queue`].
-    #[must_use]
-    pub fn queue(self, queue: impl Into<Option<QueueDesign>>) -> Self {
-        Self { queue: queue.into(), ..self }
-    }
-
-    /// Sets [`Options::group_size`].
-    #[must_use]
-    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
-        Self { group_size: group_size.into(), ..self }
-    }
-
-    /// Sets [`Options::tiles`].
-    #[must_use]
-    pub fn tiles(self, tiles: impl Into<Option<u32>>) -> Self {
-        Self { tiles: tiles.into(), ..self }
-    }
-
-    /// Sets [`Options::fixed`].
-    #[must_use]
-    pub fn fixed(self, fixed: bool) -> Self {
-        Self { fixed, ..self }
-    }
-
-    /// Sets [`Options::sync`].
-    #[must_use]
-    pub fn sync(self, sync: Sync) -> Self {
-        Self { sync, ..self }
-    }
+builder! {
+    Options:
+    seed: u64,
+    replica: Replica,
+    queue: impl Into<Option<QueueDesign>>,
+    group_size: impl Into<Option<u32>>,
+    tiles: impl Into<Option<u32>>,
+    fixed: bool,
+    sync: Sync,
 }

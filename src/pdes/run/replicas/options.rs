@@ -45,46 +45,13 @@ pub struct EngineOptions {
     pub memory: [u32; 2],
 }
 
-impl EngineOptions {
-    /// Sets [`EngineOptions::mapping`].
-    #[must_use]
-    pub fn mapping(self, mapping: Mapping) -> Self {
-        Self { mapping, ..self }
-    }
-
-    /// Sets [`EngineOptions::queue`].
-    #[must_use]
-    pub fn queue(self, queue: impl Into<Option<QueueDesign>>) -> Self {
-        Self { queue: queue.into(), ..self }
-    }
-
-    /// Sets [`EngineOptions::sync`].
-    #[must_use]
-    pub fn sync(self, sync: Sync) -> Self {
-        Self { sync, ..self }
-    }
-
-    /// Sets [`EngineOptions::group_size`].
-    #[must_use]
-    pub fn group_size(self, group_size: impl Into<Option<u32>>) -> Self {
-        Self { group_size: group_size.into(), ..self }
-    }
-
-    /// Sets [`EngineOptions::fixed`].
-    #[must_use]
-    pub fn fixed(self, fixed: bool) -> Self {
-        Self { fixed, ..self }
-    }
-
-    /// Sets [`EngineOptions::outputs`].
-    #[must_use]
-    pub fn outputs(self, outputs: bool) -> Self {
-        Self { outputs, ..self }
-    }
-
-    /// Sets [`EngineOptions::memory`].
-    #[must_use]
-    pub fn memory(self, memory: [u32; 2]) -> Self {
-        Self { memory, ..self }
-    }
+builder! {
+    EngineOptions:
+    mapping: Mapping,
+    queue: impl Into<Option<QueueDesign>>,
+    sync: Sync,
+    group_size: impl Into<Option<u32>>,
+    fixed: bool,
+    outputs: bool,
+    memory: [u32; 2],
 }
