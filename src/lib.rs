@@ -91,6 +91,8 @@ pub mod models;
 mod native;
 pub mod pdes;
 pub mod primitives;
+#[doc(hidden)]
+pub mod process;
 pub mod queue;
 pub mod random;
 pub mod replication;

@@ -16,12 +16,13 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Parts of a model's file; they have the same rights as the model.
-const OF_MODELS: &str = "facility/network";
+const OF_MODELS: [&str; 2] = ["facility/network", "process/"];
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
     let (_, name, text) = FILES.iter().find(|(found, ..)| *found == path)?;
-    Some(if path.starts_with(OF_MODELS) { Source::new(*name, *text) } else { Source::library(name, text) })
+    let of_model = OF_MODELS.iter().any(|folder| path.starts_with(folder));
+    Some(if of_model { Source::new(*name, *text) } else { Source::library(name, text) })
 }
 
 /// The file that was probably meant by a `path` that is missing: one with a similar path, or an

@@ -11,34 +11,34 @@ use crate::time::{Resolution, Ticks};
 
 /// What kernels need of a kind of distribution, independent of its parameters.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// The first word of its records: its index in [`KINDS`].
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Words drawn for one time, at most 3; 0 if `wgsl` itself draws them.
-    pub(super) draws: u32,
+    pub(crate) draws: u32,
     /// A time in WGSL, computed from `words` (the last drawn comes first), `number`, `a`, `b` and
     /// `c`. Rows with the same text share one call.
-    pub(super) wgsl: &'static str,
+    pub(crate) wgsl: &'static str,
     /// The same time in Rust.
-    pub(super) time: fn(&mut Stream, &Law) -> Ticks,
+    pub(crate) time: fn(&mut Stream, &Law) -> Ticks,
     /// A lower bound of all times; zero also for distributions that begin near zero.
-    pub(super) least: fn(&Law) -> Ticks,
+    pub(crate) least: fn(&Law) -> Ticks,
     /// A distribution of this kind.
-    pub(super) example: Distribution,
+    pub(crate) example: Distribution,
 }
 
 /// The parameters of a distribution as kernels read them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Law {
-    pub(super) number: u32,
-    pub(super) a: Ticks,
-    pub(super) b: Ticks,
-    pub(super) c: Ticks,
+pub(crate) struct Law {
+    pub(crate) number: u32,
+    pub(crate) a: Ticks,
+    pub(crate) b: Ticks,
+    pub(crate) c: Ticks,
 }
 
 impl Law {
     /// The index of its kind in [`KINDS`], and its parameters.
-    pub(super) fn of(words: &[u32]) -> (usize, Self) {
+    pub(crate) fn of(words: &[u32]) -> (usize, Self) {
         let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
         (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
     }
@@ -65,7 +65,7 @@ macro_rules! distributions {
         pub enum Distribution { $($(#[$doc])* $name $fields,)* }
 
         /// All kinds, in the order of their numbers.
-        pub(super) const KINDS: &[Kind] = &[$($kind),*];
+        pub(crate) const KINDS: &[Kind] = &[$($kind),*];
 
         impl Distribution {
             fn kind(&self) -> u32 {
@@ -418,6 +418,11 @@ impl Distribution {
     pub(super) fn least(words: &[u32; 8]) -> Ticks {
         let (kind, law) = Law::of(words);
         (KINDS[kind].least)(&law)
+    }
+
+    /// The same for times without a bound.
+    pub(crate) fn words_at(&self, resolution: Resolution) -> Result<[u32; 8], String> {
+        self.words(TimeScale::new(resolution, None))
     }
 
     /// The distribution as kernels read it, 8 words: kind, a number, three times; or why it is

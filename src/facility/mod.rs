@@ -136,7 +136,7 @@
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
 mod check;
-mod distribution;
+pub(crate) mod distribution;
 mod error;
 mod fel;
 mod long;

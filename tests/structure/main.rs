@@ -10,7 +10,7 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("error", &[]),
     ("backend", &["gpu"]),
     ("text", &[]),
@@ -30,6 +30,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("facility", &["backend", "pdes", "replication", "statistics", "random", "time", "gpu"]),
+    ("process", &["backend", "facility", "pdes", "statistics", "random", "time", "gpu"]),
     ("description", &["backend", "pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),

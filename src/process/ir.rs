@@ -1,0 +1,534 @@
+//! A process model as statements: what TOML, JSON and the builder are read into, and what
+//! `lower` compiles.
+//!
+//! Everything refers to everything else by name. Times are in the model's unit, numbers are as they
+//! were written. Nothing is checked here.
+
+use indexmap::IndexMap;
+
+/// A process model.
+///
+/// The names of parameters, variables, resources, containers, stores, signals and entities differ
+/// from each other, and from the attributes of entities. No name is a word of
+/// [expressions](Expression): `now`, `age`, `waited`, `number`, `and`, `or`, `not`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProcessModel {
+    /// The name in reports.
+    pub name: String,
+    /// A description for readers.
+    pub about: String,
+    /// The unit of time, for readers: `minute`.
+    pub unit: String,
+    /// Ticks in a unit of time. Default: chosen from the times of the model.
+    pub ticks_per_unit: Option<u32>,
+    /// The default end of runs, in units.
+    pub until: Option<f64>,
+    /// The default end of the warm-up, in units: statistics begin here.
+    pub warm_up: Option<f64>,
+    /// Experiment factors: constants that change without a new compilation.
+    pub parameters: IndexMap<String, Parameter>,
+    /// Global variables.
+    pub variables: IndexMap<String, Variable>,
+    /// Resources.
+    pub resources: IndexMap<String, Resource>,
+    /// Containers.
+    pub containers: IndexMap<String, Container>,
+    /// Stores.
+    pub stores: IndexMap<String, Store>,
+    /// Signals.
+    pub signals: IndexMap<String, Signal>,
+    /// Entities, with their sources and processes.
+    pub entities: IndexMap<String, Entity>,
+}
+
+/// Where something is written. A builder counts its calls; a file has lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The line of the file, from 1; 0 if there is no file.
+    pub line: u32,
+}
+
+/// An experiment factor: a constant with one or several values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its kind. A time is in units.
+    pub kind: Kind,
+    /// Its values, at least one.
+    pub values: Vec<f64>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// The kind of a value. All arithmetic is in integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kind {
+    /// A whole number of 32 bits with a sign.
+    #[default]
+    Integer,
+    /// A time in ticks, 64 bits without a sign: a point in time or a span.
+    Time,
+    /// A number of 64 bits with a sign, in steps of 2^-24.
+    Real,
+    /// A truth value, only in conditions.
+    Condition,
+}
+
+/// A global variable, or an attribute of an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Its kind: not [`Kind::Condition`].
+    pub kind: Kind,
+    /// Its value at first: drawn for each entity if it is an attribute. Default: zero.
+    pub value: Option<Value>,
+    /// Whether a global integer has a time average.
+    pub level: bool,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// Who in a line is next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// First come, first served.
+    #[default]
+    Fifo,
+    /// The smallest priority; first come, first served among equals.
+    Priority,
+}
+
+/// Units that entities hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resource {
+    /// Its units, 1 to 65,535: numbers and parameters only.
+    pub units: Expression,
+    /// The order of its line.
+    pub order: Order,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// A quantity in whole units, which entities put in and get out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Container {
+    /// The most it holds. Default: 2^31 - 1.
+    pub capacity: Option<Expression>,
+    /// What it holds at first.
+    pub level: Option<Expression>,
+    /// The order of both of its lines.
+    pub order: Order,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// A place where entities rest until others take them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Store {
+    /// How many rest there at most. Default: no bound.
+    pub capacity: Option<Expression>,
+    /// Which entity is taken first.
+    pub order: Order,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// What entities wait for and others send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Signal {
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// A type of entities: how they enter, what they carry, and what they do.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Entity {
+    /// When they enter. An entity without sources is spawned by others.
+    pub sources: Vec<Source>,
+    /// Attributes by name.
+    pub attributes: IndexMap<String, Variable>,
+    /// Its process.
+    pub statements: Vec<Statement>,
+    /// Named blocks: where [`Action::Go`] leads. After its last statement an entity ends.
+    pub blocks: IndexMap<String, Vec<Statement>>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// Lets entities enter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// When.
+    pub times: Arrivals,
+    /// How many enter at a time, at least 1.
+    pub batch: Expression,
+    /// No more enter than these. Default: no bound.
+    pub most: Option<Expression>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// When entities enter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrivals {
+    /// The time before the first entry, and between two.
+    Every(Value),
+    /// A Poisson process whose rate changes: the rate in entries per unit, one period after the
+    /// other, repeated for ever.
+    Rates(Vec<Rate>),
+    /// Entries at these times, in units, in order; and attributes by name, one value for each time.
+    Trace {
+        /// The times.
+        times: Vec<f64>,
+        /// Values of attributes.
+        attributes: IndexMap<String, Vec<f64>>,
+    },
+    /// All at time zero.
+    Start,
+}
+
+/// A period of a changing rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rate {
+    /// Its length, in units.
+    pub lasts: f64,
+    /// Entries per unit: numbers and parameters only.
+    pub rate: Expression,
+}
+
+/// A value that an entity computes or draws.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Computed.
+    Expression(Expression),
+    /// A time, drawn from a distribution.
+    Law(Law),
+    /// One of several whole numbers, each with its probability: numbers and parameters only.
+    Choice(Vec<(i32, Expression)>),
+}
+
+/// A distribution, from the table ([`Distribution`](crate::facility::Distribution)) with
+/// its arguments in units of time. Names are parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Law {
+    /// Its name in the table: `exponential`.
+    pub name: String,
+    /// Its arguments as they are written.
+    pub arguments: Arguments,
+}
+
+/// The arguments of a distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arguments {
+    /// A number, or an expression of parameters.
+    One(Expression),
+    /// A list: `uniform = [1, 3]`.
+    List(Vec<Expression>),
+    /// By name: `erlang = { stages = 3, mean = 2 }`.
+    Named(IndexMap<String, Expression>),
+}
+
+/// A statement with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// What it does.
+    pub action: Action,
+    /// Names its random streams. Default: its action and subject, and how many such the entity has
+    /// before.
+    pub label: Option<String>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// Units of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The resource.
+    pub resource: String,
+    /// How many, at least 1.
+    pub units: Expression,
+}
+
+/// How an entity waits.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Waiting {
+    /// Its priority in a line ordered by priority; smaller is sooner. Default: 0.
+    pub priority: Option<Expression>,
+    /// When it gives up. Default: never.
+    pub patience: Option<Patience>,
+    /// The tally of times waited, zero included.
+    pub tally: Option<String>,
+}
+
+/// When an entity gives up waiting, and what it does then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Patience {
+    /// Whether it has a bound at all, seen when it begins to wait. Default: yes.
+    pub when: Option<Expression>,
+    /// How long it waits.
+    pub time: Value,
+    /// What it does then.
+    pub otherwise: Vec<Statement>,
+    /// Whether it continues behind the statement afterwards; else it ends.
+    pub continues: bool,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Lets time pass.
+    Delay(Value),
+    /// Takes units of resources, one resource after the other.
+    Seize {
+        /// What it takes, in this order.
+        requests: Vec<Request>,
+        /// How it waits, for each of them.
+        waiting: Waiting,
+    },
+    /// Gives units back.
+    Release {
+        /// What it gives back, in this order.
+        requests: Vec<Request>,
+    },
+    /// Seizes, executes `body`, lets `time` pass and releases in the opposite order.
+    Use {
+        /// What it takes, in this order.
+        requests: Vec<Request>,
+        /// How it waits.
+        waiting: Waiting,
+        /// What it does with them.
+        body: Vec<Statement>,
+        /// How long it keeps them after that.
+        time: Option<Value>,
+    },
+    /// Puts an amount into a container; waits until there is room.
+    Put {
+        /// The container.
+        container: String,
+        /// How much.
+        amount: Expression,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Gets an amount out of a container; waits until there is enough.
+    Get {
+        /// The container.
+        container: String,
+        /// How much.
+        amount: Expression,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Rests in a store until it is taken; waits outside until there is room.
+    Give {
+        /// The store.
+        store: String,
+        /// How it waits, outside and inside.
+        waiting: Waiting,
+    },
+    /// Takes an entity out of a store; waits until there is one.
+    Take {
+        /// The store.
+        store: String,
+        /// Attributes of this entity, and the attributes of the taken one that they become.
+        into: Vec<(String, String)>,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Waits for the next sending of a signal.
+    Wait {
+        /// The signal.
+        signal: String,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Waits until a condition holds; if it holds now, not at all.
+    WaitUntil {
+        /// The condition. It does not depend on the time.
+        condition: Expression,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Sends a signal to all that wait for it.
+    Send {
+        /// The signal.
+        signal: String,
+    },
+    /// Starts entities.
+    Spawn {
+        /// Their type.
+        entity: String,
+        /// How many; none if below 1.
+        count: Expression,
+        /// Values of their attributes, computed by this entity.
+        set: Vec<(String, Expression)>,
+        /// Whether [`Action::Join`] waits for them.
+        joined: bool,
+    },
+    /// Waits until all entities that it started with `joined` have ended.
+    Join,
+    /// The first block whose condition holds.
+    If {
+        /// Conditions with their blocks.
+        arms: Vec<(Expression, Vec<Statement>)>,
+        /// The block if no condition holds.
+        otherwise: Vec<Statement>,
+    },
+    /// A random block: each with its probability, `otherwise` with the remaining one.
+    With {
+        /// Probabilities, of numbers and parameters only, with their blocks.
+        arms: Vec<(Expression, Vec<Statement>)>,
+        /// The remaining block.
+        otherwise: Vec<Statement>,
+    },
+    /// Repeats while a condition holds.
+    While {
+        /// The condition.
+        condition: Expression,
+        /// The block.
+        body: Vec<Statement>,
+    },
+    /// Repeats a number of times, computed once; for ever without one.
+    Repeat {
+        /// How often; not at all if below 1.
+        count: Option<Expression>,
+        /// The block.
+        body: Vec<Statement>,
+    },
+    /// Sets an attribute or a variable.
+    Set {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Value,
+    },
+    /// Adds an observation to a tally.
+    Tally {
+        /// The tally.
+        name: String,
+        /// The observation. Default: the entity's age.
+        value: Option<Expression>,
+    },
+    /// Adds to a counter.
+    Count {
+        /// The counter.
+        name: String,
+        /// How much, at least 0. Default: 1.
+        by: Option<Expression>,
+    },
+    /// Continues at the beginning of a named block of the entity.
+    Go {
+        /// The block.
+        block: String,
+    },
+    /// Ends.
+    End,
+}
+
+/// An expression. Literals take the kind of what they meet: beside a time they are units of time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// A number.
+    Number(f64),
+    /// A parameter, a variable or an attribute.
+    Name(String),
+    /// What the model has at the moment.
+    Reading(Reading),
+    /// `-a`, `not a`, `integer(a)`, …
+    Unary(Unary, Box<Expression>),
+    /// `a + b`, `a < b`, `a and b`, …
+    Binary(Binary, Box<[Expression; 2]>),
+    /// `if(condition, a, b)`.
+    Select(Box<[Expression; 3]>),
+}
+
+impl From<i32> for Expression {
+    fn from(number: i32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<f64> for Expression {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Expression {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+/// What a model reads of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// The time: `now`.
+    Now,
+    /// The time since the entity entered: `age`.
+    Age,
+    /// How long the last wait of the entity lasted: `waited`.
+    Waited,
+    /// The entity's number among those of its type, from 1, modulo 2^31: `number`.
+    Number,
+    /// The units of a resource that are held: `in_use(nurse)`.
+    InUse(String),
+    /// The units that are not held: `free(nurse)`.
+    Free(String),
+    /// The units of a resource: `units(nurse)`.
+    Units(String),
+    /// How many wait: `queue(bed)` for a resource or a signal, those that want to take or get for a
+    /// store or a container.
+    Queue(String),
+    /// What a container holds, or how many rest in a store: `level(tank)`.
+    Level(String),
+}
+
+/// Operators with one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `-a`, of integers and reals.
+    Minus,
+    /// `not a`.
+    Not,
+    /// `integer(a)`: an integer of a real, rounded down; of a time, in whole units.
+    Integer,
+    /// `real(a)`: a real of an integer, or of a time in units.
+    Real,
+    /// `time(a)`: the time of a number of units.
+    Time,
+}
+
+/// Operators with two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a + b`.
+    Plus,
+    /// `a - b`; zero if a time is taken from an earlier one.
+    Minus,
+    /// `a * b`.
+    Times,
+    /// `a / b`; of integers, rounded down.
+    Over,
+    /// `a % b` with the sign of `b`: `now % 24` is the hour of the day.
+    Modulo,
+    /// `min(a, b)`.
+    Min,
+    /// `max(a, b)`.
+    Max,
+    /// `a == b`.
+    Equal,
+    /// `a != b`.
+    Unequal,
+    /// `a < b`.
+    Less,
+    /// `a <= b`.
+    LessOrEqual,
+    /// `a > b`.
+    Greater,
+    /// `a >= b`.
+    GreaterOrEqual,
+    /// `a and b`. Both are computed.
+    And,
+    /// `a or b`. Both are computed.
+    Or,
+}

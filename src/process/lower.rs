@@ -1,0 +1,110 @@
+//! Compiles statements into steps.
+//!
+//! `names` resolves names, `expression` finds kinds, `statements` makes steps, `held` finds what is
+//! held where, `constants` fills `Params`; `lowering` gives out words
+//! and rows.
+
+mod constants;
+mod expression;
+mod held;
+mod lowering;
+mod names;
+mod sources;
+mod statements;
+mod tidy;
+mod times;
+mod waits;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use super::error::ProcessError;
+use super::ir::ProcessModel;
+use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId, SumKind};
+use lowering::{CREATED, Lowering, WHO, number};
+
+/// Most types of entities: the first word of an entity has 8 bits for it.
+const MOST_TYPES: usize = 255;
+
+/// Checks the model and compiles it.
+///
+/// # Errors
+/// [`ProcessError`], with the line.
+pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
+    names::check(model)?;
+    if model.entities.len() > MOST_TYPES {
+        let (count, most) = (model.entities.len(), MOST_TYPES);
+        return Err(ProcessError::TooMany { what: "entities", count, most });
+    }
+    let mut lowering = Lowering::new(model, times::resolution(model)?);
+    lowering.declare()?;
+    let entries = lowering.entities()?;
+    lowering.finish(entries)
+}
+
+impl Lowering<'_> {
+    fn finish(mut self, entries: Vec<Vec<StepId>>) -> Result<Program, ProcessError> {
+        let fault_row = self.rows(1).max(2);
+        let global_rows = fault_row + 1;
+        let sums = self.sums.values().flat_map(|sum| match sum.kind {
+            SumKind::Tally(_) => vec![sum.row, sum.row + 1],
+            SumKind::Counter | SumKind::Level(_) => vec![sum.row],
+        });
+        // Words of variables are read where their averages end.
+        let words = 0..self.next_word.div_ceil(4).max(2);
+        let output_rows: Vec<u32> = words
+            .chain([fault_row])
+            .chain(self.resources.iter().map(|resource| resource.row))
+            .chain(self.lines.iter().map(|line| line.row))
+            .chain(self.containers.iter().flat_map(|container| [container.row, container.row + 1]))
+            .chain(sums)
+            .collect();
+        let fits = |size: &Size| number(output_rows.len()) <= size.output_rows();
+        let size = Size::ALL.into_iter().find(|size| fits(size) && self.hot <= size.state_rows());
+        let Some(size) = size.or(Some(Size::Large).filter(fits)) else {
+            let (count, most) = (output_rows.len(), Size::Large.output_rows() as usize);
+            return Err(ProcessError::TooMany { what: "rows of results", count, most });
+        };
+        let words = self.words.iter().copied().max().unwrap_or(CREATED + 2);
+        let mut program = Program {
+            name: self.model.name.clone(),
+            resolution: self.resolution,
+            size,
+            global_rows,
+            entity: EntityLayout {
+                stride: EntityLayout::stride_of(words),
+                words,
+                who: WHO,
+                created: Some(CREATED),
+            },
+            steps: self.steps.into_iter().map(|step| step.expect("each reserved step is made")).collect(),
+            processes: self.processes,
+            sources: self.sources,
+            draws: self.draws.into_values().collect(),
+            laws: Vec::new(),
+            lines: self.lines,
+            resources: self.resources,
+            containers: self.containers,
+            stores: self.stores,
+            signals: self.signals,
+            conditions: self.conditions,
+            sums: self.sums.into_values().collect(),
+            variables: self.variables,
+            param_rows: self.constants.rows(),
+            constants: self.constants.constants,
+            data: self.data,
+            output_rows,
+            parameters: self.model.parameters.keys().cloned().collect(),
+            fault_row,
+        };
+        program.laws = self.constants.laws;
+        tidy::watches(&mut program);
+        tidy::count_held(&mut program, &entries)?;
+        tidy::tidy(&mut program, &entries)?;
+        // A first set of values finds what is out of range.
+        let point: Vec<f64> = self.model.parameters.values().map(|of| of.values[0]).collect();
+        program.params(&point, crate::time::Ticks::ZERO, MOST_ENTITIES)?;
+        Ok(program)
+    }
+}
