@@ -1,21 +1,13 @@
-//! Process models on a device: printed programs link, run without a fault, and agree with theory.
+//! Ten models that use all statements, operators and sources.
 
-use std::sync::Arc;
-
+use eventhorizon::process::ir::*;
 use indexmap::IndexMap;
 
-use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Simulation, Until};
-use eventhorizon::process::ir::*;
-use eventhorizon::process::program::{HEADER, Program, Size};
-use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
-use eventhorizon::time::Ticks;
-
-fn statement(action: Action) -> Statement {
+pub fn statement(action: Action) -> Statement {
     Statement { action, label: None, place: Place::default() }
 }
 
-fn all(actions: impl IntoIterator<Item = Action>) -> Vec<Statement> {
+pub fn all(actions: impl IntoIterator<Item = Action>) -> Vec<Statement> {
     actions.into_iter().map(statement).collect()
 }
 
@@ -23,11 +15,11 @@ fn named<T>(pairs: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<Stri
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn request(resource: &str, units: impl Into<Expression>) -> Vec<Request> {
+pub fn request(resource: &str, units: impl Into<Expression>) -> Vec<Request> {
     vec![Request { resource: resource.to_owned(), units: units.into() }]
 }
 
-fn law(name: &str, values: &[f64]) -> Value {
+pub fn law(name: &str, values: &[f64]) -> Value {
     let arguments = match values {
         [one] => Arguments::One((*one).into()),
         values => Arguments::List(values.iter().map(|value| (*value).into()).collect()),
@@ -39,7 +31,7 @@ fn delay(mean: f64) -> Action {
     Action::Delay(law("exponential", &[mean]))
 }
 
-fn binary(binary: Binary, a: impl Into<Expression>, b: impl Into<Expression>) -> Expression {
+pub fn binary(binary: Binary, a: impl Into<Expression>, b: impl Into<Expression>) -> Expression {
     Expression::Binary(binary, Box::new([a.into(), b.into()]))
 }
 
@@ -73,19 +65,19 @@ fn set(name: &str, value: impl Into<Expression>) -> Action {
     Action::Set { name: name.to_owned(), value: Value::Expression(value.into()) }
 }
 
-fn choice(values: &[(i32, f64)]) -> Value {
+pub fn choice(values: &[(i32, f64)]) -> Value {
     Value::Choice(values.iter().map(|(value, p)| (*value, (*p).into())).collect())
 }
 
-fn variable(kind: Kind, value: Option<Value>) -> Variable {
+pub fn variable(kind: Kind, value: Option<Value>) -> Variable {
     Variable { kind, value, level: false, place: Place::default() }
 }
 
-fn resource(units: i32, order: Order) -> Resource {
+pub fn resource(units: i32, order: Order) -> Resource {
     Resource { units: units.into(), order, place: Place::default() }
 }
 
-fn source(times: Arrivals) -> Source {
+pub fn source(times: Arrivals) -> Source {
     Source { times, batch: 1.into(), most: None, place: Place::default() }
 }
 
@@ -93,11 +85,11 @@ fn every(mean: f64) -> Vec<Source> {
     vec![source(Arrivals::Every(law("exponential", &[mean])))]
 }
 
-fn entity(sources: Vec<Source>, actions: impl IntoIterator<Item = Action>) -> Entity {
+pub fn entity(sources: Vec<Source>, actions: impl IntoIterator<Item = Action>) -> Entity {
     Entity { sources, statements: all(actions), ..Entity::default() }
 }
 
-fn model(name: &str, entities: impl IntoIterator<Item = (&'static str, Entity)>) -> ProcessModel {
+pub fn model(name: &str, entities: impl IntoIterator<Item = (&'static str, Entity)>) -> ProcessModel {
     ProcessModel {
         name: name.to_owned(),
         until: Some(1000.0),
@@ -107,7 +99,7 @@ fn model(name: &str, entities: impl IntoIterator<Item = (&'static str, Entity)>)
     }
 }
 
-fn queue() -> ProcessModel {
+pub fn queue() -> ProcessModel {
     let serve = Action::Use {
         requests: request("server", 1),
         waiting: waiting("wait"),
@@ -390,63 +382,6 @@ fn yard() -> ProcessModel {
     }
 }
 
-fn models() -> Vec<ProcessModel> {
+pub fn models() -> Vec<ProcessModel> {
     vec![queue(), department(), tank(), desk(), gate(), harbour(), orders(), numbers(), entries(), yard()]
-}
-
-/// The header, the output rows and the events of a run.
-fn run<S: Sized3>(gpu: &Gpu, printed: &Arc<Printed>, until: f64) -> ([u32; 4], Vec<[u32; 4]>, u64) {
-    let run = ProcessRun::<S>::new(Arc::clone(printed), &[], Ticks::ZERO, 512).unwrap();
-    let native = NativeModel::new(&run).unwrap_or_else(|error| panic!("{}: {error}", printed.program.name));
-    let mut on_cpu = CpuSimulation::new(&native, Options::default().seed(7)).unwrap();
-    let until = Until::time(printed.program.resolution.ticks(until).unwrap());
-    let mut simulation = Simulation::new(gpu, &run, Options::default().seed(7)).unwrap();
-    let events = simulation.run(until).unwrap().events;
-    on_cpu.run(until).unwrap();
-    assert_eq!(simulation.fingerprint().unwrap(), on_cpu.fingerprint(), "{}", printed.program.name);
-    let state = simulation.states().unwrap()[0];
-    let rows = simulation.outputs(until.time).unwrap();
-    (state.rows()[0], rows.rows()[0].rows().to_vec(), events)
-}
-
-fn run_any(gpu: &Gpu, program: Program, until: f64) -> ([u32; 4], Vec<[u32; 4]>, u64) {
-    let printed = Arc::new(Printed::new(program));
-    match printed.program.size {
-        Size::Small => run::<Small>(gpu, &printed, until),
-        Size::Medium => run::<Medium>(gpu, &printed, until),
-        Size::Large => run::<Large>(gpu, &printed, until),
-    }
-}
-
-/// The mean of a tally of times, in units, and its count.
-fn mean(program: &Program, rows: &[[u32; 4]], name: &str) -> (f64, u32) {
-    let sum = program.sums.iter().find(|sum| sum.name == name).unwrap();
-    let place = program.output_rows.iter().position(|row| *row == sum.row).unwrap();
-    let [low, middle, high, count] = rows[place].map(f64::from);
-    let total = low + middle * 2_f64.powi(32) + high * 2_f64.powi(64);
-    let mean = total / count / f64::from(program.resolution.ticks_per_unit());
-    (mean, rows[place][3])
-}
-
-#[test]
-fn programs_of_all_statements_run() {
-    let gpu = Gpu::new().unwrap();
-    for model in models() {
-        let program = lower(&model).unwrap_or_else(|error| panic!("{}: {error}", model.name));
-        let (header, _, events) = run_any(&gpu, program, 300.0);
-        println!("{}: {events} events, header {header:?}", model.name);
-        assert_eq!(header[HEADER.fault as usize], 0, "{}", model.name);
-        assert!(events > 30, "{}: {events}", model.name);
-    }
-}
-
-#[test]
-fn a_queue_waits_as_theory_says() {
-    let program = lower(&queue()).unwrap();
-    let (_, rows, events) = run_any(&Gpu::new().unwrap(), program.clone(), 20_000.0);
-    // M/M/1 with utilisation 1/2: the mean wait is 0.5 services, the mean stay 1.
-    let ((wait, count), (stay, _)) = (mean(&program, &rows, "wait"), mean(&program, &rows, "stay"));
-    println!("{events} events, {count} customers, wait {wait}, stay {stay}");
-    assert!(count > 19_000, "{count}");
-    assert!((wait - 0.5).abs() < 0.05 && (stay - 1.0).abs() < 0.06, "{wait} {stay}");
 }
