@@ -143,8 +143,7 @@ fn compare_sized<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<See
     let (run, until) = model_of::<S>(case, printed)?;
     let native = native(&run)?;
     let warm_up = program.resolution.ticks(case.warm_up).expect("checked before").get();
-    let mut world =
-        World::new(&case.model, program.resolution, &case.point, case.seed, warm_up, run.room());
+    let mut world = World::new(&case.model, program.resolution, &case.point, case.seed, warm_up, run.room());
     world.begin();
     let begun = CpuSimulation::new(&native, Options::default().seed(case.seed));
     let mut seen = Seen::default();
@@ -383,9 +382,8 @@ impl Both<'_> {
                         | i128::from(row[0]);
                     same(name, (total, row[3]), (expected.sum, expected.count))?;
                     let range = self.row(sum.row + 1);
-                    let [least, most] = [0, 2].map(|word| {
-                        Ticks::from_words([range[word], range[word + 1]]).get().cast_signed()
-                    });
+                    let [least, most] = [0, 2]
+                        .map(|word| Ticks::from_words([range[word], range[word + 1]]).get().cast_signed());
                     same(&format!("range of {name}"), [least, most], [expected.least, expected.most])?;
                 }
                 SumKind::Counter => {

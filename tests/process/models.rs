@@ -11,7 +11,7 @@ pub fn all(actions: impl IntoIterator<Item = Action>) -> Vec<Statement> {
     actions.into_iter().map(statement).collect()
 }
 
-fn named<T>(pairs: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
+pub fn named<T>(pairs: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -27,7 +27,7 @@ pub fn law(name: &str, values: &[f64]) -> Value {
     Value::Law(Law { name: name.to_owned(), arguments })
 }
 
-fn delay(mean: f64) -> Action {
+pub fn delay(mean: f64) -> Action {
     Action::Delay(law("exponential", &[mean]))
 }
 
@@ -35,33 +35,33 @@ pub fn binary(binary: Binary, a: impl Into<Expression>, b: impl Into<Expression>
     Expression::Binary(binary, Box::new([a.into(), b.into()]))
 }
 
-fn waiting(tally: &str) -> Waiting {
+pub fn waiting(tally: &str) -> Waiting {
     Waiting { tally: Some(tally.to_owned()), ..Waiting::default() }
 }
 
-fn impatient(time: f64) -> Waiting {
+pub fn impatient(time: f64) -> Waiting {
     let otherwise = all([Action::Count { name: "left".to_owned(), by: None }]);
     let patience = Patience { when: None, time: law("exponential", &[time]), otherwise, continues: false };
     Waiting { patience: Some(patience), ..Waiting::default() }
 }
 
-fn seize(resource: &str, units: impl Into<Expression>, waiting: Waiting) -> Action {
+pub fn seize(resource: &str, units: impl Into<Expression>, waiting: Waiting) -> Action {
     Action::Seize { requests: request(resource, units), waiting }
 }
 
-fn release(resource: &str, units: impl Into<Expression>) -> Action {
+pub fn release(resource: &str, units: impl Into<Expression>) -> Action {
     Action::Release { requests: request(resource, units) }
 }
 
-fn tally(name: &str, value: impl Into<Option<Expression>>) -> Action {
+pub fn tally(name: &str, value: impl Into<Option<Expression>>) -> Action {
     Action::Tally { name: name.to_owned(), value: value.into() }
 }
 
-fn count(name: &str) -> Action {
+pub fn count(name: &str) -> Action {
     Action::Count { name: name.to_owned(), by: None }
 }
 
-fn set(name: &str, value: impl Into<Expression>) -> Action {
+pub fn set(name: &str, value: impl Into<Expression>) -> Action {
     Action::Set { name: name.to_owned(), value: Value::Expression(value.into()) }
 }
 
@@ -81,7 +81,7 @@ pub fn source(times: Arrivals) -> Source {
     Source { times, batch: 1.into(), most: None, place: Place::default() }
 }
 
-fn every(mean: f64) -> Vec<Source> {
+pub fn every(mean: f64) -> Vec<Source> {
     vec![source(Arrivals::Every(law("exponential", &[mean])))]
 }
 

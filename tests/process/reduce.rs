@@ -21,7 +21,8 @@ pub fn reduce(model: &ProcessModel, fails: &mut dyn FnMut(&ProcessModel) -> bool
 fn edit(model: &ProcessModel, number: usize) -> Option<ProcessModel> {
     let mut edited = model.clone();
     let mut left = number;
-    let done = parts(&mut edited, &mut left) || statements(&mut edited, &mut left) || values(&mut edited, &mut left);
+    let done =
+        parts(&mut edited, &mut left) || statements(&mut edited, &mut left) || values(&mut edited, &mut left);
     done.then_some(edited)
 }
 
@@ -202,9 +203,10 @@ fn waiting_of(action: &mut Action) -> Option<&mut Waiting> {
 
 fn blocks_of(action: &mut Action) -> Vec<&mut Vec<Statement>> {
     match action {
-        Action::Use { body, waiting, .. } => {
-            [body].into_iter().chain(waiting.patience.as_mut().map(|patience| &mut patience.otherwise)).collect()
-        }
+        Action::Use { body, waiting, .. } => [body]
+            .into_iter()
+            .chain(waiting.patience.as_mut().map(|patience| &mut patience.otherwise))
+            .collect(),
         Action::While { body, .. } | Action::Repeat { body, .. } => vec![body],
         Action::If { arms, otherwise } | Action::With { arms, otherwise } => {
             arms.iter_mut().map(|(_, block)| block).chain([otherwise]).collect()
@@ -234,7 +236,9 @@ fn expressions_of(action: &mut Action) -> Vec<&mut Expression> {
         }
         Action::Put { amount, .. } | Action::Get { amount, .. } => vec![amount],
         Action::WaitUntil { condition, .. } | Action::While { condition, .. } => vec![condition],
-        Action::Spawn { count, set, .. } => [count].into_iter().chain(set.iter_mut().map(|(_, value)| value)).collect(),
+        Action::Spawn { count, set, .. } => {
+            [count].into_iter().chain(set.iter_mut().map(|(_, value)| value)).collect()
+        }
         Action::If { arms, .. } => arms.iter_mut().map(|(condition, _)| condition).collect(),
         Action::Repeat { count, .. } => count.iter_mut().collect(),
         Action::Tally { value, .. } => value.iter_mut().collect(),

@@ -44,7 +44,8 @@ impl Lowering<'_> {
             self.bodies.push(body);
             self.blocks.push(blocks);
             let all = || entity.blocks.values().map(|block| &block[..]).chain([&entity.statements[..]]);
-            let waited = all().any(|block| walk::any(block, &mut walk::reads_waited));
+            let waited = all().any(|block| walk::any(block, &mut walk::reads_waited))
+                || entity.attributes.values().any(walk::first_reads_waited);
             let waited = waited.then(|| self.hidden(process, Kind::Time));
             self.waited.push(waited);
         }
@@ -299,11 +300,18 @@ impl Lowering<'_> {
                 let time = self.time(&named, value, "the delay")?;
                 self.put(at, &named, Vec::new(), Act::Delay { time, next });
             }
-            Action::Seize { requests, waiting } => self.seize(&named, requests, waiting, at, next, next)?,
+            Action::Seize { requests, waiting } => {
+                let (requests, at) = match requests.len() {
+                    1 => (requests.clone(), at),
+                    _ => self.computed_once(&named, requests, at)?,
+                };
+                self.seize(&named, &requests, waiting, at, next, next)?;
+            }
             Action::Release { requests } => self.release(&named, requests, at, next)?,
             Action::Use { requests, waiting, body, time } => {
+                let (requests, at) = self.computed_once(&named, requests, at)?;
                 let (begin, release) = (self.reserve()?, self.reserve()?);
-                self.seize(&named, requests, waiting, at, begin, next)?;
+                self.seize(&named, &requests, waiting, at, begin, next)?;
                 let delay = match time {
                     None => release,
                     Some(time) => {
@@ -444,6 +452,15 @@ impl Lowering<'_> {
                 let scope = self.scopes[here.process as usize].clone();
                 let written = value.as_ref().unwrap_or(&age);
                 let value = self.expressions(here.process).any(&scope, written, "the observation", place)?;
+                if value.kind == Kind::Condition {
+                    return Err(ProcessError::Kinds {
+                        place,
+                        what: "the observation".to_owned(),
+                        expected: Kind::Integer,
+                        found: Kind::Condition,
+                        remedy: "use `if(condition, 1, 0)`",
+                    });
+                }
                 let sum = self.sum(name, SumKind::Tally(value.kind), place)?;
                 self.put(at, &named, vec![Op::Tally(sum, value)], Act::Jump { next });
             }

@@ -1,10 +1,11 @@
 //! How statements wait: seizing, patience, and what is done after a wait.
 
 use super::super::error::ProcessError;
-use super::super::ir::{Action, Binary, Kind, Order, Patience, Request, Waiting};
+use super::super::ir::{Action, Binary, Expression, Kind, Order, Patience, Request, Waiting};
 use super::super::program::{self, Act, EntityWord, Expr, Node, Op, Slot, StepId, SumKind, Wait};
-use super::lowering::{Lowering, words_of};
-use super::names::index;
+use super::constants::evaluate;
+use super::lowering::{Lowering, first_point, words_of};
+use super::names::{self, Scope, index};
 use super::statements::{Named, binary};
 use super::walk;
 
@@ -78,6 +79,35 @@ impl Lowering<'_> {
             self.put(at, named, Vec::new(), Act::Jump { next });
         }
         Ok(())
+    }
+
+    /// Requests whose units are computed once, when the statement begins, and a step at which it
+    /// continues: it gives back what it took.
+    pub(super) fn computed_once(
+        &mut self,
+        named: &Named<'_>,
+        requests: &[Request],
+        at: StepId,
+    ) -> Result<(Vec<Request>, StepId), ProcessError> {
+        let (mut computed, mut ops) = (requests.to_vec(), Vec::new());
+        for request in &mut computed {
+            if evaluate(&request.units, &first_point(self.model)).is_some() {
+                continue;
+            }
+            let (_, units) = self.request(named, request)?;
+            let process = named.here.process;
+            let slot = Slot::Attribute(self.hidden(process, Kind::Integer));
+            let name = Scope::hidden(slot);
+            self.scopes[process as usize].names.insert(name.clone(), names::Named::Slot(slot, Kind::Integer));
+            ops.push(Op::Set(slot, units));
+            request.units = Expression::Name(name);
+        }
+        if ops.is_empty() {
+            return Ok((computed, at));
+        }
+        let next = self.reserve()?;
+        self.put(at, named, ops, Act::Jump { next });
+        Ok((computed, next))
     }
 
     fn request(&mut self, named: &Named<'_>, request: &Request) -> Result<(u32, Expr), ProcessError> {

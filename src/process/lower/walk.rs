@@ -1,6 +1,6 @@
 //! Walks through statements and expressions.
 
-use super::super::ir::{Action, Expression, Patience, Reading, Statement, Value, Waiting};
+use super::super::ir::{Action, Expression, Patience, Reading, Statement, Value, Variable, Waiting};
 
 /// The blocks of a statement, with the statement behind whose patience they are.
 pub(super) fn blocks(action: &Action) -> Vec<&[Statement]> {
@@ -91,6 +91,11 @@ pub(super) fn reads_waited(action: &Action) -> bool {
         }
     }
     found
+}
+
+/// Whether the first value of an attribute reads how long the last wait was.
+pub(super) fn first_reads_waited(attribute: &Variable) -> bool {
+    matches!(&attribute.value, Some(Value::Expression(value)) if reads(value, &Reading::Waited))
 }
 
 fn reads(expression: &Expression, what: &Reading) -> bool {

@@ -26,7 +26,7 @@ const CHOICES: [(u32, fn(&mut Make, u32) -> Option<Vec<Action>>); 20] = [
     (5, Make::tally),
     (4, Make::count),
     (2, Make::leave),
-    (1, Make::unmatched),
+    (2, Make::unmatched),
 ];
 
 impl Make {
@@ -98,7 +98,7 @@ impl Make {
     }
 
     fn units(&mut self) -> Expression {
-        match self.below(12) {
+        match self.below(10) {
             0 => self.expression(Kind::Integer, 1, false),
             1 => {
                 let own = self.attributes[self.entity][0].0.clone();
@@ -139,7 +139,8 @@ impl Make {
             let time = make.time();
             let mut otherwise = make.inner(depth + 1);
             let continues = may_continue && make.chance(2);
-            let ends = otherwise.last().is_some_and(|last| matches!(last.action, Action::End | Action::Go { .. }));
+            let ends =
+                otherwise.last().is_some_and(|last| matches!(last.action, Action::End | Action::Go { .. }));
             if !continues && !ends {
                 otherwise.extend(make.releases());
             }
@@ -300,7 +301,8 @@ impl Make {
             0 => (self.condition(1, false), self.pause()),
             _ => {
                 let bound = self.of(&[2, 3, 5]);
-                let condition = Expression::Binary(Binary::Less, Box::new([own.as_str().into(), bound.into()]));
+                let condition =
+                    Expression::Binary(Binary::Less, Box::new([own.as_str().into(), bound.into()]));
                 let more = Expression::Binary(Binary::Plus, Box::new([own.as_str().into(), 1.into()]));
                 let set = Action::Set { name: own, value: Value::Expression(more) };
                 (condition, self.statement(set))
@@ -367,6 +369,7 @@ impl Make {
             0 => make.expression(Kind::Integer, 2, false),
             _ => Expression::Number(make.below(4).into()),
         });
+        let by = if self.chance(60) { Some((-3).into()) } else { by };
         Some(vec![Action::Count { name: self.of(&["n0", "n1"]).to_owned(), by }])
     }
 
@@ -387,14 +390,27 @@ impl Make {
         Some(actions)
     }
 
-    /// A release or a seize alone, on one way only: the program has to count.
+    /// A seize and a release that happen on some ways only: the program has to count.
     fn unmatched(&mut self, depth: u32) -> Option<Vec<Action>> {
         let requests = vec![Request { resource: self.resource(), units: 1.into() }];
-        let action = match self.below(2) {
-            0 => Action::Release { requests },
-            _ => Action::Seize { requests, waiting: Waiting::default() },
+        let seize = Action::Seize { requests: requests.clone(), waiting: Waiting::default() };
+        let conditions = match self.below(3) {
+            0 => [self.condition(1, false), self.condition(1, false)],
+            _ => {
+                let own: Expression = self.attributes[self.entity][0].0.as_str().into();
+                let same = Expression::Binary(Binary::Less, Box::new([own, 2.into()]));
+                [same.clone(), same]
+            }
         };
-        let block = vec![self.statement(action)];
-        Some(vec![Action::If { arms: vec![(self.condition(1, false), block)], otherwise: self.inner(depth) }])
+        let between = self.chance(2).then(|| self.delay(depth)).flatten().unwrap_or_default();
+        let [seize, release] =
+            [seize, Action::Release { requests }].map(|action| vec![self.statement(action)]);
+        let [first, second] = conditions;
+        let of = |condition, block, otherwise| Action::If { arms: vec![(condition, block)], otherwise };
+        let otherwise = self.inner(depth);
+        let mut actions = vec![of(first, seize, otherwise)];
+        actions.extend(between);
+        actions.push(of(second, release, Vec::new()));
+        Some(actions)
     }
 }

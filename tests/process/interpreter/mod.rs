@@ -16,7 +16,6 @@ use eventhorizon::process::program::{FaultCode, MOST_EVENTS_AT_ONCE};
 use eventhorizon::random::probability;
 use eventhorizon::time::{Resolution, Ticks};
 
-pub use draws::blocks;
 pub use lines::{Level, Slot, Tally, Waiters, Where};
 pub use run::{Being, State};
 pub use values::{Quantity, Wrong};
@@ -102,10 +101,15 @@ impl<'m> World<'m> {
         warm_up: u64,
         room: u32,
     ) -> Self {
-        let parameters: BTreeMap<_, _> =
-            model.parameters.iter().zip(point).map(|((name, of), value)| (&**name, (*value, of.kind))).collect();
+        let parameters: BTreeMap<_, _> = model
+            .parameters
+            .iter()
+            .zip(point)
+            .map(|((name, of), value)| (&**name, (*value, of.kind)))
+            .collect();
         let number = |written: &Expression| {
-            constant(written, &|name| parameters.get(name).map(|(value, _)| *value)).expect("a constant") as u32
+            constant(written, &|name| parameters.get(name).map(|(value, _)| *value)).expect("a constant")
+                as u32
         };
         let mut places = Places::default();
         for (name, of) in &model.resources {
@@ -203,7 +207,8 @@ impl<'m> World<'m> {
 
     /// The time after a span, unless it is beyond the last tick.
     fn later(&self, span: u64) -> Option<u64> {
-        Some(Ticks::new(self.now).saturating_add(Ticks::new(span)).get()).filter(|due| *due != Ticks::NEVER.get())
+        Some(Ticks::new(self.now).saturating_add(Ticks::new(span)).get())
+            .filter(|due| *due != Ticks::NEVER.get())
     }
 
     /// Sources schedule their first entries, and what is there at the start runs.

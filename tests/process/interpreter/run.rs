@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eventhorizon::process::ir::{
-    Action, Arguments, Expression, Kind, Patience, Request, Statement, Value, Waiting,
+    Action, Arguments, Expression, Patience, Request, Statement, Value, Waiting,
 };
 use eventhorizon::process::program::{FaultCode, MOST_ENTITIES};
 
@@ -64,23 +64,54 @@ impl Being<'_> {
 #[derive(Debug, Clone)]
 enum Frame<'m> {
     /// Its attributes from this one on, without those that were given.
-    Attributes { given: Vec<&'m str>, next: usize },
+    Attributes {
+        given: Vec<&'m str>,
+        next: usize,
+    },
     /// A block, from this position on. `round` names its rounds if it is repeated.
-    Block { block: &'m [Statement], at: usize, round: Option<*const Statement> },
-    While { statement: &'m Statement },
+    Block {
+        block: &'m [Statement],
+        at: usize,
+        round: Option<*const Statement>,
+    },
+    While {
+        statement: &'m Statement,
+    },
     /// The rounds that are left; none: for ever.
-    Repeat { body: &'m [Statement], left: Option<i32> },
-    /// Seizes the request with number `taken.len()`. The first began at `began`.
-    Seize { statement: &'m Statement, taken: Vec<i32>, began: u64 },
+    Repeat {
+        body: &'m [Statement],
+        left: Option<i32>,
+    },
+    /// Seizes this many units of each request, from the one with number `next` on. The first began
+    /// at `began`.
+    Seize {
+        statement: &'m Statement,
+        units: Vec<i32>,
+        next: usize,
+        began: u64,
+    },
     /// Lets the time of a `use` pass.
-    Time { statement: &'m Statement },
+    Time {
+        statement: &'m Statement,
+    },
     /// Releases these, the last one first.
-    Back { statement: &'m Statement, taken: Vec<(&'m str, i32)> },
-    Release { statement: &'m Statement, next: usize },
+    Back {
+        statement: &'m Statement,
+        taken: Vec<(&'m str, i32)>,
+    },
+    Release {
+        statement: &'m Statement,
+        next: usize,
+    },
     /// Behind a wait that began at `since`.
-    Waited { since: u64, tally: Option<&'m str> },
+    Waited {
+        since: u64,
+        tally: Option<&'m str>,
+    },
     /// Behind the statements of a patience.
-    GaveUp { continues: bool },
+    GaveUp {
+        continues: bool,
+    },
 }
 
 /// Whether an entity goes on.
@@ -175,9 +206,11 @@ impl<'m> World<'m> {
         let Some(Frame::Waited { since, .. }) = being.stack.pop() else { panic!("it does not wait") };
         let mut taken = None;
         if let Some(Frame::Seize { .. }) = being.stack.last() {
-            let Some(Frame::Seize { statement, taken: units, .. }) = being.stack.pop() else { unreachable!() };
+            let Some(Frame::Seize { statement, units, next, .. }) = being.stack.pop() else {
+                unreachable!()
+            };
             // The last one was not granted.
-            let before = requests(&statement.action).iter().zip(&units[..units.len() - 1]);
+            let before = requests(&statement.action).iter().zip(&units[..next - 1]);
             let before = before.map(|(request, units)| (&*request.resource, *units)).collect();
             taken = Some((statement, before));
         }
@@ -298,7 +331,9 @@ impl<'m> World<'m> {
                     round(being, body);
                 }
             }
-            Frame::Seize { statement, taken, began } => return self.seize(slot, being, statement, taken, began),
+            Frame::Seize { statement, units, next, began } => {
+                return self.seize(slot, being, statement, (units, next), began);
+            }
             Frame::Time { statement } => {
                 self.doing = text(&statement.action);
                 let Action::Use { time: Some(time), .. } = &statement.action else { panic!("no time") };
@@ -375,9 +410,8 @@ impl<'m> World<'m> {
         let own = self.model.entities[being.kind].attributes.get(name);
         let kind = own.unwrap_or_else(|| &self.model.variables[name]).kind;
         let found = match value {
-            Value::Expression(written) => {
-                values::value(&Eyes { world: self, being }, written, Some(kind))?.of_kind(kind, self.resolution)
-            }
+            Value::Expression(written) => values::value(&Eyes { world: self, being }, written, Some(kind))?
+                .of_kind(kind, self.resolution),
             Value::Law(law) => {
                 let mut stream = stream(self.seed, stream_name, being.visit(), being.who);
                 Quantity::Time(variate(law, &mut stream, self.resolution, &|name| self.parameter(name)))
@@ -449,35 +483,33 @@ impl<'m> World<'m> {
         slot: Slot,
         being: &mut Being<'m>,
         statement: &'m Statement,
-        mut taken: Vec<i32>,
+        (units, next): (Vec<i32>, usize),
         began: u64,
     ) -> Result<Flow, Wrong> {
         self.doing = text(&statement.action);
         let requests = requests(&statement.action);
-        let Some(request) = requests.get(taken.len()) else {
+        let Some(request) = requests.get(next) else {
             if let Some(tally) = waiting(&statement.action).tally.as_ref().filter(|_| requests.len() > 1) {
                 self.observe(tally, Quantity::Time(self.now - began));
             }
             if let Action::Use { body, time, .. } = &statement.action {
                 let names = requests.iter().map(|request| &*request.resource);
-                being.stack.push(Frame::Back { statement, taken: names.zip(taken).collect() });
+                being.stack.push(Frame::Back { statement, taken: names.zip(units).collect() });
                 being.stack.extend(time.is_some().then_some(Frame::Time { statement }));
                 being.stack.push(Frame::Block { block: body, at: 0, round: None });
             }
             return Ok(Flow::On);
         };
-        let units = self.integer(being, &request.units)?;
         let name = &*request.resource;
         let of = &self.places.resources[name];
-        if units < 1 || units.cast_unsigned() > of.units {
-            return wrong(FaultCode::Request, units.cast_unsigned());
+        let amount = units[next].cast_unsigned();
+        if units[next] < 1 || amount > of.units {
+            return wrong(FaultCode::Request, amount);
         }
-        taken.push(units);
-        being.stack.push(Frame::Seize { statement, taken, began });
-        let amount = units.cast_unsigned();
+        being.stack.push(Frame::Seize { statement, units, next: next + 1, began });
         if of.line.all.is_empty() && amount <= of.free() {
             let age = self.age();
-            self.places.resources.get_mut(name).expect("a resource").in_use.add(units.into(), age);
+            self.places.resources.get_mut(name).expect("a resource").in_use.add(amount.into(), age);
             *being.held.entry(name).or_default() += amount;
             return Ok(self.need_not_wait(being, statement));
         }
@@ -561,8 +593,10 @@ impl<'m> World<'m> {
                 let time = self.time(being, value, || self.names.draw(statement, "the delay"))?;
                 return self.delay(slot, being, time);
             }
-            Action::Seize { .. } | Action::Use { .. } => {
-                being.stack.push(Frame::Seize { statement, taken: Vec::new(), began: self.now });
+            Action::Seize { requests, .. } | Action::Use { requests, .. } => {
+                let units = requests.iter().map(|request| self.integer(being, &request.units));
+                let units = units.collect::<Result<_, _>>()?;
+                being.stack.push(Frame::Seize { statement, units, next: 0, began: self.now });
             }
             Action::Release { .. } => being.stack.push(Frame::Release { statement, next: 0 }),
             Action::Put { container, amount, .. } | Action::Get { container, amount, .. } => {
@@ -747,4 +781,3 @@ fn own_tally(action: &Action) -> Option<&str> {
     };
     waiting(action).tally.as_deref().filter(|_| !several)
 }
-

@@ -163,7 +163,13 @@ fn constant_kind(expression: &Expression, parameter: &dyn Fn(&str) -> Option<Kin
                 | Binary::Minus
                 | Binary::Modulo
                 | Binary::Min
-                | Binary::Max => if has(Kind::Real) { Some(Kind::Real) } else { kinds[0].or(kinds[1]) },
+                | Binary::Max => {
+                    if has(Kind::Real) {
+                        Some(Kind::Real)
+                    } else {
+                        kinds[0].or(kinds[1])
+                    }
+                }
                 Binary::Equal
                 | Binary::Unequal
                 | Binary::Less
