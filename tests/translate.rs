@@ -11,6 +11,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Recipe, Source};
+use eventhorizon::process::program::Size;
+use eventhorizon::process::{Large, Medium, Printed, ProcessModel, ProcessRun, Sized3, Small, lower};
+use eventhorizon::time::Ticks;
 use eventhorizon::{hybrid, pdes};
 use indexmap::IndexMap;
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
@@ -28,6 +31,11 @@ mod counted;
 #[allow(unreachable_pub, reason = "others use it, too")]
 mod kernels;
 
+/// Process models with all statements.
+#[path = "process/models.rs"]
+#[allow(dead_code, unreachable_pub, reason = "others use it, too")]
+mod processes;
+
 /// A text with all kernels that are built from it.
 struct Linked {
     program: Program,
@@ -44,8 +52,8 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
         eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
         eventhorizon::wgsl!("wgsl/hybrid_team.wgsl"),
     );
-    let recipes =
-        [kernels::recipes(), handlers, pdes::output_kernels(&counted::Counted::new(1)), statistics()];
+    let results = pdes::output_kernels(&counted::Counted::new(1));
+    let recipes = [kernels::recipes(), handlers, results, statistics(), of_processes()];
     let mut by_files: IndexMap<Vec<Source>, Vec<Recipe>> = IndexMap::new();
     for recipe in recipes.into_iter().flatten() {
         by_files.entry(recipe.sources().to_vec()).or_default().push(recipe);
@@ -95,6 +103,23 @@ fn statistics() -> Vec<Recipe> {
         eventhorizon::wgsl!("../shaders/random/mul_wide_int64.wgsl"),
     ];
     products.into_iter().flat_map(|product| entries.map(|entry| recipe(entry, product.clone()))).collect()
+}
+
+/// Kernels of programs that process models are compiled into.
+fn of_processes() -> Vec<Recipe> {
+    fn kernels<S: Sized3>(printed: Printed) -> Vec<Recipe> {
+        let run = ProcessRun::<S>::new(printed.into(), &[], Ticks::ZERO, 64);
+        pdes::handler_kernels(&run.unwrap_or_else(|error| panic!("{error}")))
+    }
+    let kernels = |model: ProcessModel| {
+        let printed = Printed::new(lower(&model).unwrap_or_else(|error| panic!("{}: {error}", model.name)));
+        match printed.program.size {
+            Size::Small => kernels::<Small>(printed),
+            Size::Medium => kernels::<Medium>(printed),
+            Size::Large => kernels::<Large>(printed),
+        }
+    };
+    processes::models().into_iter().flat_map(kernels).collect()
 }
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.

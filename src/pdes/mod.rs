@@ -75,7 +75,7 @@ pub use contract::totals::{ClassTotals, Total, Totals};
 pub use contract::until::{Pending, Progress, Stop, Until};
 pub(crate) use device::schema::Schema;
 #[doc(hidden)]
-pub use run::kernels::{kernels, output_kernels};
+pub use run::kernels::{handler_kernels, kernels, output_kernels};
 pub use run::replicas::{
     CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
 };

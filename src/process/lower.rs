@@ -23,7 +23,7 @@ mod walk;
 mod tests;
 
 use super::error::ProcessError;
-use super::ir::ProcessModel;
+use super::ir::{Place, ProcessModel};
 use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId, SumKind};
 use lowering::{CREATED, Lowering, WHO, number};
 
@@ -45,6 +45,13 @@ pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
     if model.entities.len() > MOST_TYPES {
         let (count, most) = (model.entities.len(), MOST_TYPES);
         return Err(ProcessError::TooMany { what: "entities", count, most });
+    }
+    if model.entities.values().all(|entity| entity.sources.is_empty()) {
+        return Err(ProcessError::Unsupported {
+            place: Place::default(),
+            what: "a model that no entity enters".to_owned(),
+            remedy: "give an entity a source: `every`, `rates`, `times` or `at_start`",
+        });
     }
     let mut lowering = Lowering::new(model, times::resolution(model)?);
     lowering.declare()?;
@@ -77,7 +84,8 @@ impl Lowering<'_> {
             let (count, most) = (output_rows.len(), Size::Large.output_rows() as usize);
             return Err(ProcessError::TooMany { what: "rows of results", count, most });
         };
-        let words = self.words.iter().copied().max().unwrap_or(CREATED + 2);
+        // Words that count units come behind the time of entry.
+        let words = self.words.iter().copied().max().unwrap_or(0).max(CREATED + 2);
         let mut program = Program {
             name: self.model.name.clone(),
             resolution: self.resolution,

@@ -74,6 +74,20 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     kernels
 }
 
+/// The kernels of results and those that start LPs, and one that handles events in each of single
+/// runs and replicas: together they link all functions of a model.
+#[doc(hidden)]
+pub fn handler_kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+    let start = recipes(Choice::plain(Declared::default())).start;
+    let declared = check::declared(model, &start).expect("a model that links");
+    let Recipes { start, window, .. } = recipes(Choice::plain(declared));
+    let mut kernels = output_kernels(model);
+    kernels.extend([start, window]);
+    kernels.extend(replicas::handler_kernels(model));
+    kernels
+}
+
 /// The kernels of results.
 #[doc(hidden)]
 pub fn output_kernels<M: Model>(model: &M) -> Vec<Recipe> {

@@ -26,7 +26,7 @@ use crate::pdes::contract::error::SimulationError;
 use crate::pdes::{Executable, Model, Replica, Until};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
-pub(super) use mapping::kernels;
+pub(super) use mapping::{handler_kernels, kernels};
 use memory::Job;
 pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};

@@ -50,8 +50,13 @@ impl Scope {
             place,
             name: name.to_owned(),
             what: "an attribute, a variable or a parameter",
-            known: self.names.keys().cloned().collect(),
+            known: self.names.keys().filter(|name| !name.contains(' ')).cloned().collect(),
         })
+    }
+
+    /// The name of a slot that no description names.
+    pub(super) fn hidden(slot: Slot) -> String {
+        format!("hidden {slot:?}")
     }
 
     /// Where a name can be set.

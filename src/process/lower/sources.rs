@@ -146,6 +146,10 @@ impl Lowering<'_> {
             row.resize(4 * (rows as usize - 1), 0);
             self.data.extend(row.chunks_exact(4).map(|row| [row[0], row[1], row[2], row[3]]));
         }
+        if times.is_empty() {
+            // Kernels name its first row.
+            self.data.push([0; 4]);
+        }
         Ok(program::Arrivals::Trace { first, rows, count: number(times.len()), words })
     }
 

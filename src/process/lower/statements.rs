@@ -53,7 +53,8 @@ impl Lowering<'_> {
             self.bodies.push(body);
             self.blocks.push(blocks);
             let all = || entity.blocks.values().map(|block| &block[..]).chain([&entity.statements[..]]);
-            let waited = all().any(|block| walk::any(block, &mut walk::reads_waited));
+            let waited = all().any(|block| walk::any(block, &mut walk::reads_waited))
+                || entity.attributes.values().any(walk::first_reads_waited);
             let waited = waited.then(|| self.hidden(process, Kind::Time));
             self.waited.push(waited);
         }
@@ -317,11 +318,16 @@ impl Lowering<'_> {
                 self.put(at, &named, Vec::new(), Act::Delay { time, next });
             }
             Action::Seize { requests, waiting } => {
-                self.seize(&named, requests, waiting, at, next, next, false)?;
+                let (requests, at) = match requests.len() {
+                    1 => (requests.clone(), at),
+                    _ => self.computed_once(&named, requests, at)?,
+                };
+                self.seize(&named, &requests, waiting, at, next, next, false)?;
             }
             Action::Release { requests } => self.release(&named, requests, at, next)?,
             Action::Use { requests, waiting, body, time } => {
-                self.used(&named, requests, waiting, body, time.as_ref(), at, next)?;
+                let (requests, at) = self.computed_once(&named, requests, at)?;
+                self.used(&named, &requests, waiting, body, time.as_ref(), at, next)?;
             }
             Action::Put { container, amount, waiting } | Action::Get { container, amount, waiting } => {
                 let container = index(&model.containers, container, "a container", place)?;
@@ -458,6 +464,15 @@ impl Lowering<'_> {
                 let scope = self.scopes[here.process as usize].clone();
                 let written = value.as_ref().unwrap_or(&age);
                 let value = self.expressions(here).any(&scope, written, "the observation", place)?;
+                if value.kind == Kind::Condition {
+                    return Err(ProcessError::Kinds {
+                        place,
+                        what: "the observation".to_owned(),
+                        expected: Kind::Integer,
+                        found: Kind::Condition,
+                        remedy: "use `if(condition, 1, 0)`",
+                    });
+                }
                 let sum = self.sum(name, SumKind::Tally(value.kind), place)?;
                 self.put(at, &named, vec![Op::Tally(sum, value)], Act::Jump { next });
             }

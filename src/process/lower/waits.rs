@@ -3,8 +3,9 @@
 use super::super::error::ProcessError;
 use super::super::ir::{Action, Binary, Expression, Kind, Order, Patience, Request, Waiting};
 use super::super::program::{self, Act, EntityWord, Expr, Node, Op, Slot, StepId, SumKind, Wait};
-use super::lowering::{Lowering, words_of};
-use super::names::resource;
+use super::constants::evaluate;
+use super::lowering::{Lowering, first_point, words_of};
+use super::names::{self, Scope, resource};
 use super::statements::{Here, Named, binary};
 use super::walk;
 
@@ -94,6 +95,35 @@ impl Lowering<'_> {
         let backwards: Vec<Request> = taken.iter().rev().cloned().collect();
         self.release(named, &backwards, first, next)?;
         Ok(first)
+    }
+
+    /// Requests whose units are computed once, when the statement begins, and a step at which it
+    /// continues: it gives back what it took.
+    pub(super) fn computed_once(
+        &mut self,
+        named: &Named<'_>,
+        requests: &[Request],
+        at: StepId,
+    ) -> Result<(Vec<Request>, StepId), ProcessError> {
+        let (mut computed, mut ops) = (requests.to_vec(), Vec::new());
+        for request in &mut computed {
+            if evaluate(&request.units, &first_point(self.model)).is_some() {
+                continue;
+            }
+            let (_, units) = self.request(named, request)?;
+            let process = named.here.process;
+            let slot = Slot::Attribute(self.hidden(process, Kind::Integer));
+            let name = Scope::hidden(slot);
+            self.scopes[process as usize].names.insert(name.clone(), names::Named::Slot(slot, Kind::Integer));
+            ops.push(Op::Set(slot, units));
+            request.units = Expression::Name(name);
+        }
+        if ops.is_empty() {
+            return Ok((computed, at));
+        }
+        let next = self.reserve()?;
+        self.put(at, named, ops, Act::Jump { next });
+        Ok((computed, next))
     }
 
     pub(super) fn request(

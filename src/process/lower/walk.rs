@@ -2,7 +2,7 @@
 
 use super::super::ir::{
     Action, Arguments, Awaited, Expression, Patience, Policy, Preempted, Reading, Request, Statement, Value,
-    Waiting,
+    Variable, Waiting,
 };
 
 /// The blocks of a statement, with the statement behind whose patience they are.
@@ -125,6 +125,11 @@ pub(super) fn draws(action: &Action) -> bool {
 /// Whether a statement itself reads how long the last wait was.
 pub(super) fn reads_waited(action: &Action) -> bool {
     expressions(action).into_iter().any(|expression| reads(expression, &Reading::Waited))
+}
+
+/// Whether the first value of an attribute reads how long the last wait was.
+pub(super) fn first_reads_waited(attribute: &Variable) -> bool {
+    matches!(&attribute.value, Some(Value::Expression(value)) if reads(value, &Reading::Waited))
 }
 
 fn reads(expression: &Expression, what: &Reading) -> bool {

@@ -246,6 +246,13 @@ impl Recipes {
     }
 }
 
+/// The kernels that start replicas and handle their events, a thread for each.
+pub(in super::super) fn handler_kernels<M: Model>(model: &M) -> [Recipe; 2] {
+    let thread = BatchMapping::Thread { group_size: Some(8), local_keys: false, rounds: false };
+    let Recipes { start, mut slices, .. } = Recipes::new(model, thread, false, 256);
+    [start, slices.swap_remove(0)]
+}
+
 /// All kernels that the replicas of `model` may link, except for the queue designs, which single
 /// runs also link.
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {

@@ -1,0 +1,163 @@
+//! Models for one question each: what went wrong before, and each fault.
+
+use eventhorizon::process::ir::*;
+use eventhorizon::process::lower;
+use eventhorizon::process::program::FaultCode;
+
+use crate::compare::{Case, Seen, compare};
+use crate::models::*;
+
+fn case(model: ProcessModel) -> Case {
+    let point = model.parameters.values().map(|of| of.values[0]).collect();
+    Case { model, point, seed: 5, warm_up: 0.0, until: 50.0, room: 100, most_events: 10_000 }
+}
+
+fn seen(model: ProcessModel) -> Seen {
+    let case = case(model);
+    compare(&case).unwrap_or_else(|trouble| panic!("{trouble:?}\n{:#?}", case.model))
+}
+
+/// Two entities of one type at the start, with an attribute `own` of 2.
+fn two(actions: impl IntoIterator<Item = Action>) -> Entity {
+    let start = Source { batch: 2.into(), ..source(Arrivals::Start) };
+    let mut two = entity(vec![start], actions);
+    two.attributes = named([("own", variable(Kind::Integer, Some(Value::Expression(2.into()))))]);
+    two
+}
+
+/// Two entities do this at the start; resource `r` has 3 units.
+fn of_two(actions: impl IntoIterator<Item = Action>) -> ProcessModel {
+    ProcessModel {
+        resources: named([("r", resource(3, Order::Fifo))]),
+        variables: named([("v", variable(Kind::Integer, None))]),
+        ..model("two", [("two", two(actions))])
+    }
+}
+
+fn wait(units: f64) -> Action {
+    Action::Delay(Value::Expression(units.into()))
+}
+
+fn when(condition: Expression, action: Action) -> Action {
+    Action::If { arms: vec![(condition, all([action]))], otherwise: Vec::new() }
+}
+
+fn own_is(value: i32) -> Expression {
+    binary(Binary::Equal, "own", value)
+}
+
+fn spawn(count: impl Into<Expression>, joined: bool) -> Action {
+    Action::Spawn { entity: "part".to_owned(), count: count.into(), set: Vec::new(), joined }
+}
+
+/// The same with a type `part`, which lets time pass.
+fn with_parts(actions: impl IntoIterator<Item = Action>) -> ProcessModel {
+    let mut model = of_two(actions);
+    model.entities.insert("part".to_owned(), entity(Vec::new(), [wait(2.0), count("parts")]));
+    model
+}
+
+#[test]
+fn what_is_held_is_counted_beside_the_time_of_entry() {
+    let counted = [
+        wait(1.5),
+        when(own_is(2), take("r")),
+        wait(1.0),
+        when(own_is(2), release("r", 1)),
+        tally("stay", None),
+    ];
+    let seen = seen(of_two(counted));
+    assert_eq!((seen.fault, seen.observations), (None, 2));
+}
+
+#[test]
+fn a_list_of_arrivals_may_be_empty() {
+    let list = |times: &[f64]| {
+        let attributes = named([("size", times.to_vec())]);
+        source(Arrivals::Trace { times: times.to_vec(), attributes })
+    };
+    let mut visitor = entity(vec![list(&[]), list(&[1.0, 1.0])], [tally("stay", None)]);
+    visitor.attributes = named([("size", variable(Kind::Integer, None))]);
+    assert_eq!(seen(model("visitors", [("visitor", visitor)])).events, 2);
+}
+
+#[test]
+fn a_use_gives_back_what_it_took() {
+    let used = Action::Use {
+        requests: request("r", "own"),
+        waiting: Waiting::default(),
+        body: all([set("own", 1), wait(1.0)]),
+        time: None,
+    };
+    assert_eq!(seen(of_two([used])).fault, None);
+    // The second resource is never free, and what was taken of the first depends on a variable.
+    let several = vec![
+        Request { resource: "r".to_owned(), units: binary(Binary::Plus, "v", 1) },
+        Request { resource: "s".to_owned(), units: 1.into() },
+    ];
+    let seize = Action::Seize { requests: several, waiting: impatient(1.0) };
+    let mut model = of_two([seize, release("s", 1), release("r", 1)]);
+    let holder = [take("s"), wait(0.5), set("v", 1), wait(60.0), release("s", 1)];
+    let holder = entity(vec![source(Arrivals::Start)], holder);
+    model.entities.shift_insert(0, "holder".to_owned(), holder);
+    model.resources.insert("s".to_owned(), resource(1, Order::Fifo));
+    assert_eq!(seen(model).fault, None);
+}
+
+fn take(name: &str) -> Action {
+    seize(name, 1, Waiting::default())
+}
+
+#[test]
+fn an_entity_that_enters_has_not_waited() {
+    let mut visitor = entity(every(1.0), [tally("waited", Expression::from("before"))]);
+    let waited = Some(Value::Expression(Expression::Reading(Reading::Waited)));
+    visitor.attributes = named([("before", variable(Kind::Time, waited))]);
+    assert!(seen(model("visitors", [("visitor", visitor)])).observations > 20);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let error = lower(&model("none", [("part", entity(Vec::new(), [wait(1.0)]))])).unwrap_err();
+    assert!(error.to_string().starts_with("a model that no entity enters is not possible"), "{error}");
+    let error = lower(&of_two([tally("truth", own_is(2))])).unwrap_err();
+    assert!(error.to_string().contains("expected an integer, found a condition"), "{error}");
+}
+
+#[test]
+fn each_fault_has_its_entity_statement_time_and_detail() {
+    use FaultCode as F;
+    let divided = binary(Binary::Over, 7, binary(Binary::Minus, "own", 2));
+    let square =
+        binary(Binary::Times, binary(Binary::Times, "own", 46_341), binary(Binary::Times, "own", 46_341));
+    let age = || Expression::Reading(Reading::Age);
+    let eternal = binary(Binary::Times, binary(Binary::Plus, age(), 6e9), 2_000_000_000);
+    let again = Action::Repeat { count: None, body: all([set("v", binary(Binary::Max, "v", "own"))]) };
+    let less = Action::Count { name: "n".to_owned(), by: Some(binary(Binary::Minus, 0, "own")) };
+    let own = |value| set("own", value);
+    let faults = [
+        (F::NotHeld, of_two([take("r"), wait(1.0), when(own_is(2), release("r", 1)), release("r", "own")])),
+        (F::Holding, of_two([own(1), wait(0.5), when(own_is(1), take("r"))])),
+        (F::Endless, of_two([wait(2.0), again])),
+        (F::Request, of_two([own(4), wait(1.0), seize("r", "own", Waiting::default()), release("r", 4)])),
+        (F::Negative, of_two([wait(1.0), less])),
+        (F::Overflow, of_two([wait(1.0), set("v", square)])),
+        (F::Division, of_two([wait(3.0), set("v", divided)])),
+        (F::Never, of_two([wait(1.0), Action::Delay(Value::Expression(eternal))])),
+        (F::Children, with_parts([wait(1.0), spawn("own", true)])),
+        (F::Spawned, with_parts([wait(1.0), spawn(binary(Binary::Times, "own", 40_000), false)])),
+    ];
+    for (code, model) in faults {
+        assert_eq!(seen(model).fault, Some(code));
+    }
+}
+
+#[test]
+fn a_run_without_room_stops_where_the_interpreter_does() {
+    let Case { model, .. } = case(with_parts([spawn(3, false), wait(5.0), spawn(4, false)]));
+    for room in [1, 5, 8, 12, 20] {
+        let case = Case { room, ..case(model.clone()) };
+        let seen = compare(&case).unwrap_or_else(|trouble| panic!("{room}: {trouble:?}"));
+        assert_eq!(seen.full, room < 10, "{room}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Process models: programs link, run without a fault, agree with theory, and do what an
+//! interpreter of their statements does that was written apart (`interpreter/`).
+
+#![allow(unreachable_pub, reason = "no other program uses this one")]
+
+mod cases;
+mod compare;
+mod generator;
+mod interpreter;
+mod models;
+mod reduce;
+mod scopes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Simulation, Until};
+use eventhorizon::process::program::{HEADER, Program, Size};
+use eventhorizon::process::{Large, Medium, Printed, ProcessModel, ProcessRun, Rows, Sized3, Small, lower};
+use eventhorizon::time::Ticks;
+
+use compare::{Case, Trouble, compare, compare_device};
+use models::{models, queue};
+
+/// The header, the output rows and the events of a run.
+fn run<S: Sized3>(gpu: &Gpu, printed: &Arc<Printed>, until: f64) -> ([u32; 4], Vec<[u32; 4]>, u64) {
+    let run = ProcessRun::<S>::new(Arc::clone(printed), &[], Ticks::ZERO, 512).unwrap();
+    let native = NativeModel::new(&run).unwrap_or_else(|error| panic!("{}: {error}", printed.program.name));
+    let mut on_cpu = CpuSimulation::new(&native, Options::default().seed(7)).unwrap();
+    let until = Until::time(printed.program.resolution.ticks(until).unwrap());
+    let mut simulation = Simulation::new(gpu, &run, Options::default().seed(7)).unwrap();
+    let events = simulation.run(until).unwrap().events;
+    on_cpu.run(until).unwrap();
+    assert_eq!(simulation.fingerprint().unwrap(), on_cpu.fingerprint(), "{}", printed.program.name);
+    let state = simulation.states().unwrap()[0];
+    let rows = simulation.outputs(until.time).unwrap();
+    (state.rows()[0], rows.rows()[0].rows().to_vec(), events)
+}
+
+fn run_any(gpu: &Gpu, program: Program, until: f64) -> ([u32; 4], Vec<[u32; 4]>, u64) {
+    let printed = Arc::new(Printed::new(program));
+    match printed.program.size {
+        Size::Small => run::<Small>(gpu, &printed, until),
+        Size::Medium => run::<Medium>(gpu, &printed, until),
+        Size::Large => run::<Large>(gpu, &printed, until),
+    }
+}
+
+/// The mean of a tally of times, in units, and its count.
+fn mean(program: &Program, rows: &[[u32; 4]], name: &str) -> (f64, u32) {
+    let sum = program.sums.iter().find(|sum| sum.name == name).unwrap();
+    let place = program.output_rows.iter().position(|row| *row == sum.row).unwrap();
+    let [low, middle, high, count] = rows[place].map(f64::from);
+    let total = low + middle * 2_f64.powi(32) + high * 2_f64.powi(64);
+    let mean = total / count / f64::from(program.resolution.ticks_per_unit());
+    (mean, rows[place][3])
+}
+
+#[test]
+fn programs_of_all_statements_run() {
+    all_run(models());
+}
+
+fn all_run(models: Vec<ProcessModel>) {
+    let gpu = Gpu::new().unwrap();
+    for model in models {
+        let program = lower(&model).unwrap_or_else(|error| panic!("{}: {error}", model.name));
+        let (header, _, events) = run_any(&gpu, program, 300.0);
+        println!("{}: {events} events, header {header:?}", model.name);
+        assert_eq!(header[HEADER.fault as usize], 0, "{}", model.name);
+        assert!(events > 30, "{}: {events}", model.name);
+    }
+}
+
+#[test]
+fn a_queue_waits_as_theory_says() {
+    let program = lower(&queue()).unwrap();
+    let (_, rows, events) = run_any(&Gpu::new().unwrap(), program.clone(), 20_000.0);
+    // M/M/1 with utilisation 1/2: the mean wait is 0.5 services, the mean stay 1.
+    let ((wait, count), (stay, _)) = (mean(&program, &rows, "wait"), mean(&program, &rows, "stay"));
+    println!("{events} events, {count} customers, wait {wait}, stay {stay}");
+    assert!(count > 19_000, "{count}");
+    assert!((wait - 0.5).abs() < 0.05 && (stay - 1.0).abs() < 0.06, "{wait} {stay}");
+}
+
+#[test]
+fn programs_of_all_statements_do_what_these_say() {
+    for model in models() {
+        let (seed, until, most_events) = (7, 300.0, u64::MAX);
+        let case = Case { model, point: Vec::new(), seed, warm_up: 10.0, until, room: 512, most_events };
+        let seen = compare(&case).unwrap_or_else(|trouble| panic!("{}: {trouble:?}", case.model.name));
+        println!("{}: {seen:?}", case.model.name);
+        assert!(seen.events > 30 && seen.fault.is_none(), "{}: {seen:?}", case.model.name);
+    }
+}
+
+/// Numbers of random models: `usual`, or `long` with `EVENTHORIZON_LONG`. Its value, if it is a
+/// number, is the first one.
+fn numbers(usual: u64, long: u64) -> std::ops::Range<u64> {
+    match std::env::var("EVENTHORIZON_LONG") {
+        Err(_) => 0..usual,
+        Ok(first) => {
+            let first = first.parse().unwrap_or(0);
+            first..first + long
+        }
+    }
+}
+
+#[test]
+fn programs_of_random_statements_do_what_these_say() {
+    let mut faults = BTreeMap::new();
+    let (mut compared, mut refused, mut events, mut full) = (0, 0, 0, 0);
+    let mut failures = String::new();
+    for number in numbers(60, 10_000) {
+        let case = generator::case(number);
+        match compare(&case) {
+            Ok(seen) => {
+                compared += 1;
+                events += seen.events;
+                full += u32::from(seen.full);
+                *faults.entry(format!("{:?}", seen.fault)).or_insert(0) += 1;
+            }
+            Err(Trouble::Refused(why)) => {
+                println!("{number} is refused: {why}");
+                refused += 1;
+            }
+            Err(Trouble::Differs(what)) if failures.is_empty() => failures = smallest(number, &case, &what),
+            Err(Trouble::Differs(what)) => failures += &format!("{number}: {what}\n"),
+        }
+    }
+    println!("{compared} compared, {refused} refused, {events} events, {full} full; faults: {faults:?}");
+    assert!(failures.is_empty(), "{failures}");
+    assert!(compared > 3 * refused && events > 20 * compared && faults.len() > 2);
+}
+
+/// What fails, with a small model that fails alike.
+fn smallest(number: u64, case: &Case, what: &str) -> String {
+    let links = |what: &str| !what.contains("does not link");
+    let (mut last, is_linked) = (what.to_owned(), links(what));
+    let mut fails = |model: &ProcessModel| {
+        let point = model.parameters.values().map(|of| of.values[0]).collect();
+        match compare(&Case { model: model.clone(), point, ..case.clone() }) {
+            Err(Trouble::Differs(what)) if links(&what) == is_linked => {
+                last = what;
+                true
+            }
+            Ok(_) | Err(_) => false,
+        }
+    };
+    let model = reduce::reduce(&case.model, &mut fails);
+    let Case { seed, warm_up, until, room, .. } = case;
+    format!(
+        "{number}: {what}\nreduced: {last}\n{model:#?}\nseed {seed}, warm-up {warm_up}, until {until}, room {room}\n"
+    )
+}
+
+#[test]
+fn programs_of_random_statements_do_the_same_on_a_device() {
+    let gpu = Gpu::new().unwrap();
+    let mut events = 0;
+    for number in numbers(8, 100) {
+        let case = Case { until: 20.0, ..generator::case(number) };
+        match compare_device(&gpu, &case, 3) {
+            Ok(executed) => events += executed,
+            Err(Trouble::Refused(_)) => {}
+            Err(Trouble::Differs(what)) => panic!("{number}: {what}"),
+        }
+    }
+    println!("{events} events");
+    assert!(events > 100, "{events}");
+}
