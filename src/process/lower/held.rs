@@ -50,8 +50,13 @@ fn counted_of(program: &Program, entries: &[StepId]) -> Result<IndexSet<u32>, Pr
             .extend(state.iter().filter(|(_, held)| **held == Held::Varies).map(|(resource, _)| *resource));
         let name = |resource: u32| program.resources[resource as usize].name.clone();
         let entity = || program.processes[step.process as usize].name.clone();
-        match &step.act {
-            Act::Release { resource, units, .. } => match (state.get(resource), constant(units)) {
+        let gives = match &step.act {
+            Act::Release { resource, units, .. } => Some((resource, constant(units))),
+            Act::Hold { resource, .. } => Some((resource, Some(Node::Literal(1)))),
+            _ => None,
+        };
+        if let Some((resource, units)) = gives {
+            match (state.get(resource), units) {
                 (Some(Held::Varies), _) => {}
                 (Some(Held::Known(held)), Some(units)) if less(held, &units).is_some() => {}
                 (held, Some(Node::Literal(units))) if held.is_none_or(|held| total(held) < Some(units)) => {
@@ -67,15 +72,14 @@ fn counted_of(program: &Program, entries: &[StepId]) -> Result<IndexSet<u32>, Pr
                 _ => {
                     counted.insert(*resource);
                 }
-            },
-            Act::End { .. } => {
-                let held = state.iter().find(|(_, held)| matches!(held, Held::Known(_)));
-                if let Some((resource, _)) = held {
-                    let (place, entity, resource) = (step.place, entity(), name(*resource));
-                    return Err(ProcessError::Holding { place, entity, resource });
-                }
             }
-            _ => {}
+        }
+        if let Act::End { .. } = &step.act {
+            let held = state.iter().find(|(_, held)| matches!(held, Held::Known(_)));
+            if let Some((resource, _)) = held {
+                let (place, entity, resource) = (step.place, entity(), name(*resource));
+                return Err(ProcessError::Holding { place, entity, resource });
+            }
         }
     }
     Ok(counted)

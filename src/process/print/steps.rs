@@ -82,6 +82,11 @@ impl Text<'_> {
             Act::Give { store, wait, next } => self.give(*store, wait, *next),
             Act::Take { store, wait, next, .. } => self.take(at, *store, wait, *next),
             Act::Hold { wait, .. } | Act::Wait { wait, .. } => {
+                // Of a unit that it may have released meanwhile.
+                if let Some(word) = wait.held {
+                    let holds = Self::attribute(AT, word, 1);
+                    self.fault_if(&format!("{holds} == 0u"), "FAULT_NOT_HELD", "0u");
+                }
                 self.line("(*m).amount = 0u;");
                 self.wait(wait, None);
             }

@@ -16,6 +16,17 @@
 //! entity that is granted, the neighbours' row 0 of one that enters or leaves a line, and the rows
 //! of the tallies. Levels, lines, variables and counts are in the state if there are few.
 
+/// A step: the program counter of entities that are at it.
+pub type StepId = u16;
+
+/// A word of the rows that all entities share: row `word / 4`, component `word % 4`. A value of two
+/// words begins at an even one. The first [`Size::state_rows`] rows are the state, the others the
+/// first rows of LP memory.
+pub type GlobalWord = u32;
+
+/// A word of `Params`.
+pub type ParamWord = u32;
+
 /// A word of an entity's attributes: row 2 + `word / 4` of the entity.
 pub type EntityWord = u32;
 
