@@ -13,6 +13,8 @@ pub(in crate::process) mod tree;
 mod values;
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;
