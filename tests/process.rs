@@ -390,8 +390,232 @@ fn yard() -> ProcessModel {
     }
 }
 
+fn constant(time: f64) -> Option<Value> {
+    Some(Value::Expression(time.into()))
+}
+
+fn used(resource: &str, priority: i32, time: Option<Value>, preempted: Preempted) -> Action {
+    let waiting = Waiting { priority: Some(priority.into()), preempted, ..Waiting::default() };
+    Action::Use { requests: request(resource, 1), waiting, body: Vec::new(), time }
+}
+
+/// One resource for each policy. Long work is interrupted by urgent work at time 4, for 3.
+fn surgery() -> ProcessModel {
+    let lost = Preempted::Lose(all([count("lost")]));
+    let policies = [
+        ("resume", Preempted::Resume),
+        ("repeat", Preempted::Repeat),
+        ("restart", Preempted::Restart),
+        ("lose", lost),
+    ];
+    let start = || vec![source(Arrivals::Start)];
+    let mut entities = Vec::new();
+    for (name, policy) in policies.clone() {
+        let long = [used(name, 2, constant(10.0), policy), tally(name, None)];
+        entities.push((format!("long_{name}"), entity(start(), long)));
+        let delay = Action::Delay(Value::Expression(4.into()));
+        let urgent = [delay, used(name, 1, constant(3.0), Preempted::Resume), tally("urgent", None)];
+        entities.push((format!("urgent_{name}"), entity(start(), urgent)));
+    }
+    // Two that are equal, and a third: the one that began last loses its unit. `patient` cannot be
+    // preempted before its own time begins, so `first` waits for it.
+    let two = |time| [used("two", 3, constant(time), Preempted::Resume), tally("two", None)];
+    let early = entity(start(), two(9.0));
+    let mut late = entity(start(), two(5.0));
+    late.statements.insert(0, statement(Action::Delay(Value::Expression(1.into()))));
+    let delay = Action::Delay(Value::Expression(2.into()));
+    let third =
+        entity(start(), [delay, used("two", 0, constant(2.0), Preempted::Resume), tally("third", None)]);
+    let mut patient = used("one", 5, constant(4.0), Preempted::Resume);
+    if let Action::Use { body, .. } = &mut patient {
+        *body = all([Action::Delay(Value::Expression(6.into()))]);
+    }
+    let patient = entity(start(), [patient, tally("patient", None)]);
+    let delay = Action::Delay(Value::Expression(1.into()));
+    let first =
+        entity(start(), [delay, used("one", 0, constant(2.0), Preempted::Resume), tally("first", None)]);
+    // Random work of all policies, of which some is impatient, in two rooms.
+    let busy = policies.iter().map(|(_, policy)| {
+        let mut work = used("many", 0, Some(law("uniform", &[0.5, 4.0])), policy.clone());
+        if let Action::Use { waiting, .. } = &mut work {
+            let priority = Some("urgency".into());
+            *waiting = Waiting { priority, preempted: policy.clone(), ..impatient(5.0) };
+        }
+        statement(work)
+    });
+    let mut busy = Entity { sources: every(5.0), statements: busy.collect(), ..Entity::default() };
+    let urgency = choice(&[(1, 0.3), (2, 0.3), (3, 0.4)]);
+    busy.attributes = named([("urgency", variable(Kind::Integer, Some(urgency)))]);
+    let others = [
+        ("busy", busy),
+        ("early", early),
+        ("late", late),
+        ("third", third),
+        ("patient", patient),
+        ("first", first),
+    ];
+    entities.extend(others.map(|(name, entity)| (name.to_owned(), entity)));
+    let resources = ["resume", "repeat", "restart", "lose", "one", "two", "many"];
+    let units = |name: &str| if matches!(name, "two" | "many") { 2 } else { 1 };
+    ProcessModel {
+        resources: named(resources.map(|name| (name, resource(units(name), Order::Preempt)))),
+        entities: entities.into_iter().collect(),
+        ..model("surgery", [])
+    }
+}
+
+/// The shop of machines that fail, whose repairs take the repairman from other work: an example of
+/// SimPy.
+fn shop() -> ProcessModel {
+    let now = || Expression::Reading(Reading::Now);
+    let passed = binary(Binary::Minus, now(), "begin");
+    let work = Action::Interruptible {
+        body: all([Action::Delay(Value::Expression("rest".into())), set("rest", 0), count("parts")]),
+        handler: all([
+            set("rest", binary(Binary::Minus, "rest", passed)),
+            used("repairman", 1, constant(30.0), Preempted::Resume),
+            tally("repaired", None),
+        ]),
+    };
+    let part = [
+        Action::Set { name: "rest".to_owned(), value: law("uniform", &[8.0, 12.0]) },
+        Action::While {
+            condition: binary(Binary::Greater, "rest", 0),
+            body: all([set("begin", now()), work]),
+        },
+    ];
+    let fails = Action::Spawn {
+        entity: "failure".to_owned(),
+        count: 1.into(),
+        set: vec![("machine".to_owned(), Expression::Reading(Reading::Number))],
+        joined: false,
+    };
+    let start = Source { batch: 10.into(), ..source(Arrivals::Start) };
+    let mut machine = entity(vec![start], [fails, Action::Repeat { count: None, body: all(part) }]);
+    machine.attributes = named([("rest", variable(Kind::Time, None)), ("begin", variable(Kind::Time, None))]);
+    let interrupt = Action::Interrupt { entity: "machine".to_owned(), number: "machine".into() };
+    let mut failure =
+        entity(Vec::new(), [Action::Repeat { count: None, body: all([delay(300.0), interrupt]) }]);
+    failure.attributes = named([("machine", variable(Kind::Integer, None))]);
+    let other = used("repairman", 2, constant(30.0), Preempted::Resume);
+    let other = Action::Repeat { count: None, body: all([other, tally("other", None)]) };
+    let other = entity(vec![source(Arrivals::Start)], [other]);
+    ProcessModel {
+        resources: named([("repairman", resource(1, Order::Preempt))]),
+        ..model("shop", [("machine", machine), ("failure", failure), ("other", other)])
+    }
+}
+
+/// Units that change: two, none, and for interruptible times with preemption.
+fn shifts() -> ProcessModel {
+    let schedule = |preempts, periods: &[(f64, i32)]| Schedule {
+        periods: periods.iter().map(|&(lasts, units)| Period { lasts, units: units.into() }).collect(),
+        preempts,
+        place: Place::default(),
+    };
+    let start = || vec![source(Arrivals::Start)];
+    let serve = |name: &str| Action::Use {
+        requests: request(name, 1),
+        waiting: Waiting::default(),
+        body: Vec::new(),
+        time: constant(6.0),
+    };
+    // Three for a pair that leaves at 8 and comes back at 24: 6, 6, and 12, which was begun before.
+    let three = Source { batch: 4.into(), ..source(Arrivals::Start) };
+    let day = entity(vec![three], [serve("porter"), tally("day", None)]);
+    let night = entity(start(), [serve("guard"), serve("guard"), tally("night", None)]);
+    let busy = entity(every(0.7), [serve("guard"), serve("clerk"), serve("porter"), tally("busy", None)]);
+    let size = binary(
+        Binary::Modulo,
+        binary(Binary::Plus, Expression::Reading(Reading::Units("clerk".to_owned())), 1),
+        9,
+    );
+    let resize = Action::Resize { resource: "clerk".to_owned(), units: size };
+    let grow = entity(vec![source(Arrivals::Every(constant(3.0).unwrap()))], [resize]);
+    let free = binary(Binary::Greater, Expression::Reading(Reading::Free("clerk".to_owned())), 2);
+    let until = Action::WaitUntil { condition: free, waiting: waiting("seen") };
+    let seer = entity(every(20.0), [until]);
+    ProcessModel {
+        resources: named([
+            ("porter", resource(1, Order::Fifo)),
+            ("guard", resource(1, Order::Preempt)),
+            ("clerk", resource(1, Order::Fifo)),
+        ]),
+        schedules: named([
+            ("porter", schedule(false, &[(8.0, 2), (16.0, 0)])),
+            ("guard", schedule(true, &[(8.0, 1), (16.0, 0), (24.0, 9)])),
+        ]),
+        ..model("shifts", [("day", day), ("night", night), ("busy", busy), ("grow", grow), ("seer", seer)])
+    }
+}
+
+/// Each policy of a choice of resources; statements in the block know which.
+fn lanes() -> ProcessModel {
+    let select = |by, name: &str| Action::Select {
+        among: ["north", "east", "south"].map(str::to_owned).to_vec(),
+        by,
+        body: all([
+            Action::Use {
+                requests: request(SELECTED, 1),
+                waiting: waiting(name),
+                body: all([tally("used", Expression::Reading(Reading::InUse(SELECTED.to_owned())))]),
+                time: Some(law("exponential", &[1.5])),
+            },
+            Action::With { arms: vec![(0.3.into(), all([delay(0.5)]))], otherwise: Vec::new() },
+        ]),
+    };
+    let policies = [
+        ("shortest", Policy::Shortest),
+        ("most_free", Policy::MostFree),
+        ("in_turn", Policy::InTurn),
+        ("random", Policy::Random),
+    ];
+    let rounds = policies.map(|(name, by)| select(by, name));
+    let car = entity(every(6.0), [Action::Repeat { count: Some(2.into()), body: all(rounds) }]);
+    ProcessModel {
+        resources: named([
+            ("north", resource(1, Order::Fifo)),
+            ("east", resource(2, Order::Fifo)),
+            ("south", resource(1, Order::Priority)),
+        ]),
+        ..model("lanes", [("car", car)])
+    }
+}
+
+/// Waits for the first of two signals and a condition, or gives up.
+fn rescue() -> ProcessModel {
+    let high = binary(Binary::Greater, "water", 5);
+    let arms = vec![
+        (Awaited::Signal("boat".to_owned()), all([count("by_boat")])),
+        (Awaited::Signal("helicopter".to_owned()), all([count("by_air")])),
+        (Awaited::Until(high), all([count("swam")])),
+    ];
+    let any =
+        Action::WaitAny { arms, waiting: Waiting { tally: Some("wait".to_owned()), ..impatient(30.0) } };
+    let person = entity(every(2.0), [any, count("saved")]);
+    let sends = |signal: &str, mean| entity(every(mean), [Action::Send { signal: signal.to_owned() }]);
+    let rise = set("water", binary(Binary::Modulo, binary(Binary::Plus, "water", 1), 9));
+    ProcessModel {
+        signals: named([("boat", Signal::default()), ("helicopter", Signal::default())]),
+        variables: named([("water", variable(Kind::Integer, None))]),
+        ..model(
+            "rescue",
+            [
+                ("person", person),
+                ("boats", sends("boat", 12.0)),
+                ("helicopters", sends("helicopter", 20.0)),
+                ("rain", entity(every(3.0), [rise])),
+            ],
+        )
+    }
+}
+
 fn models() -> Vec<ProcessModel> {
     vec![queue(), department(), tank(), desk(), gate(), harbour(), orders(), numbers(), entries(), yard()]
+}
+
+fn others() -> Vec<ProcessModel> {
+    vec![shop(), shifts(), lanes(), rescue()]
 }
 
 /// The header, the output rows and the events of a run.
@@ -430,8 +654,17 @@ fn mean(program: &Program, rows: &[[u32; 4]], name: &str) -> (f64, u32) {
 
 #[test]
 fn programs_of_all_statements_run() {
+    all_run(models());
+}
+
+#[test]
+fn programs_with_scopes_run() {
+    all_run(others());
+}
+
+fn all_run(models: Vec<ProcessModel>) {
     let gpu = Gpu::new().unwrap();
-    for model in models() {
+    for model in models {
         let program = lower(&model).unwrap_or_else(|error| panic!("{}: {error}", model.name));
         let (header, _, events) = run_any(&gpu, program, 300.0);
         println!("{}: {events} events, header {header:?}", model.name);
@@ -449,4 +682,24 @@ fn a_queue_waits_as_theory_says() {
     println!("{events} events, {count} customers, wait {wait}, stay {stay}");
     assert!(count > 19_000, "{count}");
     assert!((wait - 0.5).abs() < 0.05 && (stay - 1.0).abs() < 0.06, "{wait} {stay}");
+}
+
+#[test]
+fn preempted_work_takes_the_time_that_its_policy_says() {
+    let program = lower(&surgery()).unwrap();
+    let (header, rows, _) = run_any(&Gpu::new().unwrap(), program.clone(), 100.0);
+    assert_eq!(header[HEADER.fault as usize], 0);
+    let found = |name: &str| mean(&program, &rows, name);
+    // 4 of 10 are done when it is interrupted until 7.
+    assert_eq!(found("resume"), (13.0, 1));
+    assert_eq!(found("repeat"), (17.0, 1));
+    assert_eq!(found("restart"), (17.0, 1));
+    assert_eq!(found("lose"), (4.0, 1));
+    assert_eq!(found("urgent"), (7.0, 4));
+    // At 2 the one that began at 1 stops until 4: 9 and 8.
+    assert_eq!(found("third"), (4.0, 1));
+    assert_eq!(found("two"), (8.5, 2));
+    // From 6 to 8, when the other's time begins.
+    assert_eq!(found("first"), (8.0, 1));
+    assert_eq!(found("patient"), (12.0, 1));
 }
