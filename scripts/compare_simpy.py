@@ -150,7 +150,7 @@ def emergency(run):
 
 
 def machine_shop(run):
-    env, repairer = run.env, simpy.PriorityResource(run.env, 1)
+    env, repairer = run.env, simpy.PreemptiveResource(run.env, 1)
 
     class Machine:
         def __init__(self):
@@ -185,9 +185,16 @@ def machine_shop(run):
 
     def job():
         while True:
-            with repairer.request(priority=2) as request:
-                yield request
-                yield env.timeout(30)
+            left = 30
+            while left > 0:
+                with repairer.request(priority=2) as request:
+                    yield request
+                    begin = env.now
+                    try:
+                        yield env.timeout(left)
+                        left = 0
+                    except simpy.Interrupt:
+                        left -= env.now - begin
             run.count("jobs")
 
     for _ in range(10):
