@@ -487,16 +487,16 @@ fn shop() -> ProcessModel {
     let fails = Action::Spawn {
         entity: "failure".to_owned(),
         count: 1.into(),
-        set: vec![("machine".to_owned(), Expression::Reading(Reading::Number))],
+        set: vec![("owner".to_owned(), Expression::Reading(Reading::Number))],
         joined: false,
     };
     let start = Source { batch: 10.into(), ..source(Arrivals::Start) };
     let mut machine = entity(vec![start], [fails, Action::Repeat { count: None, body: all(part) }]);
     machine.attributes = named([("rest", variable(Kind::Time, None)), ("begin", variable(Kind::Time, None))]);
-    let interrupt = Action::Interrupt { entity: "machine".to_owned(), number: "machine".into() };
+    let interrupt = Action::Interrupt { entity: "machine".to_owned(), number: "owner".into() };
     let mut failure =
         entity(Vec::new(), [Action::Repeat { count: None, body: all([delay(300.0), interrupt]) }]);
-    failure.attributes = named([("machine", variable(Kind::Integer, None))]);
+    failure.attributes = named([("owner", variable(Kind::Integer, None))]);
     let other = used("repairman", 2, constant(30.0), Preempted::Resume);
     let other = Action::Repeat { count: None, body: all([other, tally("other", None)]) };
     let other = entity(vec![source(Arrivals::Start)], [other]);
@@ -506,24 +506,115 @@ fn shop() -> ProcessModel {
     }
 }
 
-/// Units that change: two, none, and for interruptible times with preemption.
+/// Constant times alone: units that change, interrupts, choices, the first of several.
+fn week() -> ProcessModel {
+    let start = |count: i32| vec![Source { batch: count.into(), ..source(Arrivals::Start) }];
+    let pause = |time: f64| Action::Delay(constant(time).unwrap());
+    let serve = |name: &str, time| used_by(name, constant(time));
+    let schedule = |preempts, periods: &[(f64, i32)]| Schedule {
+        periods: periods.iter().map(|&(lasts, units)| Period { lasts, units: units.into() }).collect(),
+        preempts,
+        place: Place::default(),
+    };
+    let interrupt =
+        |entity: &str, number: Expression| Action::Interrupt { entity: entity.to_owned(), number };
+    let woken = |body, handler| Action::Interruptible { body: all(body), handler: all(handler) };
+    let sleeper = [
+        woken(vec![serve("pillow", 10.0)], vec![tally("woken", None)]),
+        serve("pillow", 1.0),
+        tally("after", None),
+    ];
+    let leaver =
+        woken(vec![seize("door", 1, Waiting::default()), release("door", 1)], vec![tally("left", None)]);
+    let waker = [
+        pause(3.0),
+        interrupt("sleeper", 1.into()),
+        interrupt("sleeper", 7.into()),
+        pause(0.5),
+        interrupt("sleeper", 1.into()),
+        interrupt("leaver", 1.into()),
+        Action::Send { signal: "bell".to_owned() },
+        set("light", 1),
+    ];
+    let arms = || {
+        let light = binary(Binary::Greater, "light", 0);
+        vec![
+            (Awaited::Signal("bell".to_owned()), all([tally("bell", None)])),
+            (Awaited::Until(light), all([tally("light", None)])),
+        ]
+    };
+    let any = |waiting| Action::WaitAny { arms: arms(), waiting };
+    let late = [pause(4.0), any(Waiting::default())];
+    let select = |by, name: &str| Action::Select {
+        among: ["north", "south"].map(str::to_owned).to_vec(),
+        by,
+        body: all([serve(SELECTED, 4.0), tally(name, None)]),
+    };
+    let turns =
+        [pause(100.0), select(Policy::InTurn, "turn"), pause(100.0), select(Policy::MostFree, "free")];
+    let batch = Action::Batch {
+        size: 2.into(),
+        body: all([pause(3.0), tally("leader", None)]),
+        waiting: waiting("together"),
+    };
+    let arrives = Source { most: Some(5.into()), ..source(Arrivals::Every(constant(1.0).unwrap())) };
+    let child = woken(vec![pause(9.0)], vec![tally("child", None)]);
+    let spawn = Action::Spawn { entity: "child".to_owned(), count: 2.into(), set: Vec::new(), joined: true };
+    let parent = [
+        spawn,
+        set("last", Expression::Reading(Reading::Last("child".to_owned()))),
+        pause(2.0),
+        interrupt("child", "last".into()),
+        Action::Join,
+        tally("parent", None),
+    ];
+    let mut parent = entity(start(1), parent);
+    parent.attributes = named([("last", variable(Kind::Integer, None))]);
+    let entities = [
+        ("day", entity(start(5), [serve("porter", 6.0), tally("day", None)])),
+        ("night", entity(start(1), [serve("guard", 6.0), serve("guard", 6.0), tally("night", None)])),
+        ("sleeper", entity(start(1), sleeper)),
+        ("guest", entity(start(1), [serve("pillow", 2.0), tally("guest", None)])),
+        ("blocker", entity(start(1), [serve("door", 10.0)])),
+        ("leaver", entity(start(1), [leaver])),
+        ("follower", entity(start(1), [serve("door", 1.0), tally("follower", None)])),
+        ("waker", entity(start(1), waker)),
+        ("early", entity(start(1), [any(Waiting::default())])),
+        ("late", entity(start(1), late)),
+        ("short", entity(start(3), [select(Policy::Shortest, "short")])),
+        ("turns", entity(start(3), turns)),
+        ("parent", parent),
+        ("guest_of_bus", entity(vec![arrives], [batch, tally("bus", None)])),
+        ("child", entity(Vec::new(), [child])),
+    ];
+    let resources =
+        ["porter", "pillow", "door", "north", "south"].map(|name| (name, resource(1, Order::Fifo)));
+    let guard = ("guard", resource(1, Order::Preempt));
+    ProcessModel {
+        resources: named(resources.into_iter().chain([guard])),
+        schedules: named([
+            ("porter", schedule(false, &[(8.0, 2), (16.0, 0)])),
+            ("guard", schedule(true, &[(8.0, 1), (16.0, 0), (24.0, 9)])),
+        ]),
+        signals: named([("bell", Signal::default())]),
+        variables: named([("light", variable(Kind::Integer, None))]),
+        ..model("week", entities)
+    }
+}
+
+fn used_by(resource: &str, time: Option<Value>) -> Action {
+    let (requests, waiting) = (request(resource, 1), Waiting::default());
+    Action::Use { requests, waiting, body: Vec::new(), time }
+}
+
+/// Units that change, by time and by statements.
 fn shifts() -> ProcessModel {
     let schedule = |preempts, periods: &[(f64, i32)]| Schedule {
         periods: periods.iter().map(|&(lasts, units)| Period { lasts, units: units.into() }).collect(),
         preempts,
         place: Place::default(),
     };
-    let start = || vec![source(Arrivals::Start)];
-    let serve = |name: &str| Action::Use {
-        requests: request(name, 1),
-        waiting: Waiting::default(),
-        body: Vec::new(),
-        time: constant(6.0),
-    };
-    // Three for a pair that leaves at 8 and comes back at 24: 6, 6, and 12, which was begun before.
-    let three = Source { batch: 4.into(), ..source(Arrivals::Start) };
-    let day = entity(vec![three], [serve("porter"), tally("day", None)]);
-    let night = entity(start(), [serve("guard"), serve("guard"), tally("night", None)]);
+    let serve = |name: &str| used_by(name, constant(6.0));
     let busy = entity(every(0.7), [serve("guard"), serve("clerk"), serve("porter"), tally("busy", None)]);
     let size = binary(
         Binary::Modulo,
@@ -545,7 +636,7 @@ fn shifts() -> ProcessModel {
             ("porter", schedule(false, &[(8.0, 2), (16.0, 0)])),
             ("guard", schedule(true, &[(8.0, 1), (16.0, 0), (24.0, 9)])),
         ]),
-        ..model("shifts", [("day", day), ("night", night), ("busy", busy), ("grow", grow), ("seer", seer)])
+        ..model("shifts", [("busy", busy), ("grow", grow), ("seer", seer)])
     }
 }
 
@@ -595,6 +686,16 @@ fn rescue() -> ProcessModel {
     let person = entity(every(2.0), [any, count("saved")]);
     let sends = |signal: &str, mean| entity(every(mean), [Action::Send { signal: signal.to_owned() }]);
     let rise = set("water", binary(Binary::Modulo, binary(Binary::Plus, "water", 1), 9));
+    // Groups of three, in which one may be impatient, and which are rescued together.
+    let raft = Action::Batch {
+        size: 3.into(),
+        body: all([delay(9.0), count("raft")]),
+        waiting: Waiting { tally: Some("raft_wait".to_owned()), ..impatient(12.0) },
+    };
+    let group = Action::Interruptible { body: all([raft]), handler: all([count("swept")]) };
+    let group = entity(every(2.0), [group, tally("grouped", None)]);
+    let number = binary(Binary::Minus, Expression::Reading(Reading::Last("group".to_owned())), 1);
+    let wave = Action::Interrupt { entity: "group".to_owned(), number };
     ProcessModel {
         signals: named([("boat", Signal::default()), ("helicopter", Signal::default())]),
         variables: named([("water", variable(Kind::Integer, None))]),
@@ -604,6 +705,8 @@ fn rescue() -> ProcessModel {
                 ("person", person),
                 ("boats", sends("boat", 12.0)),
                 ("helicopters", sends("helicopter", 20.0)),
+                ("group", group),
+                ("waves", entity(every(5.0), [wave])),
                 ("rain", entity(every(3.0), [rise])),
             ],
         )
@@ -702,4 +805,37 @@ fn preempted_work_takes_the_time_that_its_policy_says() {
     // From 6 to 8, when the other's time begins.
     assert_eq!(found("first"), (8.0, 1));
     assert_eq!(found("patient"), (12.0, 1));
+}
+
+#[test]
+fn constant_times_have_known_ends() {
+    let program = lower(&week()).unwrap();
+    let (header, rows, _) = run_any(&Gpu::new().unwrap(), program.clone(), 300.0);
+    assert_eq!(header[HEADER.fault as usize], 0);
+    let found = |name: &str| mean(&program, &rows, name);
+    // 6, 6, 12, 12 (which began before 8), and from 24 on.
+    assert_eq!(found("day"), (13.2, 5));
+    // 6, and 2 of 6 before 8; the rest from 24 on.
+    assert_eq!(found("night"), (28.0, 1));
+    // The pillow goes to the guest from 3 to 5, then back.
+    assert_eq!(found("woken"), (3.0, 1));
+    assert_eq!(found("guest"), (5.0, 1));
+    assert_eq!(found("after"), (6.0, 1));
+    assert_eq!(found("left"), (3.5, 1));
+    assert_eq!(found("follower"), (11.0, 1));
+    // Both arms hold for the first, which takes the bell; the other hears none.
+    assert_eq!(found("bell"), (3.5, 1));
+    assert_eq!(found("light"), (4.0, 1));
+    // Two at once, and the third behind the first; the same in turn.
+    assert_eq!(found("short"), (16.0 / 3.0, 3));
+    assert_eq!(found("turn"), (316.0 / 3.0, 3));
+    // The third comes at 208, before the others release.
+    assert_eq!(found("free"), (628.0 / 3.0, 3));
+    // They come at 1, 2, 3, 4 and 5; the last one waits for a sixth. Each bus leaves 3 after it is
+    // full, and the one that came first was there for 4.
+    assert_eq!(found("leader"), (3.0, 2));
+    assert_eq!(found("together"), (4.0, 2));
+    assert_eq!(found("bus"), (3.5, 4));
+    assert_eq!(found("child"), (2.0, 1));
+    assert_eq!(found("parent"), (9.0, 1));
 }

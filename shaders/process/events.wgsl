@@ -9,7 +9,7 @@
 // import: process/sums.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
-// needs: CONDITIONS, FAULT_ROW, INTERRUPTS, JOINS, PREEMPTS, SOURCES, State (print::wgsl)
+// needs: BATCHES, CONDITIONS, FAULT_ROW, INTERRUPTS, JOINS, PREEMPTS, SOURCES, State (print::wgsl)
 // needs: blank, children_of, condition_of, container_of, copy_words, drawn, holds, law_draws
 // needs: law_time
 // needs: params, resource_of, run_source, run_step, set_words, store_of
@@ -150,7 +150,8 @@ fn act_interrupt(state: ptr<function, State>, m: ptr<function, Machine>) {
         let status = (control >> 16u) & 0xffu;
         if (status == STATUS_FREE) | ((control >> 24u) != (*m).entry) { continue; }
         if memory_get(row_of(link) + 2u).x != (*m).number { continue; }
-        let can = (status != STATUS_READY) & ((step_of(control & 0xffffu).w >> 16u) != 0u);
+        let waits = (status != STATUS_READY) & (status != STATUS_MEMBER);
+        let can = waits & ((step_of(control & 0xffffu).w >> 16u) != 0u);
         if can & (link != (*m).slot) {
             (*m).work = WORK_INTERRUPT;
             (*m).who = link;
@@ -313,6 +314,24 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
         case WORK_GRANT: {
             who = (*m).who;
         }
+        case WORK_BATCH: {
+            let line = row_get(state, line_of(item).x);
+            if !BATCHES || line.y == 0u { return; }
+            who = line.x >> 16u;
+            out = item;
+            grants = false;
+            (*m).work = WORK_BATCH;
+        }
+        case WORK_SEPARATE: {
+            if !BATCHES { return; }
+            let place = row_of((*m).slot) + 2u + (*m).copies / 4u;
+            var words = memory_get(place);
+            who = words[(*m).copies & 3u];
+            let next = memory_get(row_of(who)).z & 0xffffu;
+            words[(*m).copies & 3u] = next;
+            memory_set(place, words);
+            if next != 0u { (*m).work = WORK_SEPARATE; }
+        }
         case WORK_INTERRUPT: {
             who = (*m).who;
             let control = memory_get(row_of(who)).x;
@@ -337,6 +356,15 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
     }
     if work == WORK_STORE { row.x = (row.x & 0xff00ffffu) | (STATUS_ITEM << 16u); }
     relink(state, m, who, row, out, into);
+    if BATCHES && work == WORK_BATCH {
+        let place = row_of((*m).slot) + 2u + (*m).copies / 4u;
+        var words = memory_get(place);
+        let control = (row.x & 0xff00ffffu) | (STATUS_MEMBER << 16u);
+        let links = vec2<u32>(words[(*m).copies & 3u], row.w & 0xffff0000u);
+        memory_set(row_of(who), vec4<u32>(control, 0u, links));
+        words[(*m).copies & 3u] = who;
+        memory_set(place, words);
+    }
     if grants { grant(m, who, INTERRUPTS && work == WORK_INTERRUPT); }
 }
 

@@ -25,6 +25,7 @@ const STATUS_DELAY = 2u;
 const STATUS_LINE = 3u;
 const STATUS_ITEM = 4u;
 const STATUS_JOIN = 5u;
+const STATUS_MEMBER = 6u;
 
 // What follows the generated part of a step or of a source.
 const ACT_CONTINUE = 0u;
@@ -49,6 +50,8 @@ const WORK_LEAVE = 8u;     // it leaves one: its patience ended
 const WORK_GRANT = 9u;     // grants `who`, of no line
 const WORK_TRIED = 10u;    // grants `who`, whose condition holds
 const WORK_INTERRUPT = 11u; // interrupts `who`, which leaves its line
+const WORK_BATCH = 12u;    // takes all of a line along, the last one first
+const WORK_SEPARATE = 13u; // grants all that were taken along
 
 // No distribution, and a word instead of one.
 const LAW_NONE = 0xffffffffu;

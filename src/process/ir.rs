@@ -436,6 +436,16 @@ pub enum Action {
         /// What it does.
         body: Vec<Statement>,
     },
+    /// Waits until this many entities are at the statement. The last one executes `body`, then all
+    /// continue behind it, the last one first.
+    Batch {
+        /// How many, 1 to 65,534: numbers and parameters only.
+        size: Expression,
+        /// What the last one does. It does not leave the block.
+        body: Vec<Statement>,
+        /// How the others wait: patience counts until they are together.
+        waiting: Waiting,
+    },
     /// Executes `body`, until it is interrupted at a wait in it: then `handler`.
     Interruptible {
         /// What it does.

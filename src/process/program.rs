@@ -348,6 +348,26 @@ pub enum Act {
         /// The step after its unit was taken.
         next: StepId,
     },
+    /// Waits until entities are together; the last one takes the others along.
+    Batch {
+        /// How many: a constant of `Params`.
+        size: ParamWord,
+        /// The word of the last one with the first of the others, a link.
+        members: EntityWord,
+        /// How the others wait.
+        wait: Wait,
+        /// The step of the others behind it.
+        next: StepId,
+        /// The next step of the last one.
+        begin: StepId,
+    },
+    /// Lets those continue that [`Act::Batch`] took along.
+    Separate {
+        /// The word with the first of them.
+        members: EntityWord,
+        /// The step after it.
+        next: StepId,
+    },
     /// Changes the units of a resource.
     Resize {
         /// The resource.
@@ -827,6 +847,7 @@ impl Act {
             | Self::Give { wait, .. }
             | Self::Take { wait, .. }
             | Self::Hold { wait, .. }
+            | Self::Batch { wait, .. }
             | Self::Wait { wait, .. }
             | Self::WaitUntil { wait, .. } => Some(wait),
             _ => None,
@@ -849,8 +870,13 @@ impl Act {
             | Self::Release { next, .. }
             | Self::Send { next, .. }
             | Self::Resize { next, .. }
+            | Self::Separate { next, .. }
             | Self::Interrupt { next, .. }
             | Self::Join { next, .. } => vec![next],
+            Self::Batch { next, begin, wait, .. } => {
+                let patience = wait.patience.as_mut().map(|patience| &mut patience.otherwise);
+                [next, begin].into_iter().chain(patience).collect()
+            }
             Self::Seize { next, wait, .. }
             | Self::Put { next, wait, .. }
             | Self::Get { next, wait, .. }
@@ -885,12 +911,14 @@ impl Act {
             | Self::Take { next, .. }
             | Self::Hold { next, .. }
             | Self::Resize { next, .. }
+            | Self::Separate { next, .. }
             | Self::Interrupt { next, .. }
             | Self::Wait { next, .. }
             | Self::WaitUntil { next, .. }
             | Self::Send { next, .. }
             | Self::Spawn { next, .. }
             | Self::Join { next, .. } => vec![*next],
+            Self::Batch { next, begin, .. } => vec![*next, *begin],
         };
         steps.extend(self.wait().and_then(|wait| wait.patience.as_ref()).map(|patience| patience.otherwise));
         steps

@@ -3,10 +3,11 @@
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Awaited, Binary, Kind, Order, Place, Policy, Preempted, Request, Statement, Value, Waiting,
+    Action, Awaited, Binary, Expression, Kind, Order, Place, Policy, Preempted, Request, Statement, Value,
+    Waiting,
 };
 use super::super::program::{
-    self, Act, Condition, ConstantKind, EntityWord, Expr, Node, Op, Slot, StepId, Time, Wait,
+    self, Act, Condition, ConstantKind, EntityWord, Expr, MOST_ENTITIES, Node, Op, Slot, StepId, Time, Wait,
 };
 use super::bounds::not_preempted;
 use super::lowering::{Lowering, number};
@@ -155,11 +156,7 @@ impl Lowering<'_> {
         if holds.any(&mut |node| matches!(node, Node::Global(word) if counts.contains(word))) {
             return unsupported("waiting until a condition of `last()`", "set a variable, and wait for it");
         }
-        let mut name = format!("queue({})", named.key);
-        if let Some(resource) = named.here.selected {
-            name = format!("queue({}/{})", named.key, self.resources[resource as usize].name);
-        }
-        let line = self.line(name, Order::Fifo);
+        let line = self.line(self.line_name(named), Order::Fifo);
         let own = reads_attributes(&holds);
         self.conditions.push(Condition { line, holds, watch: 0, own });
         let condition = number(self.conditions.len() - 1);
@@ -214,6 +211,52 @@ impl Lowering<'_> {
             arm = no;
         }
         Ok(())
+    }
+
+    /// Waits until entities are together. The last one executes the block for all.
+    pub(super) fn batch(
+        &mut self,
+        named: &Named<'_>,
+        size: &Expression,
+        body: &[Statement],
+        waiting: &Waiting,
+        at: StepId,
+        next: StepId,
+    ) -> Result<(), ProcessError> {
+        let leaves = |action: &Action| match action {
+            Action::Go { .. } | Action::End | Action::Repeat { count: None, .. } => true,
+            action => walk::patience(action).is_some_and(|patience| !patience.continues),
+        };
+        if walk::any(body, &mut leaves.clone()) {
+            return Err(ProcessError::Unsupported {
+                place: named.place,
+                what: "leaving the `do` of a `batch`".to_owned(),
+                remedy: "let it end behind its last statement, and patience `continue`",
+            });
+        }
+        let kind = ConstantKind::Whole(size.clone(), [1, MOST_ENTITIES]);
+        let size = self.constants.constant(kind, "the size of the batch", named.place);
+        let members = self.hidden(named.here.process, Kind::Integer);
+        let (begin, separate) = (self.reserve()?, self.reserve()?);
+        let line = self.line(self.line_name(named), Order::Fifo);
+        let (wait, others) = self.wait(named, waiting, line, Order::Fifo, next, next)?;
+        self.put(at, named, Vec::new(), Act::Batch { size, members, wait, next: others, begin });
+        self.put(separate, named, Vec::new(), Act::Separate { members, next });
+        let mut here = *named.here;
+        if let Some(handler) = here.interrupted {
+            let first = self.reserve()?;
+            self.put(first, named, Vec::new(), Act::Separate { members, next: handler });
+            here.interrupted = Some(first);
+        }
+        self.block(&here, body, begin, separate)
+    }
+
+    /// The name of the line of a statement.
+    fn line_name(&self, named: &Named<'_>) -> String {
+        match named.here.selected {
+            Some(resource) => format!("queue({}/{})", named.key, self.resources[resource as usize].name),
+            None => format!("queue({})", named.key),
+        }
     }
 
     /// Chooses a resource, and executes a copy of the block for it.

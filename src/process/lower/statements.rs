@@ -368,6 +368,7 @@ impl Lowering<'_> {
                 self.block(&Here { interrupted: Some(first), ..*here }, body, at, next)?;
                 self.block(here, handler, first, next)?;
             }
+            Action::Batch { size, body, waiting } => self.batch(&named, size, body, waiting, at, next)?,
             Action::Interrupt { entity, number } => {
                 let process = index(&model.entities, entity, "an entity", place)?;
                 let number = self.integer(&named, number, "the number of the entity")?;

@@ -11,6 +11,7 @@ pub(super) fn blocks(action: &Action) -> Vec<&[Statement]> {
         Action::Use { body, .. }
         | Action::While { body, .. }
         | Action::Repeat { body, .. }
+        | Action::Batch { body, .. }
         | Action::Select { body, .. } => vec![body],
         Action::Interruptible { body, handler } => vec![body, handler],
         Action::WaitAny { arms, .. } => arms.iter().map(|(_, block)| &block[..]).collect(),
@@ -38,6 +39,7 @@ pub(super) fn expressions(action: &Action) -> Vec<&Expression> {
         }
         Action::Put { amount, .. } | Action::Get { amount, .. } => vec![amount],
         Action::Resize { units, .. } => vec![units],
+        Action::Batch { size, .. } => vec![size],
         Action::Interrupt { number, .. } => vec![number],
         Action::WaitAny { arms, .. } => arms
             .iter()
@@ -90,12 +92,14 @@ pub(super) fn waiting(action: &Action) -> Option<&Waiting> {
         | Action::Take { waiting, .. }
         | Action::Wait { waiting, .. }
         | Action::WaitUntil { waiting, .. }
+        | Action::Batch { waiting, .. }
         | Action::WaitAny { waiting, .. } => Some(waiting),
         _ => None,
     }
 }
 
-fn patience(action: &Action) -> Option<&Patience> {
+/// When a statement gives up waiting.
+pub(super) fn patience(action: &Action) -> Option<&Patience> {
     waiting(action)?.patience.as_ref()
 }
 
@@ -153,6 +157,7 @@ pub(super) fn text(action: &Action) -> String {
         Action::Resize { resource, .. } => format!("resize {resource}"),
         Action::Select { among, .. } => format!("select {}", among.join(", ")),
         Action::Interruptible { .. } => "do".to_owned(),
+        Action::Batch { .. } => "batch".to_owned(),
         Action::Interrupt { entity, .. } => format!("interrupt {entity}"),
         Action::Send { signal } => format!("send {signal}"),
         Action::Spawn { entity, .. } => format!("spawn {entity}"),

@@ -85,6 +85,24 @@ impl Text<'_> {
                 self.line("(*m).amount = 0u;");
                 self.wait(wait, None);
             }
+            Act::Batch { size, members, wait, begin, .. } => {
+                let row = self.row(self.program.lines[wait.line as usize].row);
+                self.line("(*m).amount = 0u;");
+                self.line(format!("if {row}.y + 1u >= {} {{", param(*size, 1)));
+                self.work("WORK_BATCH", wait.line);
+                self.line(format!("(*m).copies = {members}u;"));
+                self.go(*begin);
+                self.line("} else {");
+                self.wait(wait, None);
+                self.line("}");
+            }
+            Act::Separate { members, next } => {
+                self.line(format!("if {} != 0u {{", Self::attribute(AT, *members, 1)));
+                self.work("WORK_SEPARATE", 0);
+                self.line(format!("(*m).copies = {members}u;"));
+                self.line("}");
+                self.go(*next);
+            }
             Act::Resize { resource, units, next } => self.resize(*resource, units, *next),
             Act::Interrupt { process, number, next } => {
                 let number = self.words(number, AT);

@@ -42,6 +42,8 @@ impl Text<'_> {
         self.line(format!("const HEAPS = {heaps};"));
         self.line(format!("const JOINS = {joins};"));
         let interrupts = program.steps.iter().any(|step| matches!(step.act, Act::Interrupt { .. }));
+        let batches = program.steps.iter().any(|step| matches!(step.act, Act::Batch { .. }));
+        self.line(format!("const BATCHES = {batches};"));
         self.line(format!("const INTERRUPTS = {interrupts};"));
         let preempts = program.resources.iter().any(|of| of.holders.is_some());
         self.line(format!("const PREEMPTS = {preempts};"));

@@ -123,6 +123,8 @@ pub enum Status {
     Item = 4,
     /// It waits for entities that it joins.
     Join = 5,
+    /// It is taken along by another, until that separates.
+    Member = 6,
 }
 
 /// Rows of an entity.
