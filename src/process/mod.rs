@@ -2,15 +2,17 @@
 //!
 //! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
 //! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. The module is hidden: no description is read yet, results are raw rows, and its
+//! model of `pdes`. The module is hidden: results are raw rows, and its
 //! interface will change. `notes/process.md` has the language and the order of events.
 
+pub mod build;
 mod error;
 pub mod ir;
 mod lower;
 mod model;
 mod print;
 pub mod program;
+mod text;
 
 pub use error::ProcessError;
 pub use ir::ProcessModel;
