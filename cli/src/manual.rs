@@ -10,6 +10,7 @@ use eventhorizon_cli::shared::Outcome;
 const SOURCES: [(&str, &str); 18] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
+    ("process", include_str!("commands/process.rs")),
     ("match", include_str!("commands/region_matching.rs")),
     ("search", include_str!("commands/astar.rs")),
     ("sweep", include_str!("commands/queue_sweep.rs")),

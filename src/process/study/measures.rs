@@ -135,7 +135,7 @@ impl Measures {
     }
 
     /// The names of those that have to reach a requested precision: means of tallies, utilisations
-    /// and averages; all, if there are none of these.
+    /// and averages; all, if the model has no such measure.
     pub(super) fn deciding(&self) -> Vec<String> {
         let some = self.measures.iter().any(|measure| measure.decides);
         let deciding = self.measures.iter().filter(|measure| measure.decides || !some);
