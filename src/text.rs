@@ -1,6 +1,9 @@
 //! Quotes user text in errors: at most one line of it.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read as _};
+use std::path::Path;
 
 /// Characters of a text that errors quote, at most.
 const MOST: usize = 160;
@@ -16,6 +19,34 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
     }
+}
+
+/// A text without the byte order mark with which some editors begin it.
+pub(crate) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// A text file of at most `most` bytes, without a byte order mark. Only regular files are read: a
+/// pipe or a device may have no end. Errors about its contents have the kind `InvalidData`.
+pub(crate) fn read(path: &Path, most: u64) -> std::io::Result<String> {
+    let refused = |what: String| Err(Error::new(ErrorKind::InvalidData, what));
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return refused("it is not a regular file".to_owned());
+    }
+    if about.len() > most {
+        return refused(format!("it has {} bytes, and at most {most} are read", about.len()));
+    }
+    // The file may have grown since, or report no length.
+    let mut text = String::new();
+    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return refused(format!("it has more than {most} bytes, and at most {most} are read"));
+    }
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
 }
 
 /// A number of things: "1 replication", "2 replications".

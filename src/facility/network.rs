@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::route::links;
 use super::{Distribution, FacilityError, Link, Route};
+use crate::text::unmarked;
 
 /// A queueing network: sources, stations, delays, routers, forks and sinks by name, and the routes
 /// between them.
@@ -340,11 +341,6 @@ fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
         }
     }
     deserializer.deserialize_map(Table(std::marker::PhantomData))
-}
-
-/// A text without the byte order mark with which some editors begin it.
-fn unmarked(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 impl Network {

@@ -1,9 +1,11 @@
 //! Errors of process models.
 
+use std::path::Path;
+
 use crate::ErrorKind;
 use crate::pdes::{Fault, SimulationError};
 use crate::statistics::AnalysisError;
-use crate::text::closest;
+use crate::text::{closest, quoted};
 use crate::time::TimeError;
 
 use super::ir::{Kind, Place};
@@ -14,6 +16,68 @@ use super::program::FaultCode;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ProcessError {
+    /// A file that the system does not let us read.
+    #[error("{path}: {what}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// An error in a file.
+    #[error("{path}: {error}")]
+    InFile {
+        /// The file.
+        path: String,
+        /// The error.
+        error: Box<ProcessError>,
+    },
+    /// A text that is not TOML, JSON or CSV.
+    #[error("{place}this is not {language}: {reason}")]
+    Syntax {
+        /// Where.
+        place: Place,
+        /// What it should be.
+        language: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An expression that cannot be read.
+    #[error("{place}character {at} of `{}`: {reason}", quoted(text).escape_debug())]
+    Expression {
+        /// Where it is written.
+        place: Place,
+        /// The expression.
+        text: String,
+        /// The character, from 1.
+        at: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A key that a table cannot have.
+    #[error("{place}`{}` is not a key of {what}; {}", quoted(key).escape_debug(), nearest(key, known))]
+    Key {
+        /// Where it is written.
+        place: Place,
+        /// The key.
+        key: String,
+        /// What the table describes.
+        what: String,
+        /// The keys that it can have.
+        known: Vec<String>,
+    },
+    /// A key that a table has to have.
+    #[error("{place}{what} has no `{key}`; {remedy}")]
+    Missing {
+        /// Where the table is written.
+        place: Place,
+        /// What it describes.
+        what: String,
+        /// The key.
+        key: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// A name that the model does not have.
     #[error("{place}`{name}` is not {what}; {}", nearest(name, known))]
     Unknown {
@@ -322,8 +386,18 @@ impl ProcessError {
             Self::Analysis(error) => error.kind(),
             Self::Time { .. } | Self::WarmUp { .. } | Self::Measure { .. } => ErrorKind::Usage,
             Self::Fault(_) | Self::Deadlock(_) | Self::Full(_) | Self::Engine { .. } => ErrorKind::Fault,
-            Self::Write(_) => ErrorKind::Io,
+            Self::InFile { error, .. } => error.kind(),
+            Self::File { .. } | Self::Write(_) => ErrorKind::Io,
             _ => ErrorKind::Model,
+        }
+    }
+
+    /// The error with the name of the file in which it is.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::File { .. } | Self::InFile { .. } => self,
+            error => Self::InFile { path: path.display().to_string(), error: error.into() },
         }
     }
 }

@@ -14,7 +14,7 @@ mod statements;
 mod tidy;
 mod times;
 mod waits;
-mod walk;
+pub(super) mod walk;
 
 #[cfg(test)]
 mod tests;

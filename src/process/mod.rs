@@ -2,9 +2,11 @@
 //!
 //! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
 //! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. The module is hidden: no description is read yet, results are raw rows, and its
+//! model of `pdes`. [`ProcessModel::read`] reads
+//! descriptions, and [`CompiledProcess::study`] runs replications of them. The module is hidden: its
 //! interface will change. `notes/process.md` has the language and the order of events.
 
+pub mod build;
 mod compiled;
 mod error;
 pub mod ir;
@@ -13,6 +15,7 @@ mod model;
 mod print;
 pub mod program;
 mod study;
+mod text;
 
 pub use compiled::CompiledProcess;
 pub use error::{Deadlock, Full, ProcessError, Replication, RunFault, Waits};

@@ -35,7 +35,7 @@ fn patience(action: &Action) -> Option<&Patience> {
 }
 
 /// Whether a condition holds for any of these statements and those inside.
-pub(super) fn any(statements: &[Statement], holds: &mut impl FnMut(&Action) -> bool) -> bool {
+pub(in crate::process) fn any(statements: &[Statement], holds: &mut impl FnMut(&Action) -> bool) -> bool {
     statements.iter().any(|statement| {
         holds(&statement.action) || blocks(&statement.action).into_iter().any(|block| any(block, holds))
     })
