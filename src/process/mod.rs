@@ -2,9 +2,9 @@
 //!
 //! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
 //! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. [`ProcessModel::read`] reads
-//! descriptions, and [`CompiledProcess::study`] runs replications of them. The module is hidden: its
-//! interface will change. `notes/process.md` has the language and the order of events.
+//! model of `pdes`. [`ProcessModel::read`] reads descriptions, and [`CompiledProcess::study`] runs
+//! replications of them. The module is hidden: its interface will change. `notes/process.md` has the
+//! language and the order of events.
 
 pub mod build;
 mod compiled;
@@ -22,4 +22,6 @@ pub use error::{Deadlock, Full, ProcessError, Replication, RunFault, Waits};
 pub use ir::ProcessModel;
 pub use lower::lower;
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
-pub use study::{Study, StudyResults, StudyRun};
+#[cfg(feature = "plot")]
+pub use study::draw_timeline;
+pub use study::{Change, Study, StudyResults, StudyRun, Timeline, write_changes};

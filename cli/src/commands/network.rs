@@ -174,7 +174,7 @@ fn simulate(args: &Args) -> Outcome<()> {
     let facility = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
     let facility = shared::in_file(&args.file, facility)?;
 
-    let until = shared::end(until, None)?;
+    let until = shared::end_of_runs(until, None)?;
     // What is found replaces it.
     let written_before = written.warm_up.filter(|&written| !args.find_warm_up || written < until);
     let warm_up = shared::warm_up(until, args.warm_up, written_before);

@@ -7,16 +7,19 @@
 //! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 \
 //!     --best doctor_wait --smallest --difference 1
 //! eventhorizon process examples/processes/emergency.toml --check
+//! eventhorizon process examples/processes/emergency.toml --plot emergency --trace 1000
 //! ```
 
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
-use eventhorizon::process::{CompiledProcess, ProcessModel, Study, StudyResults};
+use eventhorizon::process::{
+    CompiledProcess, ProcessModel, Study, StudyResults, draw_timeline, write_changes,
+};
 use eventhorizon::statistics::{Report, Selection};
 use serde_json::json;
 
@@ -79,10 +82,17 @@ pub struct Args {
     /// Write the measures of each replication as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
-    /// Draw the distributions of measures, the convergence of their intervals, and their means
-    /// against parameters with several values, as SVG files in this folder
+    /// Draw the lengths of lines and the units in use over the first replication, the distributions
+    /// of measures, the convergence of their intervals, and their means against parameters with
+    /// several values, as SVG files in this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Write what entities do in the first replication as CSV to --trace-to: this number of changes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    trace: Option<u32>,
+    /// Write traces to this file, or to standard output for `-`
+    #[arg(long, value_name = "FILE", requires = "trace", default_value = "trace.csv")]
+    trace_to: PathBuf,
 }
 
 /// The default number of replications, and the upper bound of --best.
@@ -97,13 +107,14 @@ pub fn run(args: &Args) -> Outcome<()> {
         args.json.file(),
         (FileUse::Writes, "--csv", args.csv.as_deref()),
         (FileUse::Writes, "--each", args.each.as_deref()),
+        (FileUse::Writes, "--trace-to", args.trace.and(Some(&*args.trace_to))),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
     let mut model = ProcessModel::read(&args.file)?;
     for change in &args.set {
         model.set(change)?;
     }
-    let until = shared::end(args.until, model.until)?;
+    let until = shared::end_of_runs(args.until, model.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
     // The resolution of ticks depends on the times of the runs too.
     (model.until, model.warm_up) = (Some(until), Some(warm_up));
@@ -192,7 +203,8 @@ fn report(
 ) -> Outcome<()> {
     let report = results.report(args.runs.level)?;
     let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
-    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
+    let trace_to = args.trace.and(Some(&*args.trace_to));
+    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to];
     let shown = match quiet.into_iter().any(shared::on_stdout) {
         true => Ok(()),
         false => show(args, compiled, study, &adapter, (results, &report), checked),
@@ -233,18 +245,48 @@ fn report(
         results.each_to_csv(&mut csv)?;
         shared::write(path, &csv)
     };
+    let trace = |most: u32| {
+        let mut csv = Vec::new();
+        write_changes(&compiled.trace(study, 0, most as usize)?, &mut csv)?;
+        shared::write(&args.trace_to, &csv)
+    };
     // Outputs that can be written are written even if others fail.
     shared::all([
         shown,
         args.json.write(&object),
         args.csv.as_ref().map_or(Ok(()), csv),
         args.each.as_ref().map_or(Ok(()), each),
-        args.plot.as_ref().map_or(Ok(()), |folder| {
-            plots::draw(args.runs.level, folder, &results.design, &results.observations)
-        }),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, results, folder)),
+        args.trace.map_or(Ok(()), trace),
         if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
     ])
 }
+
+/// The number of intervals of a run whose averages are drawn.
+const PARTS: u32 = 400;
+
+/// Draws the first replication of each point over time, and the measures.
+fn draw(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    results: &StudyResults,
+    folder: &Path,
+) -> Outcome<()> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let points = results.design.len();
+    let course = |point: usize| {
+        let number = if points > 1 { format!("_{point}") } else { String::new() };
+        let svg = draw_timeline(&compiled.timeline(study, point, PARTS)?)?;
+        shared::write(&folder.join(format!("course{number}.svg")), svg.as_bytes())
+    };
+    let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations);
+    // Pictures that can be drawn are drawn even if others fail.
+    shared::all((0..points.min(MOST_COURSES)).map(course).chain([measures]))
+}
+
+/// Most points whose first replication is drawn.
+const MOST_COURSES: usize = 16;
 
 /// Prints the table, the event rate and what ended the study.
 fn show(

@@ -393,7 +393,7 @@ pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<
 }
 
 /// The end of each replication: of the command line, or of the description.
-pub fn end(until: Option<f64>, written: Option<f64>) -> Outcome<f64> {
+pub fn end_of_runs(until: Option<f64>, written: Option<f64>) -> Outcome<f64> {
     until
         .or(written)
         .ok_or_else(|| usage("the replications have no end: set `until` in the file, or use --until"))

@@ -142,6 +142,25 @@ impl Measures {
         deciding.map(|measure| measure.name.clone()).collect()
     }
 
+    /// The measures that are averages over time, without shares.
+    fn averages(&self) -> impl Iterator<Item = &Measure> {
+        self.measures.iter().filter(|measure| {
+            let from = self.columns[measure.column];
+            measure.estimate == Estimate::Mean
+                && matches!(from, From::InUse(_) | From::Length(_) | From::Content(_) | From::Level(..))
+        })
+    }
+
+    /// The names of averages over time.
+    pub(super) fn over_time(&self) -> impl Iterator<Item = String> {
+        self.averages().map(|measure| measure.name.clone())
+    }
+
+    /// The averages over time of a run, from its output.
+    pub(super) fn values_over_time<'m>(&'m self, rows: &'m [[u32; 4]]) -> impl Iterator<Item = f64> + 'm {
+        self.averages().map(move |measure| self.number(self.columns[measure.column], rows))
+    }
+
     /// The numbers of a run, from its output.
     pub(super) fn numbers<'m>(&'m self, rows: &'m [[u32; 4]]) -> impl Iterator<Item = f64> + 'm {
         self.columns.iter().map(move |&from| self.number(from, rows))

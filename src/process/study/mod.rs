@@ -1,5 +1,6 @@
 //! Studies: replications of all points of a model, and their results.
 
+mod course;
 mod diagnosis;
 mod measures;
 mod plan;
@@ -22,6 +23,10 @@ use super::compiled::CompiledProcess;
 use super::error::ProcessError;
 use super::model::{Large, Medium, Sized3, Small};
 use super::program::Size;
+use course::Course;
+#[cfg(feature = "plot")]
+pub use course::draw_timeline;
+pub use course::{Change, Timeline, write_changes};
 use measures::Measures;
 pub use plan::Study;
 use replications::Replications;
@@ -72,6 +77,40 @@ impl CompiledProcess {
             });
         }
         Ok([warm_up, until])
+    }
+
+    /// The first replication of a study at a point, on the CPU: averages of `parts` parts of equal
+    /// length, from time zero.
+    ///
+    /// # Errors
+    /// [`ProcessError`]; [`ProcessError::Setting`] for no parts, or more than there are ticks.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn timeline(&self, study: &Study, point: usize, parts: u32) -> Result<Timeline, ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, until)?.timeline(parts),
+            Size::Medium => Course::<Medium>::new(self, study, point, until)?.timeline(parts),
+            Size::Large => Course::<Large>::new(self, study, point, until)?.timeline(parts),
+        }
+    }
+
+    /// What entities do in the first replication of a study at a point: the first `most` changes.
+    /// Of several changes of an entity at one time, the last is listed.
+    ///
+    /// # Errors
+    /// [`ProcessError`].
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn trace(&self, study: &Study, point: usize, most: usize) -> Result<Vec<Change>, ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, until)?.changes(most),
+            Size::Medium => Course::<Medium>::new(self, study, point, until)?.changes(most),
+            Size::Large => Course::<Large>::new(self, study, point, until)?.changes(most),
+        }
     }
 
     /// The names of all measures, in the order of results.
