@@ -34,6 +34,7 @@ fn agrees(results: &StudyResults, name: &str, expected: f64) {
 
 /// A queue with a mean time of service of 1 and customers that may leave.
 fn queue(servers: u32, gap: f64, patience: &str) -> String {
+    let left = if patience.is_empty() { "" } else { r#"left = [{ count = "left" }]"# };
     format!(
         r#"
 [resource]
@@ -47,7 +48,7 @@ do = [
   {{ release = "server" }},
   {{ tally = "stay" }},
 ]
-left = [{{ count = "left" }}]
+{left}
 "#
     )
 }
@@ -69,8 +70,8 @@ fn a_queue_with_one_server_agrees_with_theory() {
 
 #[test]
 fn three_servers_agree_with_theory() {
-    // Nobody leaves: a patience of a million services.
     let results = run(&queue(3, 0.5, ""), &Study::new(60, 700.0, 100.0).seed(5));
+    // Nobody leaves: a patience of a million services.
     let theory = ErlangA::new(2.0, 1.0, 1e-6, 3).unwrap();
     agrees(&results, "utilisation(server)", 2.0 / 3.0);
     agrees(&results, "queue(server)", theory.number_waiting());
@@ -135,6 +136,7 @@ fn measures_are_those_that_a_hand_computes() {
         assert!((found - expected).abs() < 1e-6, "{name}: {found}, not {expected}");
     }
     assert_eq!(observations.summary("never", 0.95).unwrap().mean, None);
+    assert_eq!(results.warnings(), ["`never` was never observed"]);
     let mut csv = Vec::new();
     results.each_to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
@@ -250,7 +252,7 @@ fn a_fault_names_entity_statement_and_time() {
 bed = 3
 [entity.patient]
 every = 10
-attributes = { level = "number" }
+attributes = { level = "number", weight = 1 }
 do = [
   { if = "level != 2", do = [{ seize = "bed" }] },
   { delay = 4 },
@@ -261,30 +263,27 @@ do = [
     let ProcessError::Fault(fault) = &error else { panic!("{error}") };
     assert_eq!((fault.place.line, fault.time, fault.replication.number), (10, 24.0, 0));
     let words =
-        ["line 10: `release bed` of `patient` 2 fails at 24 minute (replication 0 of seed 7)", "holds 0"];
+        ["line 10: `release bed` of `patient` 2 fails at 24 minute in replication 0 of seed 7: ", "holds 0"];
     assert!(words.iter().all(|words| error.to_string().contains(words)), "{error}");
 }
 
 #[test]
 fn faults_name_what_is_wrong() {
     for (statement, words) in [
-        ("{ while = \"true\", do = [{ set = \"x\", to = 1 }] }", "16384 steps"),
+        ("{ while = \"x < 2\", do = [{ set = \"x\", to = 1 }] }", "16384 steps"),
         ("{ set = \"x\", to = \"1 / x\" }", "division by zero"),
         ("{ repeat = 40, do = [{ set = \"x\", to = \"2 * (x + 1)\" }] }", "does not fit"),
         (
             "{ seize = \"bed\", units = \"x + 9\" }, { release = \"bed\", units = \"x + 9\" }",
             "a request of 9",
         ),
-        ("{ count = \"n\", by = \"x - 5\" }", "would change by -5"),
+        ("{ count = \"n\", by = \"x - 5\" }", "would be reduced by 5"),
         ("{ if = \"x == 0\", do = [{ seize = \"bed\" }] }", "ends while it holds `bed`"),
     ] {
         let text = format!(
-            "[resource]\nbed = 3\n[entity.patient]\nat_start = 1\nattributes = {{ x = 0 }}\ndo = [{{ delay = 1 }}, {statement}]\n"
+            "[resource]\nbed = 3\n[entity.patient]\nat_start = 1\nattributes = {{ x = 0, y = 0 }}\ndo = [{{ delay = 1 }}, {statement}]\n"
         );
-        let Ok(model) = ProcessModel::from_toml(&text).and_then(|model| model.compile()) else {
-            panic!("{text}: {:?}", ProcessModel::from_toml(&text).and_then(|model| model.compile()))
-        };
-        let error = model.study(&Study::new(1, 10.0, 0.0)).run().unwrap_err();
+        let error = failing(&text, &Study::new(1, 10.0, 0.0));
         assert!(matches!(error, ProcessError::Fault(_)), "{error}");
         let shown = error.to_string();
         assert!(shown.contains(words) && shown.contains("`patient` 1"), "{shown}");
@@ -341,4 +340,34 @@ fn times_that_do_not_fit_are_refused() {
         assert!(error.to_string().contains(words), "{error}");
     }
     assert!(compiled.study(&Study::new(0, 10.0, 0.0)).run().is_err());
+}
+
+#[test]
+fn one_run_is_shown_over_time_and_entity_by_entity() {
+    let compiled = compiled(BY_HAND);
+    let study = Study::new(1, 10.0, 4.0);
+    let course = compiled.timeline(&study, 0, 5).unwrap();
+    let averages = |name: &str| &course.averages.iter().find(|(of, _)| of == name).unwrap().1;
+    assert_eq!((course.part, course.unit.as_str()), (2.0, "hour"));
+    for (name, expected) in [
+        ("in_use(server)", [0.0, 1.0, 1.0, 1.0, 1.0]),
+        ("queue(server)", [0.0, 0.5, 0.5, 0.5, 0.5]),
+        ("average(seen)", [0.0, 0.5, 2.5, 4.5, 6.5]),
+    ] {
+        let found = averages(name);
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{name}: {found:?}");
+    }
+    let changes = compiled.trace(&study, 0, 5).unwrap();
+    let shown: Vec<_> =
+        changes.iter().map(|of| (of.time, of.number, of.what, of.statement.as_str())).collect();
+    let expected = [
+        (2.0, 1, "delays", "use server"),
+        (2.0, 2, "waits", "use server"),
+        (3.0, 1, "ends", ""),
+        (3.0, 2, "delays", "use server"),
+        (4.0, 2, "ends", ""),
+    ];
+    assert_eq!(shown, expected);
+    assert!(changes.iter().all(|change| change.entity == "customer"));
+    assert!(compiled.timeline(&study, 0, 0).is_err());
 }

@@ -262,6 +262,11 @@ pub enum ProcessError {
     Write(#[from] csv::Error),
 }
 
+/// A time with its unit, if that has a name.
+fn in_units(time: f64, unit: &str) -> String {
+    format!("{time} {unit}").trim_end().to_owned()
+}
+
 /// Which replication an error is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replication {
@@ -283,7 +288,7 @@ impl std::fmt::Display for Replication {
 
 /// A statement that failed while a replication ran.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{place}`{statement}` of {entity} fails at {time} {unit} ({replication}): {what}")]
+#[error("{place}`{statement}` of {entity} fails at {} in {replication}: {what}", in_units(*time, unit))]
 pub struct RunFault {
     /// Where the statement is written.
     pub place: Place,
@@ -306,7 +311,8 @@ pub struct RunFault {
 /// A replication in which entities wait and nothing can happen any more.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "deadlock at {time} {unit} ({replication}): {}. Change the order in which they seize, let them give up, or let others enter",
+    "deadlock at {} in {replication}: {}. Change the order in which they seize, let them give up, or let others enter",
+    in_units(*time, unit),
     waits.iter().map(Waits::to_string).collect::<Vec<_>>().join("; ")
 )]
 pub struct Deadlock {
@@ -360,7 +366,8 @@ impl std::fmt::Display for Waits {
 /// A replication with more entities at a time than there may be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "more than {most} entities are there at {time} {unit} ({replication}){}. If they enter faster than they leave, add units or let fewer enter",
+    "more than {most} entities are there at {} in {replication}{}. If they enter faster than they leave, add units or let fewer enter",
+    in_units(*time, unit),
     line.as_ref().map_or_else(String::new, |(line, length)| format!("; the longest line is `{line}` with {length}"))
 )]
 pub struct Full {

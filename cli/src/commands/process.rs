@@ -217,6 +217,7 @@ fn report(
         "mapping": results.mapping,
         "replications": results.replications,
         "unit": compiled.model().unit,
+        "warnings": results.warnings(),
         "ticks_per_unit": compiled.resolution().ticks_per_unit(),
         "until": results.until,
         "warm_up": results.warm_up,
@@ -313,6 +314,9 @@ fn show(
         compiled.resolution().ticks_per_unit()
     )?;
     write!(stdout(), "{report}")?;
+    for warning in results.warnings() {
+        writeln!(stdout(), "warning: {warning}")?;
+    }
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
     let rate = results.events as f64 / results.seconds;
     writeln!(

@@ -114,6 +114,7 @@ impl<'c, S: Sized3> Course<'c, S> {
             let state = simulation.states()[0].rows();
             let fresh = state[0][HEADER.fresh as usize] as usize;
             known.resize(fresh.max(known.len()), [0; 3]);
+            let first = changes.len();
             for (slot, known) in (0..).zip(&mut known) {
                 let row = |row: u32| simulation.memory()[(program.entity_row(slot) + row) as usize];
                 let [control, number, ..] = row(0);
@@ -130,6 +131,8 @@ impl<'c, S: Sized3> Course<'c, S> {
                     *known = found;
                 }
             }
+            // By entity, not by the place in memory; what ends comes first there.
+            changes[first..].sort_by(|a: &Change, b| (&a.entity, a.number).cmp(&(&b.entity, b.number)));
             let next = simulation.pending().iter().map(|(_, event)| event.time).min();
             match next.filter(|next| *next < self.until && changes.len() < most) {
                 Some(next) => now = next,

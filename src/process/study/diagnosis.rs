@@ -84,22 +84,20 @@ impl Snapshot<'_> {
                 "a request of {} can never be granted; request at least 1, and no more than there can be",
                 detail.cast_signed()
             ),
-            FaultCode::Negative => {
-                format!("the counter would change by {}; count at least 0", detail.cast_signed())
-            }
+            FaultCode::Negative => format!("the counter would be reduced by {detail}; count at least 0"),
             FaultCode::Overflow => {
                 "a number does not fit: integers have 32 bits, times and reals 64; keep values smaller"
                     .to_owned()
             }
             FaultCode::Division => "a division by zero; test the divisor before".to_owned(),
             FaultCode::Never => "a time beyond the last tick; choose fewer ticks per unit".to_owned(),
-            FaultCode::Numbers => "the numbers of 2^32 events are used up; choose an earlier end".to_owned(),
             FaultCode::Children => {
                 format!("{detail} of the entities that it joins have not ended; join them before")
             }
             FaultCode::Spawned => {
                 format!("it starts {detail} entities at once; at most {MOST_ENTITIES} can be there")
             }
+            _ => "the run is too long for the numbers of its events; choose an earlier end".to_owned(),
         };
         let (time, unit) = (self.units([low, high]), self.unit);
         let replication = self.replication;

@@ -88,6 +88,24 @@ impl StudyResults {
         Ok(report)
     }
 
+    /// Reasons to doubt the results, in sentences: tallies without observations.
+    pub fn warnings(&self) -> Vec<String> {
+        let points = self.observations.iter().enumerate();
+        let never = points.flat_map(|(point, observations)| {
+            let place = self.design.describe(point);
+            let place = if place.is_empty() { place } else { format!(" at {place}") };
+            let columns = observations.shown().filter(|column| {
+                (0..observations.replications()).all(|replication| column.values.get(replication).is_nan())
+            });
+            // Their smallest and largest values are missing, too.
+            let tallies = columns.filter(|column| !column.name.contains('('));
+            tallies
+                .map(move |column| format!("`{}` was never observed{place}", column.name))
+                .collect::<Vec<_>>()
+        });
+        never.collect()
+    }
+
     /// Writes the value of each measure in each replication as CSV: `point`, a column
     /// `factor:NAME` for each parameter with several values, `replication`, and the measures. What
     /// was not observed is empty.

@@ -1,4 +1,4 @@
-//! An engine for experiments with a model that is only WGSL: of a device, or of all cores of the CPU.
+//! An engine of experiments with a model that is only WGSL: on a device, or on all cores of a CPU.
 
 use std::ops::{ControlFlow, Range};
 
