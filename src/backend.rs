@@ -25,6 +25,15 @@ impl<'g> Backend<'g> {
             Self::Auto(gpu) => (!gpu.is_software()).then_some(gpu),
         }
     }
+
+    /// The device for a model whose CPU engine is made of its WGSL. Without machine code, a
+    /// software adapter is faster than that engine.
+    pub(crate) fn gpu_for_wgsl(self) -> Option<&'g Gpu> {
+        match self {
+            Self::Auto(gpu) if !cfg!(feature = "native") => Some(gpu),
+            _ => self.gpu(),
+        }
+    }
 }
 
 impl<'g> From<&'g Gpu> for Backend<'g> {

@@ -100,6 +100,58 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
     assert_ne!(printed["fingerprint"], other["fingerprint"]);
 }
 
+const BANK: &str = r#"
+unit = "minute"
+until = 200
+warm_up = 20
+[parameters]
+tellers = [1, 2]
+[resource]
+teller = "tellers"
+[entity.customer]
+every = { exponential = 1 }
+do = [
+  { seize = "teller", patience = { time = { exponential = 6 }, else = "left" }, tally = "wait" },
+  { delay = { exponential = 1.2 } },
+  { release = "teller" },
+  { tally = "stay" },
+]
+left = [{ count = "lost" }]
+"#;
+
+#[test]
+fn a_process_model_runs_and_is_the_same_in_all_ways() {
+    let folder = folder("bank");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let file = path("bank.toml");
+    std::fs::write(&file, BANK).unwrap();
+    let [csv, each, trace] = ["table.csv", "each.csv", "trace.csv"].map(path);
+    let outputs = ["--csv", &csv, "--each", &each, "--trace", "50", "--trace-to", &trace];
+    let all = [&["process", &file, "--replications", "8", "--check", "--plot", &path(".")], &outputs[..]];
+    let printed = json(&all.concat());
+    same_in_all_ways(&printed, 4);
+    assert_eq!((&printed["unit"], &printed["replications"]), (&"minute".into(), &8.into()));
+    let mean = |point: u64, name: &str| row(&printed, point, name)["mean"].as_f64().unwrap();
+    assert!(mean(0, "wait") > mean(1, "wait") && mean(0, "lost") > mean(1, "lost"), "{printed}");
+    let lines = |path: &str| std::fs::read_to_string(path).unwrap().lines().count();
+    assert_eq!((lines(&each), lines(&trace)), (1 + 2 * 8, 1 + 50));
+    assert!(lines(&csv) > 10 && folder.join("course_0.svg").exists() && folder.join("wait_1.svg").exists());
+    let best = ["--best", "wait", "--smallest", "--difference", "0.5", "--replications", "100"];
+    assert_eq!(json(&[&["process", &file], &best[..]].concat())["selected"]["best"], 1);
+    refused(&["process", &file, "--set", "tellers=0"], &["bank.toml", "the units of `teller`"]);
+    refused(&["process", &file, "--set", "teller=1"], &["did you mean `tellers`"]);
+    std::fs::write(&file, BANK.replace("  { release = \"teller\" },\n", "")).unwrap();
+    refused(&["process", &file], &["bank.toml", "ends while it holds `teller`"]);
+    let waits = BANK.replace("{ release = \"teller\" }", "{ wait = \"never\" }, { release = \"teller\" }");
+    let waits =
+        waits.replace("[entity", "[signal]\nnever = {}\n[entity").replace("every = ", "most = 2\nevery = ");
+    std::fs::write(&file, waits).unwrap();
+    let output = run(&["process", &file]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("deadlock at") && said.contains("line 17: `wait never`"), "{said}");
+}
+
 #[test]
 fn a_model_of_replications_agrees_with_theory() {
     let file = model("counter.toml");

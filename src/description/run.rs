@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::described::DescribedModel;
-use super::engines::{Replications, Simulations};
+use super::engines::Replications;
 use super::error::{DescriptionError, invalid};
 use super::points::Points;
 use super::written;
 use crate::Backend;
 use crate::gpu::{Verdict, Word};
-use crate::pdes::{self, EngineOptions, Outputs, Payload, Until};
+use crate::pdes::{self, AnyEngine, EngineOptions, Outputs, Payload, Until};
 use crate::queue::QueueDesign;
 use crate::replication;
 use crate::statistics::{
@@ -266,7 +266,8 @@ where
             let left = Rc::clone(&left);
             move |point: &Point<'_>| left.borrow()[point.number()]
         };
-        let mut engine = Simulations::new(self.backend, models, of_point, options).map_err(placed)?;
+        let mut engine =
+            AnyEngine::new(self.backend.gpu_for_wgsl(), models, of_point, options).map_err(placed)?;
         let (watch, mut points_left) = (&mut self.watch, points.design.len());
         let report = &mut |runs: usize, events: u64| {
             watch(&RunProgress { runs: runs as u64, events, points: points_left }).flow()
@@ -290,7 +291,7 @@ where
                     if watch(&RunProgress { runs, events: 0, points: points_left }).flow().is_break() {
                         return Err(DescriptionError::Stopped);
                     }
-                    *left.borrow_mut() = numbers_of(&points.design, &some.design);
+                    *left.borrow_mut() = points.design.numbers_of(&some.design);
                     runs += u64::from(range.end - range.start) * points_left as u64;
                     let unwatched = &mut |_, _| ControlFlow::Continue(());
                     let run = engine.run(some, range, until, unwatched).map_err(placed)?;
@@ -313,7 +314,8 @@ where
         let model = written.process_model::<P>(points.bytes(0))?;
         let mut experiment = experiment;
         experiment.design = Design::default();
-        let mut engine = Simulations::new(self.backend, vec![model], |_| 0, options).map_err(placed)?;
+        let mut engine =
+            AnyEngine::new(self.backend.gpu_for_wgsl(), vec![model], |_| 0, options).map_err(placed)?;
         let unwatched = &mut |_, _| ControlFlow::Continue(());
         let mut results = engine.run(&experiment, 0..1, until, unwatched).map_err(placed)?;
         match results.runs.swap_remove(0).swap_remove(0) {
@@ -366,11 +368,4 @@ where
         };
         Ok((observations, decisions, selected, fingerprint, engine.mapping(mapping)))
     }
-}
-
-/// The numbers in `all` of the points of `some`, which has them in the same order.
-fn numbers_of(all: &Design, some: &Design) -> Vec<usize> {
-    let mut all_points = 0..all.len();
-    let place = |point| all_points.find(|&number| all.levels(number) == some.levels(point));
-    (0..some.len()).map(place).map(|number| number.expect("points of the design")).collect()
 }

@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use crate::ErrorKind;
+use crate::pdes::{Fault, SimulationError};
+use crate::statistics::AnalysisError;
 use crate::text::{closest, quoted};
+use crate::time::TimeError;
 
 use super::ir::{Kind, Place};
+use super::program::FaultCode;
 
 /// An error of the `process` module. Errors of a description occur before any run; correct it and
 /// call again.
@@ -214,6 +218,177 @@ pub enum ProcessError {
         /// The other.
         second: String,
     },
+    /// A statement that failed while a replication ran.
+    #[error(transparent)]
+    Fault(Box<RunFault>),
+    /// A replication in which nothing can happen any more.
+    #[error(transparent)]
+    Deadlock(Box<Deadlock>),
+    /// A replication with more entities than there may be.
+    #[error(transparent)]
+    Full(Box<Full>),
+    /// A time that is no time, or that does not fit.
+    #[error("{what}: {source}")]
+    Time {
+        /// Whose time.
+        what: &'static str,
+        /// Why it does not fit.
+        source: TimeError,
+    },
+    /// A warm-up that does not end before the run.
+    #[error("statistics begin at {warm_up}, and runs end at {until}; choose an earlier end of the warm-up")]
+    WarmUp {
+        /// The end of runs.
+        until: f64,
+        /// The end of the warm-up.
+        warm_up: f64,
+    },
+    /// A measure that the results do not have.
+    #[error("`{name}` is not a measure; {}", nearest(name, known))]
+    Measure {
+        /// The name.
+        name: String,
+        /// The names of the measures.
+        known: Vec<String>,
+    },
+    /// A replication that the engine ended.
+    #[error("{replication} failed: {fault}")]
+    Engine {
+        /// The replication.
+        replication: Replication,
+        /// The fault.
+        fault: Fault,
+    },
+    /// The engine failed, or the device.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The results cannot be analysed.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// Results could not be written.
+    #[error("the results cannot be written: {0}")]
+    Write(#[from] csv::Error),
+}
+
+/// A time with its unit, if that has a name.
+fn in_units(time: f64, unit: &str) -> String {
+    format!("{time} {unit}").trim_end().to_owned()
+}
+
+/// Which replication an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replication {
+    /// Its number, from 0.
+    pub number: u32,
+    /// The seed of the study.
+    pub seed: u64,
+    /// The point of the design: `doctors=3`; empty if there is one point.
+    pub point: String,
+}
+
+impl std::fmt::Display for Replication {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { number, seed, point } = self;
+        write!(f, "replication {number} of seed {seed}")?;
+        if point.is_empty() { Ok(()) } else { write!(f, " at {point}") }
+    }
+}
+
+/// A statement that failed while a replication ran.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{place}`{statement}` of {entity} fails at {} in {replication}: {what}", in_units(*time, unit))]
+pub struct RunFault {
+    /// Where the statement is written.
+    pub place: Place,
+    /// The statement: `release bed`.
+    pub statement: String,
+    /// The entity, with its number among its type: `` `patient` 17 ``; or the source.
+    pub entity: String,
+    /// The time, in units.
+    pub time: f64,
+    /// The unit of time.
+    pub unit: String,
+    /// The kind of fault.
+    pub code: FaultCode,
+    /// What happened, and what to do.
+    pub what: String,
+    /// Where it happened.
+    pub replication: Replication,
+}
+
+/// A replication in which entities wait and nothing can happen any more.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "deadlock at {} in {replication}: {}. Change the order in which they seize, let them give up, or let others enter",
+    in_units(*time, unit),
+    waits.iter().map(Waits::to_string).collect::<Vec<_>>().join("; ")
+)]
+pub struct Deadlock {
+    /// The time of the last event, in units.
+    pub time: f64,
+    /// The unit of time.
+    pub unit: String,
+    /// Who waits for what.
+    pub waits: Vec<Waits>,
+    /// Where it happened.
+    pub replication: Replication,
+}
+
+/// Entities of a type that wait at a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waits {
+    /// Their number.
+    pub count: u32,
+    /// Their type.
+    pub entity: String,
+    /// Where the statement is written.
+    pub place: Place,
+    /// The statement: `seize bed`.
+    pub statement: String,
+    /// What is missing: `2 of 2 units are in use`; empty if there is nothing to add.
+    pub reason: String,
+    /// Who holds it, by type and place.
+    pub holders: Vec<(String, Place)>,
+}
+
+impl std::fmt::Display for Waits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { count, entity, place, statement, reason, holders } = self;
+        let verb = if *count == 1 { "waits" } else { "wait" };
+        write!(f, "{count} `{entity}` {verb} in {place}`{statement}`")?;
+        if !reason.is_empty() {
+            write!(f, " ({reason}")?;
+            for (number, (entity, place)) in holders.iter().enumerate() {
+                let link = if number == 0 { ", held by" } else { " and" };
+                write!(f, "{link} `{entity}`")?;
+                if place.line > 0 {
+                    write!(f, " in line {}", place.line)?;
+                }
+            }
+            write!(f, ")")?;
+        }
+        Ok(())
+    }
+}
+
+/// A replication with more entities at a time than there may be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "more than {most} entities are there at {} in {replication}{}. If they enter faster than they leave, add units or let fewer enter",
+    in_units(*time, unit),
+    line.as_ref().map_or_else(String::new, |(line, length)| format!("; the longest line is `{line}` with {length}"))
+)]
+pub struct Full {
+    /// The most entities.
+    pub most: u32,
+    /// The time of the last event, in units.
+    pub time: f64,
+    /// The unit of time.
+    pub unit: String,
+    /// The longest line and its length: `queue(bed)`.
+    pub line: Option<(String, u32)>,
+    /// Where it happened.
+    pub replication: Replication,
 }
 
 crate::text::debug_is_display!(ProcessError);
@@ -222,7 +397,12 @@ impl ProcessError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::File { .. } => ErrorKind::Io,
+            Self::Simulation(error) => error.kind(),
+            Self::Analysis(error) => error.kind(),
+            Self::Time { .. } | Self::WarmUp { .. } | Self::Measure { .. } => ErrorKind::Usage,
+            Self::Fault(_) | Self::Deadlock(_) | Self::Full(_) | Self::Engine { .. } => ErrorKind::Fault,
+            Self::InFile { error, .. } => error.kind(),
+            Self::File { .. } | Self::Write(_) => ErrorKind::Io,
             _ => ErrorKind::Model,
         }
     }

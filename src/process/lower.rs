@@ -25,6 +25,7 @@ mod tests;
 use super::error::ProcessError;
 use super::ir::{Place, ProcessModel};
 use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId, SumKind};
+pub(super) use held::held_at;
 use lowering::{CREATED, Lowering, WHO, number};
 
 /// Most types of entities: the first word of an entity has 8 bits for it.

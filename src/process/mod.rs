@@ -2,19 +2,26 @@
 //!
 //! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
 //! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. The module is hidden: results are raw rows, and its
-//! interface will change. `notes/process.md` has the language and the order of events.
+//! model of `pdes`. [`ProcessModel::read`] reads descriptions, and [`CompiledProcess::study`] runs
+//! replications of them. The module is hidden: its interface will change. `notes/process.md` has
+//! the language and the order of events.
 
 pub mod build;
+mod compiled;
 mod error;
 pub mod ir;
 mod lower;
 mod model;
 mod print;
 pub mod program;
+mod study;
 mod text;
 
-pub use error::ProcessError;
+pub use compiled::CompiledProcess;
+pub use error::{Deadlock, Full, ProcessError, Replication, RunFault, Waits};
 pub use ir::ProcessModel;
 pub use lower::lower;
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
+#[cfg(feature = "plot")]
+pub use study::draw_timeline;
+pub use study::{Change, Study, StudyResults, StudyRun, Timeline, write_changes};

@@ -181,6 +181,17 @@ impl Design {
         Self { factors: self.factors.clone(), points }
     }
 
+    /// The numbers here of the points of `some`, which has them in the same order.
+    ///
+    /// # Panics
+    /// If it has other points.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn numbers_of(&self, some: &Self) -> Vec<usize> {
+        let mut numbers = 0..self.len();
+        let place = |point| numbers.find(|&number| self.levels(number) == some.levels(point));
+        (0..some.len()).map(place).map(|number| number.expect("points of the design")).collect()
+    }
+
     fn name_factor(&mut self, factor: &str) -> Result<()> {
         if self.factors.iter().any(|f| f == factor) {
             return Err(AnalysisError::RepeatedFactor { factor: quoted(factor) });

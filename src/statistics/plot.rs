@@ -358,6 +358,77 @@ fn draw_convergence(
     root.present()
 }
 
+/// The size of a plot with several lines.
+const WIDE: (u32, u32) = (900, 480);
+
+/// Most lines in a plot; those with the largest values are drawn.
+pub(crate) const LINES: usize = 8;
+
+/// The colours of lines: those of curves, and brown.
+pub(crate) fn colours() -> impl Iterator<Item = RGBColor> {
+    CURVES.into_iter().chain([RGBColor(120, 80, 40)])
+}
+
+/// Draws values over the time of a run, by name: the average of each part, which lasts `part`. Of
+/// more than eight, draws the largest. The texts are the caption and those of both axes.
+pub(crate) fn over_time(
+    svg: &mut String,
+    [caption, across, up]: [&str; 3],
+    part: f64,
+    values: &[(String, Vec<f64>)],
+) -> Drawn {
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+    let mut lines: Vec<&(String, Vec<f64>)> = values.iter().collect();
+    // A stable sort: equal lines keep their order.
+    lines.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
+    lines.truncate(LINES);
+    #[expect(clippy::cast_precision_loss, reason = "a picture")]
+    let end = lines.first().map_or(0, |line| line.1.len()) as f64 * part;
+    let all = lines.iter().flat_map(|line| &line.1).copied();
+    let (bottom, top) = (all.clone().fold(0.0, f64::min), all.fold(0.0, f64::max));
+    let root = SVGBackend::with_string(svg, WIDE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(caption, ("sans-serif", 20))
+        .margin(12)
+        .margin_right(32)
+        .x_label_area_size(42)
+        .y_label_area_size(64)
+        .build_cartesian_2d(0.0..end, bottom * 1.06..(top * 1.06).max(1e-9))?;
+    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(across).y_desc(up).draw()?;
+    for ((name, values), colour) in lines.into_iter().zip(colours()) {
+        // Each part from its beginning to its end.
+        #[expect(clippy::cast_precision_loss, reason = "a picture")]
+        let points = values.iter().enumerate().flat_map(|(number, &value)| {
+            [(number as f64 * part, value), ((number + 1) as f64 * part, value)]
+        });
+        chart
+            .draw_series(LineSeries::new(points, colour.stroke_width(1)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)));
+    }
+    labels(&mut chart, SeriesLabelPosition::UpperLeft)?;
+    root.present()
+}
+
+/// Draws the legend.
+pub(crate) fn labels<'a, X, Y>(
+    chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>,
+    place: SeriesLabelPosition,
+) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let style = WHITE.mix(0.8);
+    chart
+        .configure_series_labels()
+        .position(place)
+        .background_style(style)
+        .border_style(BLACK.mix(0.3))
+        .draw()
+}
+
 #[cfg(test)]
 mod tests {
     use super::half_widths;

@@ -17,6 +17,8 @@ pub mod mrip_walk;
 pub mod network;
 pub mod phold;
 pub mod phold_ranks;
+#[cfg(feature = "pictures")]
+pub mod process;
 pub mod queue_bulk;
 #[cfg(feature = "pictures")]
 pub mod queue_sweep;

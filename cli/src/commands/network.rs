@@ -174,20 +174,10 @@ fn simulate(args: &Args) -> Outcome<()> {
     let facility = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
     let facility = shared::in_file(&args.file, facility)?;
 
-    let until = until.ok_or_else(|| {
-        shared::usage("the replications have no end: set `until` in the file, or use --until")
-    })?;
-    let tenth = until / 10.0;
-    let warm_up = match (args.warm_up, written.warm_up) {
-        (Some(warm_up), _) => warm_up,
-        (None, Some(written)) if written >= until && !args.find_warm_up => {
-            shared::print_report(&format!(
-                "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth}. Use --warm-up to change it."
-            ));
-            tenth
-        }
-        (None, written) => written.filter(|&written| written < until).unwrap_or(tenth),
-    };
+    let until = shared::end_of_runs(until, None)?;
+    // What is found replaces it.
+    let written_before = written.warm_up.filter(|&written| !args.find_warm_up || written < until);
+    let warm_up = shared::warm_up(until, args.warm_up, written_before);
     if let Some(interval) = args.interval {
         return by_event_list(args, &facility, interval, until, warm_up);
     }

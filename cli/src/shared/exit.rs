@@ -14,6 +14,7 @@ use eventhorizon::matching::decimal::DecimalError;
 use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::primitives::PrimitiveError;
+use eventhorizon::process::ProcessError;
 use eventhorizon::queue::ParallelHeapError;
 use eventhorizon::random::RandomError;
 use eventhorizon::replication::ReplicationError;
@@ -149,6 +150,7 @@ errors_with_kinds!(
     ParallelHeapError,
     PholdError,
     PrimitiveError,
+    ProcessError,
     RandomError,
     ReplicationError,
     SearchError,

@@ -392,6 +392,29 @@ pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<
     Ok(stopping)
 }
 
+/// The end of each replication: of the command line, or of the description.
+pub fn end_of_runs(until: Option<f64>, written: Option<f64>) -> Outcome<f64> {
+    until
+        .or(written)
+        .ok_or_else(|| usage("the replications have no end: set `until` in the file, or use --until"))
+}
+
+/// The time at which statistics begin: of the command line, or of the description if it is before
+/// the end, or a tenth of the run.
+pub fn warm_up(until: f64, warm_up: Option<f64>, written: Option<f64>) -> f64 {
+    match (warm_up, written) {
+        (Some(warm_up), _) => warm_up,
+        (None, Some(written)) if written >= until => {
+            let tenth = until / 10.0;
+            print_report(&format!(
+                "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth}. Use --warm-up to change it."
+            ));
+            tenth
+        }
+        (None, written) => written.unwrap_or(until / 10.0),
+    }
+}
+
 /// Why the replications of a point ended.
 pub fn decided(decision: Decision) -> &'static str {
     match decision {

@@ -9,17 +9,9 @@ use layout::Layout;
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};
-use crate::statistics::plot::{CURVES, Drawn};
+use crate::statistics::plot::{Drawn, LINES, colours, labels, over_time};
 
 const SIZE: (u32, u32) = (900, 480);
-
-/// Most lines in a plot; the nodes with the largest values are drawn.
-const LINES: usize = 8;
-
-/// The colours of lines: those of curves, and brown.
-fn colours() -> impl Iterator<Item = RGBColor> {
-    CURVES.into_iter().chain([RGBColor(120, 80, 40)])
-}
 
 /// Most nodes of a network that is drawn.
 pub const MOST_NODES: usize = 300;
@@ -53,43 +45,11 @@ fn nothing(message: &str) -> FacilityError {
 /// # Errors
 /// [`FacilityError::Plot`].
 pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
-    let sum = |values: &[f64]| values.iter().sum::<f64>();
-    let mut lines: Vec<&(String, Vec<f64>)> = course.numbers.iter().collect();
-    // A stable sort: equal lines keep their order.
-    lines.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-    lines.truncate(LINES);
-    #[expect(clippy::cast_precision_loss, reason = "a picture")]
-    let end = lines.first().map_or(0, |line| line.1.len()) as f64 * course.part;
-    let top = lines.iter().flat_map(|line| &line.1).copied().fold(0.0, f64::max);
-    if lines.is_empty() {
+    if course.numbers.is_empty() {
         return Err(nothing("the network has no station and no delay"));
     }
-    svg(|svg| {
-        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption("Customers over the time of one run", ("sans-serif", 20))
-            .margin(12)
-            .margin_right(32)
-            .x_label_area_size(42)
-            .y_label_area_size(64)
-            .build_cartesian_2d(0.0..end, 0.0..(top * 1.06).max(1e-9))?;
-        let unit = format!("time ({})", course.unit);
-        chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(unit).y_desc("customers").draw()?;
-        for ((name, values), colour) in lines.into_iter().zip(colours()) {
-            // Each part from its beginning to its end.
-            #[expect(clippy::cast_precision_loss, reason = "a picture")]
-            let points = values.iter().enumerate().flat_map(|(part, &value)| {
-                [(part as f64 * course.part, value), ((part + 1) as f64 * course.part, value)]
-            });
-            chart
-                .draw_series(LineSeries::new(points, colour.stroke_width(1)))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)));
-        }
-        labels(&mut chart, SeriesLabelPosition::UpperLeft)?;
-        root.present()
-    })
+    let texts = ["Customers over the time of one run", &format!("time ({})", course.unit), "customers"];
+    svg(|svg| over_time(svg, texts, course.part, &course.numbers))
 }
 
 /// Draws the distribution functions of sojourn times at each station, delay and fork, and of the
@@ -153,23 +113,6 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
         labels(&mut chart, SeriesLabelPosition::LowerRight)?;
         root.present()
     })
-}
-
-fn labels<'a, X, Y>(
-    chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>,
-    place: SeriesLabelPosition,
-) -> Drawn
-where
-    X: Ranged<ValueType = f64>,
-    Y: Ranged<ValueType = f64>,
-{
-    let style = WHITE.mix(0.8);
-    chart
-        .configure_series_labels()
-        .position(place)
-        .background_style(style)
-        .border_style(BLACK.mix(0.3))
-        .draw()
 }
 
 /// Draws the network: nodes in layers from left to right, an arrow for each route, and stations

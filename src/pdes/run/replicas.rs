@@ -6,6 +6,7 @@
 //! `results.rs` has the results, `run.rs` describes runs. This file has the engines that users
 //! call.
 
+mod any;
 mod batch_memory;
 mod driver;
 mod maker;
@@ -24,12 +25,15 @@ use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check
 
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::{Executable, Model, Replica, Until};
+pub(crate) use any::{AnyEngine, CORES, WatchRuns};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
 pub(super) use mapping::{handler_kernels, kernels};
 use memory::Job;
 pub use options::EngineOptions;
 use prepared::{Build, Prepared, check_contract};
+use results::Runs;
+pub(crate) use results::fingerprint_row;
 pub use results::{Results, RunResult};
 pub use run::{ExperimentRun, SequentialRun};
 
@@ -71,11 +75,14 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
     Ok(replications
         .clone()
         .flat_map(|replication| (0..points).map(move |number| (point(number), replication)))
-        .map(|(point, replication)| {
-            let key = experiment.stream(point, replication);
-            Job { point, replica: Replica { point: key.point, number: key.replication } }
-        })
+        .map(|(point, replication)| job(experiment, point, replication))
         .collect())
+}
+
+/// A run of a point.
+fn job(experiment: &Experiment, point: u32, replication: u32) -> Job {
+    let key = experiment.stream(point, replication);
+    Job { point, replica: Replica { point: key.point, number: key.replication } }
 }
 
 impl<M: Model> Engine<M> {
@@ -128,6 +135,32 @@ impl<M: Model> Engine<M> {
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Results<M::Output>, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
+        let (runs, mapping) = self.execute(experiment, &jobs, until, watch).await?;
+        let (_, prepared) = self.prepared.as_ref().expect("it was just prepared");
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, mapping)
+    }
+
+    /// The results of some runs of an experiment, each named by its point and its replication, in
+    /// this order; of the first ones if `watch` stopped it.
+    pub(crate) async fn run_list(
+        &mut self,
+        experiment: &Experiment,
+        runs: &[(u32, u32)],
+        until: Until,
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
+        let jobs: Vec<_> =
+            runs.iter().map(|&(point, replication)| job(experiment, point, replication)).collect();
+        self.execute(experiment, &jobs, until, watch).await
+    }
+
+    async fn execute(
+        &mut self,
+        experiment: &Experiment,
+        jobs: &[Job],
+        until: Until,
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         if self.prepared.as_ref().is_none_or(|(design, _)| *design != experiment.design) {
             let mut prepared = Prepared::new(&experiment.design, &self.build)?;
             prepared.room.state_bytes = check_contract(&prepared.models[0])?;
@@ -145,8 +178,7 @@ impl<M: Model> Engine<M> {
             until,
             shorter: 1,
         };
-        let (runs, mapping) = driver.run(&jobs, watch).await?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, mapping)
+        driver.run(jobs, watch).await
     }
 }
 
@@ -177,12 +209,36 @@ impl<M: Executable<Output: Send> + std::marker::Sync> CpuEngine<M> {
         watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
     ) -> Result<Results<M::Output>, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
+        let (runs, prepared) = self.execute(experiment, &jobs, until, watch)?;
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
+    }
+
+    /// The results of some runs of an experiment: see [`Engine::run_list`].
+    pub(crate) fn run_list(
+        &self,
+        experiment: &Experiment,
+        runs: &[(u32, u32)],
+        until: Until,
+        watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
+    ) -> Result<Runs<M::Output>, SimulationError> {
+        let jobs: Vec<_> =
+            runs.iter().map(|&(point, replication)| job(experiment, point, replication)).collect();
+        Ok(self.execute(experiment, &jobs, until, watch)?.0)
+    }
+
+    fn execute(
+        &self,
+        experiment: &Experiment,
+        jobs: &[Job],
+        until: Until,
+        watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
+    ) -> Result<(Runs<M::Output>, Prepared<M>), SimulationError> {
         let prepared = Prepared::new(&experiment.design, &self.build)?;
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
         let runs =
-            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.options, watch)?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
+            results::on_cpu(&prepared.models, columns, jobs, experiment.seed, until, self.options, watch)?;
+        Ok((runs, prepared))
     }
 }
 

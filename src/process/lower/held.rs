@@ -26,7 +26,28 @@ pub(super) fn counted(
     entries.iter().map(|entries| counted_of(program, entries)).collect()
 }
 
-fn counted_of(program: &Program, entries: &[StepId]) -> Result<IndexSet<u32>, ProcessError> {
+/// The resources that an entity may hold when it comes to a step, for each step.
+pub(in super::super) fn held_at(program: &Program) -> Vec<IndexSet<u32>> {
+    let mut entries = vec![IndexSet::new(); program.processes.len()];
+    for source in &program.sources {
+        entries[source.process as usize].insert(source.entry);
+    }
+    for step in &program.steps {
+        if let Act::Spawn { process, entry, .. } = &step.act {
+            entries[*process as usize].insert(*entry);
+        }
+    }
+    let mut found = vec![IndexSet::new(); program.steps.len()];
+    for entries in entries {
+        for (step, state) in states_of(program, &entries.into_iter().collect::<Vec<_>>()) {
+            found[usize::from(step)].extend(state.keys().copied());
+        }
+    }
+    found
+}
+
+/// What is held when an entity comes to each step that it can reach.
+fn states_of(program: &Program, entries: &[StepId]) -> IndexMap<StepId, State> {
     let mut states: IndexMap<StepId, State> = entries.iter().map(|&entry| (entry, State::new())).collect();
     let mut work: Vec<StepId> = entries.to_vec();
     // Each state of a resource changes at most twice, so this ends.
@@ -43,6 +64,11 @@ fn counted_of(program: &Program, entries: &[StepId]) -> Result<IndexSet<u32>, Pr
             }
         }
     }
+    states
+}
+
+fn counted_of(program: &Program, entries: &[StepId]) -> Result<IndexSet<u32>, ProcessError> {
+    let states = states_of(program, entries);
     let mut counted = IndexSet::new();
     for (step, state) in &states {
         let step = &program.steps[usize::from(*step)];

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::shared::Outcome;
 
 /// The largest number of runs of a check.
-pub(super) const CHECKED: u32 = 16;
+pub(in crate::commands) const CHECKED: u32 = 16;
 
 /// A way in which the runs were made.
-pub(super) struct Checked {
+pub(in crate::commands) struct Checked {
     way: String,
     /// Their fingerprint, or why this way is not possible.
     fingerprint: Result<u64, String>,
@@ -21,7 +21,7 @@ pub(super) struct Checked {
 
 impl Checked {
     /// What a way came to: the fingerprint and the observations of its runs.
-    pub(super) fn new(way: String, came: Result<(u64, Vec<Observations>), String>) -> Self {
+    pub(in crate::commands) fn new(way: String, came: Result<(u64, Vec<Observations>), String>) -> Self {
         let (fingerprint, observations) = match came {
             Ok((fingerprint, observations)) => (Ok(fingerprint), observations),
             Err(error) => (Err(error), Vec::new()),
@@ -37,7 +37,7 @@ impl Checked {
     }
 
     /// Prints the line of the table.
-    pub(super) fn show(&self) -> Outcome<()> {
+    pub(in crate::commands) fn show(&self) -> Outcome<()> {
         let way = &self.way;
         match (&self.fingerprint, &self.faults) {
             (Err(error), _) => writeln!(stdout(), "checked: {way}: not possible here: {error}")?,
@@ -53,7 +53,7 @@ impl Checked {
         Ok(())
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::commands) fn json(&self) -> Value {
         json!({
             "way": self.way,
             "fingerprint": self.fingerprint.as_ref().ok().map(|fingerprint| format!("{fingerprint:016x}")),
@@ -65,7 +65,7 @@ impl Checked {
 }
 
 /// An error if ways have different fingerprints, or fewer than two ways were possible.
-pub(super) fn verdict(checked: &[Checked]) -> Outcome<()> {
+pub(in crate::commands) fn verdict(checked: &[Checked]) -> Outcome<()> {
     let came: Vec<_> = checked.iter().filter_map(|way| way.fingerprint.as_ref().ok()).collect();
     if came.len() < 2 {
         return Err(

@@ -8,8 +8,8 @@
 //! eventhorizon run examples/models/epidemic.toml --check
 //! ```
 
-mod check;
-mod plots;
+pub(super) mod check;
+pub(super) mod plots;
 
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;

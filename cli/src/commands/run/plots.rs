@@ -26,7 +26,12 @@ impl Names {
 
 /// Draws the measures, or the result columns if there are no measures. A figure that cannot be
 /// drawn is named.
-pub(super) fn draw(level: f64, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
+pub(in crate::commands) fn draw(
+    level: f64,
+    folder: &Path,
+    design: &Design,
+    points: &[Observations],
+) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names = Names::default();

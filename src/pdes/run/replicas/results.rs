@@ -28,7 +28,7 @@ use crate::pdes::{
 };
 
 /// The result of each job.
-pub(super) type Runs<O> = Vec<Result<RunResult<O>, Fault>>;
+pub(crate) type Runs<O> = Vec<Result<RunResult<O>, Fault>>;
 
 /// The result of a run of an experiment; `O` is the model's [`Model::Output`].
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl<O: Pod> Results<O> {
         let mut fingerprint = 0_u64;
         for (point, runs) in (0..).zip(&runs) {
             for (number, run) in (first..).zip(runs) {
-                fingerprint = fingerprint.wrapping_add(row(point, number, run));
+                fingerprint = fingerprint.wrapping_add(fingerprint_row(point, number, run));
             }
         }
         let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
@@ -126,7 +126,7 @@ impl<O: Pod> Results<O> {
 }
 
 /// The row of a run in the fingerprint.
-fn row<O>(point: u32, replication: u32, run: &Result<RunResult<O>, Fault>) -> u64 {
+pub(crate) fn fingerprint_row<O>(point: u32, replication: u32, run: &Result<RunResult<O>, Fault>) -> u64 {
     /// Distinguishes these rows from those in other modules' fingerprints: "pdes".
     const KIND: u32 = 0x7064_6573;
     let words = match run {

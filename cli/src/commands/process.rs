@@ -1,0 +1,345 @@
+//! Runs a process model that a file describes, and prints every measure with its interval.
+//!
+//! ```text
+//! eventhorizon process examples/processes/emergency.toml
+//! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 --csv result.csv
+//! eventhorizon process examples/processes/emergency.toml --precision 0.01 --json result.json
+//! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 \
+//!     --best doctor_wait --smallest --difference 1
+//! eventhorizon process examples/processes/emergency.toml --check
+//! eventhorizon process examples/processes/emergency.toml --plot emergency --trace 1000
+//! ```
+
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use eventhorizon::Backend;
+use eventhorizon::gpu::Gpu;
+use eventhorizon::pdes::{EngineOptions, Mapping};
+use eventhorizon::process::{
+    CompiledProcess, ProcessModel, Study, StudyResults, draw_timeline, write_changes,
+};
+use eventhorizon::statistics::{Report, Selection};
+use serde_json::json;
+
+use super::run::check::{self, CHECKED, Checked};
+use super::run::plots;
+use crate::shared::{self, FileUse, Outcome};
+
+#[derive(Parser)]
+#[command(about = "Run a process model that a TOML or JSON file describes")]
+#[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
+pub struct Args {
+    /// Read the description from this file: TOML, or JSON if its name ends in .json
+    file: PathBuf,
+    /// Set a parameter to another value, or to several: NAME=VALUE,VALUE
+    #[arg(long, value_name = "NAME=VALUES")]
+    set: Vec<String>,
+    /// Set the seed of the random streams
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    runs: shared::Runs,
+    /// Find the combination of parameters with the largest mean of this measure. Combinations that
+    /// are clearly worse get no more replications. The answer is right with probability --level if
+    /// the best is better than the others by --difference
+    #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot"])]
+    best: Option<String>,
+    /// With --best: look for the smallest mean
+    #[arg(long, requires = "best")]
+    smallest: bool,
+    /// With --best: the smallest difference of means that matters
+    #[arg(long, requires = "best", value_parser = shared::positive)]
+    difference: Option<f64>,
+    /// Set the end of each replication, in the model's unit of time. Default: the end in the file
+    #[arg(long, value_parser = shared::positive)]
+    until: Option<f64>,
+    /// Set the time at which statistics begin. Default: the warm-up in the file, or a tenth of the
+    /// run
+    #[arg(long, value_parser = shared::not_negative)]
+    warm_up: Option<f64>,
+    /// Set the largest number of entities at a time
+    #[arg(long, default_value_t = 65_534)]
+    room: u32,
+    /// Accept replications that end with entities that wait for ever
+    #[arg(long)]
+    allow_deadlock: bool,
+    /// Map replications to the device by grid, team, thread or auto. Changes the speed only
+    #[arg(long, default_value_t = Mapping::Auto)]
+    mapping: Mapping,
+    #[command(flatten)]
+    place: shared::Where,
+    /// Repeat some of the replications in several ways, on the CPU and on the GPU if there is an
+    /// adapter, and compare their fingerprints
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    json: shared::Json,
+    /// Write the table as CSV to this file, or to standard output for `-`
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the measures of each replication as CSV to this file, or to standard output for `-`
+    #[arg(long, value_name = "CSV")]
+    each: Option<PathBuf>,
+    /// Draw the lengths of lines and the units in use over the first replication, the distributions
+    /// of measures, the convergence of their intervals, and their means against parameters with
+    /// several values, as SVG files in this folder
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
+    /// Write what entities do in the first replication as CSV to --trace-to: this number of changes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    trace: Option<u32>,
+    /// Write traces to this file, or to standard output for `-`
+    #[arg(long, value_name = "FILE", requires = "trace", default_value = "trace.csv")]
+    trace_to: PathBuf,
+}
+
+/// The default number of replications, and the upper bound of --best.
+const REPLICATIONS: u32 = 64;
+const MOST_OF_BEST: u32 = 1024;
+const REPLICATIONS_HELP: &str = "Number of replications of each combination of parameters. Default: 64. With --precision and --best: the \
+    upper bound, instead of the default bound";
+
+pub fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[
+        (FileUse::Reads, "the description", Some(&*args.file)),
+        args.json.file(),
+        (FileUse::Writes, "--csv", args.csv.as_deref()),
+        (FileUse::Writes, "--each", args.each.as_deref()),
+        (FileUse::Writes, "--trace-to", args.trace.and(Some(&*args.trace_to))),
+        (FileUse::Draws, "--plot", args.plot.as_deref()),
+    ])?;
+    let mut model = ProcessModel::read(&args.file)?;
+    for change in &args.set {
+        model.set(change)?;
+    }
+    let until = shared::end_of_runs(args.until, model.until)?;
+    let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
+    // The resolution of ticks depends on the times of the runs too.
+    (model.until, model.warm_up) = (Some(until), Some(warm_up));
+    let compiled = model.compile().map_err(|error| error.in_file(&args.file))?;
+    let study = Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
+        .seed(args.seed)
+        .stopping(args.runs.stopping()?)
+        .room(args.room)
+        .allow_deadlock(args.allow_deadlock);
+    let gpu = args.place.hardware()?;
+    let results = results(args, &compiled, &study, gpu.as_ref())?;
+    let checked = match args.check && !shared::interrupted() {
+        true => check(args, &compiled, &study, gpu.as_ref()),
+        false => Vec::new(),
+    };
+    report(args, &compiled, &study, gpu.as_ref(), &results, &checked)
+}
+
+/// Runs until the goal of the command line is met.
+fn results(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    gpu: Option<&Gpu>,
+) -> Outcome<StudyResults> {
+    let points = compiled.design().len();
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let run = compiled
+        .study(study)
+        .backend(gpu.map_or(Backend::Cpu, Backend::Gpu))
+        .options(EngineOptions::default().mapping(args.mapping))
+        .watch(|runs: usize, events: u64| {
+            let of = if points > 1 { format!(" of {points} points") } else { String::new() };
+            bar.set_message(format!("{}{of}, {events} events", shared::count(runs, "replication")));
+            shared::watch()
+        });
+    let found = match (&args.best, args.difference) {
+        (Some(measure), Some(difference)) => {
+            let selection = Selection {
+                smallest: args.smallest,
+                replications: Some(args.runs.replications(MOST_OF_BEST).into()),
+                ..Selection::new(difference, args.runs.level)
+            };
+            run.select(&selection, measure)
+        }
+        _ => run.run(),
+    };
+    bar.finish_and_clear();
+    Ok(found.map_err(|error| error.in_file(&args.file))?)
+}
+
+/// Repeats some of the replications on the CPU, and on the device in several ways: on a software
+/// adapter too, which the study itself leaves to the CPU.
+fn check(args: &Args, compiled: &CompiledProcess, study: &Study, gpu: Option<&Gpu>) -> Vec<Checked> {
+    let few = study.replications(study.replications.min(CHECKED)).stopping(None);
+    let opened = match gpu {
+        Some(gpu) => Ok(gpu.clone()),
+        None => Gpu::new().map_err(|error| error.to_string()),
+    };
+    let run = |backend, mapping| {
+        let options = EngineOptions::default().mapping(mapping);
+        let found = compiled.study(&few).backend(backend).options(options).run();
+        let found = found.map_err(|error| error.in_file(&args.file).to_string())?;
+        Ok((found.fingerprint, found.observations))
+    };
+    let mut checked = vec![Checked::new("the CPU".to_owned(), run(Backend::Cpu, Mapping::Auto))];
+    for mapping in [Mapping::Thread, Mapping::Team, Mapping::Grid] {
+        if shared::interrupted() {
+            break;
+        }
+        let found = opened.as_ref().map_err(String::clone);
+        let found = found.and_then(|gpu| run(Backend::Gpu(gpu), mapping));
+        checked.push(Checked::new(mapping.to_string(), found));
+    }
+    checked
+}
+
+/// Prints and writes the results in all requested forms.
+fn report(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    gpu: Option<&Gpu>,
+    results: &StudyResults,
+    checked: &[Checked],
+) -> Outcome<()> {
+    let report = results.report(args.runs.level)?;
+    let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
+    let trace_to = args.trace.and(Some(&*args.trace_to));
+    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to];
+    let shown = match quiet.into_iter().any(shared::on_stdout) {
+        true => Ok(()),
+        false => show(args, compiled, study, &adapter, (results, &report), checked),
+    };
+    let mut object = json!({
+        "model": compiled.model().name,
+        "seed": results.seed,
+        "engine": shared::engine(gpu.is_some()),
+        "adapter": adapter,
+        "mapping": results.mapping,
+        "replications": results.replications,
+        "unit": compiled.model().unit,
+        "warnings": results.warnings(),
+        "ticks_per_unit": compiled.resolution().ticks_per_unit(),
+        "until": results.until,
+        "warm_up": results.warm_up,
+        "events": results.events,
+        "seconds": results.seconds,
+        "fingerprint": format!("{:016x}", results.fingerprint),
+        "level": args.runs.level,
+        "stopped": results.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
+        "selected": results.selected.as_ref().map(|found| json!({
+            "measure": args.best,
+            "best": found.best,
+            "left": found.survivors,
+            "ended_after": found.eliminated,
+        })),
+        "checked": checked.iter().map(Checked::json).collect::<Vec<_>>(),
+    });
+    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
+    object.as_object_mut().expect("an object").extend(rows);
+    let csv = |path: &PathBuf| {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        shared::write(path, &csv)
+    };
+    let each = |path: &PathBuf| {
+        let mut csv = Vec::new();
+        results.each_to_csv(&mut csv)?;
+        shared::write(path, &csv)
+    };
+    let trace = |most: u32| {
+        let mut csv = Vec::new();
+        write_changes(&compiled.trace(study, 0, most as usize)?, &mut csv)?;
+        shared::write(&args.trace_to, &csv)
+    };
+    // Outputs that can be written are written even if others fail.
+    shared::all([
+        shown,
+        args.json.write(&object),
+        args.csv.as_ref().map_or(Ok(()), csv),
+        args.each.as_ref().map_or(Ok(()), each),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, results, folder)),
+        args.trace.map_or(Ok(()), trace),
+        if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
+    ])
+}
+
+/// The number of intervals of a run whose averages are drawn.
+const PARTS: u32 = 400;
+
+/// Draws the first replication of each point over time, and the measures.
+fn draw(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    results: &StudyResults,
+    folder: &Path,
+) -> Outcome<()> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let points = results.design.len();
+    let course = |point: usize| {
+        let number = if points > 1 { format!("_{point}") } else { String::new() };
+        let svg = draw_timeline(&compiled.timeline(study, point, PARTS)?)?;
+        shared::write(&folder.join(format!("course{number}.svg")), svg.as_bytes())
+    };
+    let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations);
+    // Pictures that can be drawn are drawn even if others fail.
+    shared::all((0..points.min(MOST_COURSES)).map(course).chain([measures]))
+}
+
+/// Most points whose first replication is drawn.
+const MOST_COURSES: usize = 16;
+
+/// Prints the table, the event rate and what ended the study.
+fn show(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    adapter: &str,
+    (results, report): (&StudyResults, &Report),
+    checked: &[Checked],
+) -> Outcome<()> {
+    let model = compiled.model();
+    let unit = if model.unit.is_empty() { String::new() } else { format!("{}, ", model.unit) };
+    let points = match results.design.len() {
+        1 => String::new(),
+        points => format!(" of {points} points"),
+    };
+    writeln!(
+        stdout(),
+        "{}: {}{points} until {} with a warm-up until {} ({unit}{} ticks)",
+        model.name,
+        shared::count(results.replications, "replication"),
+        results.until,
+        results.warm_up,
+        compiled.resolution().ticks_per_unit()
+    )?;
+    write!(stdout(), "{report}")?;
+    for warning in results.warnings() {
+        writeln!(stdout(), "warning: {warning}")?;
+    }
+    #[allow(clippy::cast_precision_loss, reason = "a rate")]
+    let rate = results.events as f64 / results.seconds;
+    writeln!(
+        stdout(),
+        "{adapter}, mapping {}: {}, {:.3} s, {rate:.3e} events/s",
+        results.mapping,
+        shared::count(results.events, "event"),
+        results.seconds
+    )?;
+    for (point, &decision) in results.decisions.iter().enumerate() {
+        let place = match results.design.len() {
+            1 => String::new(),
+            _ => format!("{}: ", results.design.describe(point)),
+        };
+        writeln!(stdout(), "{place}{}", shared::decided(decision))?;
+    }
+    if let Some(stopping) = &study.stopping {
+        writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
+    }
+    if let (Some(found), Some(measure)) = (&results.selected, &args.best) {
+        let which = if args.smallest { "smallest" } else { "largest" };
+        writeln!(stdout(), "{which} {measure}: {}", shared::selected(&results.design, found))?;
+    }
+    writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?;
+    checked.iter().try_for_each(Checked::show)
+}

@@ -1,0 +1,102 @@
+//! An engine of experiments with a model that is only WGSL: on a device, or on all cores of a CPU.
+
+use std::ops::{ControlFlow, Range};
+
+use super::results::{Results, Runs};
+use super::{CpuEngine, Engine, EngineOptions, Mapping};
+use crate::gpu::Gpu;
+use crate::pdes::contract::error::SimulationError;
+use crate::pdes::{Model, NativeModel, Until};
+use crate::statistics::{Experiment, Point, Sequential, Stopping};
+
+/// Receives the numbers of runs that ended and of executed events.
+pub(crate) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
+
+/// The name of the mapping on the CPU.
+pub(crate) const CORES: &str = "cores";
+
+/// An engine of a device, or of the CPU with the model's WGSL as machine code.
+pub(crate) enum AnyEngine<M: Model> {
+    Gpu(Box<Engine<M>>),
+    Cpu(CpuEngine<NativeModel<M>>),
+}
+
+impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEngine<M> {
+    /// An engine for these models, on a device or on the CPU. `of_point` is the number of the model
+    /// of a point.
+    pub(crate) fn new(
+        gpu: Option<&Gpu>,
+        models: Vec<M>,
+        of_point: impl Fn(&Point<'_>) -> usize + 'static,
+        options: EngineOptions,
+    ) -> Result<Self, SimulationError> {
+        match gpu {
+            Some(gpu) => {
+                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
+                Ok(Self::Gpu(Engine::new(gpu, build, options)?.into()))
+            }
+            None => {
+                let models = models.into_iter().map(NativeModel::new).collect::<Result<Vec<_>, _>>()?;
+                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
+                Ok(Self::Cpu(CpuEngine::new(build, options)))
+            }
+        }
+    }
+
+    /// The name of the mapping of results: `chosen`, or that of the CPU.
+    pub(crate) fn mapping(&self, chosen: impl ToString) -> String {
+        match self {
+            Self::Gpu(_) => chosen.to_string(),
+            Self::Cpu(_) => CORES.to_owned(),
+        }
+    }
+
+    /// The results of some runs, each named by its point and its replication, in this order; of the
+    /// first ones if `watch` stopped it.
+    pub(crate) async fn run_list(
+        &mut self,
+        experiment: &Experiment,
+        runs: &[(u32, u32)],
+        until: Until,
+        watch: WatchRuns<'_>,
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
+        let watch = &mut |ended, events| watch(ended, events);
+        match self {
+            Self::Gpu(engine) => engine.run_list(experiment, runs, until, watch).await,
+            Self::Cpu(engine) => Ok((engine.run_list(experiment, runs, until, watch)?, Mapping::Auto)),
+        }
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEngine<M> {
+    pub(crate) fn run(
+        &mut self,
+        experiment: &Experiment,
+        range: Range<u32>,
+        until: Until,
+        watch: WatchRuns<'_>,
+    ) -> Result<Results<M::Output>, SimulationError> {
+        match self {
+            Self::Gpu(engine) => engine.experiment(experiment, until).range(range).watch(watch).run(),
+            Self::Cpu(engine) => engine.experiment(experiment, until).range(range).watch(watch).run(),
+        }
+    }
+
+    pub(crate) fn run_precisely(
+        &mut self,
+        experiment: &Experiment,
+        (stopping, columns): (&Stopping, &[&str]),
+        until: Until,
+        watch: WatchRuns<'_>,
+    ) -> Result<Sequential, SimulationError> {
+        match self {
+            Self::Gpu(engine) => {
+                engine.experiment(experiment, until).precision(stopping, columns).watch(watch).run()
+            }
+            Self::Cpu(engine) => {
+                engine.experiment(experiment, until).precision(stopping, columns).watch(watch).run()
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A compiled model with the points of its parameters.
+
+use std::sync::Arc;
+
+use crate::statistics::Design;
+use crate::time::{Resolution, Ticks};
+
+use super::error::ProcessError;
+use super::ir::{Place, ProcessModel};
+use super::lower::lower;
+use super::model::Printed;
+use super::program::Program;
+
+/// The most combinations of values of parameters.
+const MOST_POINTS: usize = 100_000;
+
+/// A compiled model, with a point for each combination of values of its parameters.
+#[derive(Debug, Clone)]
+pub struct CompiledProcess {
+    model: ProcessModel,
+    printed: Arc<Printed>,
+    design: Design,
+    points: Vec<Vec<f64>>,
+}
+
+impl ProcessModel {
+    /// Sets the values of a parameter: `NAME=VALUE`, or `NAME=VALUE,VALUE` for several points of a
+    /// design. Times are in units.
+    ///
+    /// # Errors
+    /// [`ProcessError::Unknown`] and [`ProcessError::Setting`].
+    pub fn set(&mut self, change: &str) -> Result<(), ProcessError> {
+        let place = Place::default();
+        let wrong = |value: &str, remedy: &str| ProcessError::Setting {
+            place,
+            what: "the change of a parameter".to_owned(),
+            value: crate::text::quoted(value),
+            remedy: remedy.to_owned(),
+        };
+        let form = "write NAME=VALUE or NAME=VALUE,VALUE";
+        let (name, values) = change.split_once('=').ok_or_else(|| wrong(change, form))?;
+        let known = self.parameters.keys().cloned().collect();
+        let Some(parameter) = self.parameters.get_mut(name.trim()) else {
+            let (name, what) = (name.trim().to_owned(), "a parameter");
+            return Err(ProcessError::Unknown { place, name, what, known });
+        };
+        let numbers = values.split(',').map(|value| {
+            let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+            number.ok_or_else(|| wrong(value, "write a number"))
+        });
+        parameter.values = numbers.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Checks the model and compiles it.
+    ///
+    /// # Errors
+    /// [`ProcessError`], with the line.
+    pub fn compile(&self) -> Result<CompiledProcess, ProcessError> {
+        let program = lower(self)?;
+        let counts = self.parameters.values().map(|parameter| parameter.values.len());
+        let count = counts.fold(1, usize::saturating_mul);
+        if count > MOST_POINTS {
+            let what = "combinations of values of parameters";
+            return Err(ProcessError::TooMany { what, count, most: MOST_POINTS });
+        }
+        let mut design = Design::default();
+        for (name, parameter) in self.parameters.iter().filter(|(_, of)| of.values.len() > 1) {
+            design = design.cross(name, parameter.values.iter().copied())?;
+        }
+        let values = |point: usize| {
+            let point = design.point(point);
+            let value = |(name, of): (&String, &super::ir::Parameter)| point.real(name, of.values[0]);
+            self.parameters.iter().map(value).collect::<Vec<_>>()
+        };
+        let points: Vec<_> = (0..design.len()).map(values).collect();
+        for point in &points {
+            program.params(point, Ticks::ZERO, 1)?;
+        }
+        Ok(CompiledProcess { model: self.clone(), printed: Arc::new(Printed::new(program)), design, points })
+    }
+}
+
+impl CompiledProcess {
+    /// The model.
+    pub fn model(&self) -> &ProcessModel {
+        &self.model
+    }
+
+    /// The points: each combination of values of parameters that have several.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Ticks in the unit of time.
+    pub fn resolution(&self) -> Resolution {
+        self.printed.program.resolution
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &Program {
+        &self.printed.program
+    }
+
+    pub(super) fn printed(&self) -> &Arc<Printed> {
+        &self.printed
+    }
+
+    /// The values of all parameters at a point.
+    pub(super) fn values(&self, point: usize) -> &[f64] {
+        &self.points[point]
+    }
+}

@@ -1,0 +1,200 @@
+//! One replication over time: averages of its parts, and what its entities do.
+
+use std::io;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::pdes::{CpuSimulation, NativeModel, Options, Replica, Until};
+use crate::time::Ticks;
+
+use super::super::compiled::CompiledProcess;
+use super::super::error::ProcessError;
+use super::super::ir::Place;
+use super::super::model::{ProcessRun, Rows, Sized3};
+use super::super::program::{Control, HEADER, Program, Status};
+use super::measures::Measures;
+use super::plan::Study;
+
+/// One replication over time, in the model's unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Timeline {
+    /// The unit.
+    pub unit: String,
+    /// The length of each part of the run.
+    pub part: f64,
+    /// The average of each part, for each average over time that results have: `queue(bed)`.
+    pub averages: Vec<(String, Vec<f64>)>,
+}
+
+/// A change of an entity: what it does from this time on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// The time, in units.
+    pub time: f64,
+    /// The type of the entity.
+    pub entity: String,
+    /// Its number among its type, from 1.
+    pub number: u32,
+    /// `waits`, `delays`, `rests` (in a store), `joins`, or `ends`.
+    pub what: &'static str,
+    /// The statement at which it does so; empty if it ends.
+    pub statement: String,
+    /// The line of that statement; 0 if there is no file.
+    pub line: u32,
+}
+
+/// What an entity was doing: its control word, the number of its event or wait, and its number.
+type Doing = [u32; 3];
+
+/// The first replication of a point, on the CPU.
+pub(super) struct Course<'c, S: Sized3> {
+    compiled: &'c CompiledProcess,
+    study: &'c Study,
+    until: Ticks,
+    model: NativeModel<ProcessRun<S>>,
+}
+
+impl<'c, S: Sized3> Course<'c, S> {
+    pub(super) fn new(
+        compiled: &'c CompiledProcess,
+        study: &'c Study,
+        point: usize,
+        until: Ticks,
+    ) -> Result<Self, ProcessError> {
+        let printed = Arc::clone(compiled.printed());
+        let run = ProcessRun::new(printed, compiled.values(point), Ticks::ZERO, study.most())?;
+        Ok(Self { compiled, study, until, model: NativeModel::new(run)? })
+    }
+
+    fn simulation(&self) -> Result<CpuSimulation<'_, NativeModel<ProcessRun<S>>>, ProcessError> {
+        let options = Options::default().seed(self.study.seed).replica(Replica::default());
+        Ok(CpuSimulation::new(&self.model, options)?)
+    }
+
+    pub(super) fn timeline(&self, parts: u32) -> Result<Timeline, ProcessError> {
+        if parts == 0 || u64::from(parts) > self.until.get() {
+            return Err(ProcessError::Setting {
+                place: Place::default(),
+                what: "the number of parts of a run".to_owned(),
+                value: parts.to_string(),
+                remedy: "choose at least one, and no more than there are ticks".to_owned(),
+            });
+        }
+        let (mut simulation, program) = (self.simulation()?, self.compiled.program());
+        let resolution = program.resolution;
+        let all = Measures::new(program, Ticks::ZERO, self.until);
+        let mut averages: Vec<(String, Vec<f64>)> = all.over_time().map(|name| (name, Vec::new())).collect();
+        let (mut before, mut begin) = (vec![0.0; averages.len()], 0.0);
+        for part in 1..=parts {
+            let end = u128::from(self.until.get()) * u128::from(part) / u128::from(parts);
+            let end = Ticks::new(u64::try_from(end).expect("no more than the end"));
+            simulation.run(Until::time(end))?;
+            let output = simulation.outputs(end)?;
+            let units = resolution.units(end);
+            let measures = Measures::new(program, Ticks::ZERO, end);
+            // Averages from the begin of the run.
+            let values = measures.values_over_time(output.rows()[0].rows());
+            for ((value, before), (_, averages)) in values.zip(&mut before).zip(&mut averages) {
+                let area = value * units;
+                averages.push((area - *before) / (units - begin));
+                *before = area;
+            }
+            begin = units;
+        }
+        let unit = self.compiled.model().unit.clone();
+        Ok(Timeline { unit, part: resolution.units(self.until) / f64::from(parts), averages })
+    }
+
+    /// The first changes, at most `most`.
+    pub(super) fn changes(&self, most: usize) -> Result<Vec<Change>, ProcessError> {
+        let (mut simulation, program) = (self.simulation()?, self.compiled.program());
+        let (mut known, mut changes, mut now): (Vec<Doing>, _, _) = (Vec::new(), Vec::new(), Ticks::ZERO);
+        loop {
+            let state = simulation.states()[0].rows();
+            let fresh = state[0][HEADER.fresh as usize] as usize;
+            known.resize(fresh.max(known.len()), [0; 3]);
+            let first = changes.len();
+            for (slot, known) in (0..).zip(&mut known) {
+                let row = |row: u32| simulation.memory()[(program.entity_row(slot) + row) as usize];
+                let [control, number, ..] = row(0);
+                let found = [control, number, row(2)[program.entity.who as usize]];
+                if *known != found {
+                    let time = program.resolution.units(now);
+                    let (before, after) = (*known, found);
+                    if is_there(before) && (!is_there(after) || before[2] != after[2]) {
+                        changes.push(change(program, time, before, true));
+                    }
+                    if is_there(after) {
+                        changes.push(change(program, time, after, false));
+                    }
+                    *known = found;
+                }
+            }
+            // By entity, not by the place in memory; what ends comes first there.
+            changes[first..].sort_by(|a: &Change, b| (&a.entity, a.number).cmp(&(&b.entity, b.number)));
+            let next = simulation.pending().iter().map(|(_, event)| event.time).min();
+            match next.filter(|next| *next < self.until && changes.len() < most) {
+                Some(next) => now = next,
+                None => break,
+            }
+            simulation.run(Until::time(Ticks::new(now.get() + 1)))?;
+        }
+        changes.truncate(most);
+        Ok(changes)
+    }
+}
+
+fn is_there([control, ..]: Doing) -> bool {
+    Control::of(control).status != Status::Free as u32
+}
+
+fn change(program: &Program, time: f64, [control, _, number]: Doing, ends: bool) -> Change {
+    let Control { step, status, process } = Control::of(control);
+    let step = &program.steps[step as usize];
+    let what = match status {
+        _ if ends => "ends",
+        status if status == Status::Delay as u32 => "delays",
+        status if status == Status::Item as u32 => "rests",
+        status if status == Status::Join as u32 => "joins",
+        _ => "waits",
+    };
+    let (statement, line) = if ends { (String::new(), 0) } else { (step.statement.clone(), step.place.line) };
+    let entity = program.processes[process as usize].name.clone();
+    Change { time, entity, number, what, statement, line }
+}
+
+/// Writes changes as CSV: `time`, `entity`, `number`, `what`, `statement`, `line`.
+///
+/// # Errors
+/// [`ProcessError::Write`].
+pub fn write_changes(changes: &[Change], file: impl io::Write) -> Result<(), ProcessError> {
+    let mut writer = csv::Writer::from_writer(file);
+    writer.write_record(["time", "entity", "number", "what", "statement", "line"])?;
+    for Change { time, entity, number, what, statement, line } in changes {
+        let [time, number, line] = [time.to_string(), number.to_string(), line.to_string()];
+        writer.write_record([time.as_str(), entity, &number, what, statement, &line])?;
+    }
+    writer.flush().map_err(csv::Error::from)?;
+    Ok(())
+}
+
+/// Draws averages of a run over time: lengths of lines, levels and units in use. Of more than
+/// eight, draws the largest.
+///
+/// # Errors
+/// [`AnalysisError::Plot`](crate::statistics::AnalysisError::Plot).
+#[cfg(feature = "plot")]
+pub fn draw_timeline(timeline: &Timeline) -> Result<String, ProcessError> {
+    use crate::statistics::{AnalysisError, plot};
+    let name = "the course of a run";
+    let wrong = |message: String| AnalysisError::Plot { name: name.to_owned(), message };
+    if timeline.averages.is_empty() {
+        return Err(wrong("the model has no resource, line or level".to_owned()).into());
+    }
+    let mut svg = String::new();
+    let texts = ["One run over time", &format!("time ({})", timeline.unit), "average of a part"];
+    plot::over_time(&mut svg, texts, timeline.part, &timeline.averages)
+        .map_err(|error| wrong(error.to_string()))?;
+    Ok(svg)
+}

@@ -1,0 +1,240 @@
+//! Studies: replications of all points of a model, and their results.
+
+mod course;
+mod diagnosis;
+mod measures;
+mod plan;
+mod replications;
+mod results;
+
+use std::ops::Range;
+
+use web_time::Instant;
+
+use crate::Backend;
+use crate::gpu::Verdict;
+use crate::pdes::{EngineOptions, SimulationError, WatchRuns};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::statistics::Selection;
+use crate::statistics::{Pairing, Round, Sequential};
+use crate::time::Ticks;
+
+use super::compiled::CompiledProcess;
+use super::error::ProcessError;
+use super::model::{Large, Medium, Sized3, Small};
+use super::program::Size;
+use course::Course;
+#[cfg(feature = "plot")]
+pub use course::draw_timeline;
+pub use course::{Change, Timeline, write_changes};
+use measures::Measures;
+pub use plan::Study;
+use replications::Replications;
+pub use results::StudyResults;
+
+/// Runs end before this tick: sums of levels have 64 bits, and levels up to 16 of them.
+const LATEST: u64 = 1 << 47;
+
+/// Replications of a model, which [`run`](Self::run) or [`run_async`](Self::run_async) starts: made
+/// by [`CompiledProcess::study`].
+#[must_use = "a run starts with `run` or `run_async`"]
+pub struct StudyRun<'r, W = fn(usize, u64)> {
+    compiled: &'r CompiledProcess,
+    study: &'r Study,
+    backend: Backend<'r>,
+    options: EngineOptions,
+    watch: W,
+}
+
+impl CompiledProcess {
+    /// Describes replications of the model, of which each measure has an interval. Replication r
+    /// has the same random numbers at all points.
+    pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
+        let (backend, options) = (Backend::default(), EngineOptions::default());
+        StudyRun { compiled: self, study, backend, options, watch: |_, _| {} }
+    }
+
+    /// End of the warm-up and end of a valid study.
+    fn times(&self, study: &Study) -> Result<[Ticks; 2], ProcessError> {
+        let ticks = |what: &'static str, units: f64| {
+            self.resolution().ticks(units).map_err(|source| ProcessError::Time { what, source })
+        };
+        let until = ticks("the end of runs", study.until)?;
+        let warm_up = ticks("the end of the warm-up", study.warm_up)?;
+        if warm_up >= until {
+            return Err(ProcessError::WarmUp { until: study.until, warm_up: study.warm_up });
+        }
+        if until.get() >= LATEST {
+            return Err(ProcessError::Setting {
+                place: super::ir::Place::default(),
+                what: "the end of runs".to_owned(),
+                value: study.until.to_string(),
+                remedy: format!(
+                    "sums over time hold {} units with {} ticks each; set fewer `ticks_per_unit`, or end sooner",
+                    self.resolution().units(Ticks::new(LATEST)),
+                    self.resolution().ticks_per_unit()
+                ),
+            });
+        }
+        Ok([warm_up, until])
+    }
+
+    /// The first replication of a study at a point, on the CPU: averages of `parts` parts of equal
+    /// length, from time zero.
+    ///
+    /// # Errors
+    /// [`ProcessError`]; [`ProcessError::Setting`] for no parts, or more than there are ticks.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn timeline(&self, study: &Study, point: usize, parts: u32) -> Result<Timeline, ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, until)?.timeline(parts),
+            Size::Medium => Course::<Medium>::new(self, study, point, until)?.timeline(parts),
+            Size::Large => Course::<Large>::new(self, study, point, until)?.timeline(parts),
+        }
+    }
+
+    /// What entities do in the first replication of a study at a point: the first `most` changes.
+    /// Of several changes of an entity at one time, the last is listed.
+    ///
+    /// # Errors
+    /// [`ProcessError`].
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn trace(&self, study: &Study, point: usize, most: usize) -> Result<Vec<Change>, ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, until)?.changes(most),
+            Size::Medium => Course::<Medium>::new(self, study, point, until)?.changes(most),
+            Size::Large => Course::<Large>::new(self, study, point, until)?.changes(most),
+        }
+    }
+
+    /// The names of all measures, in the order of results.
+    pub fn measures(&self) -> Vec<String> {
+        Measures::new(self.program(), Ticks::ZERO, Ticks::new(1)).names()
+    }
+}
+
+impl<'r, W> StudyRun<'r, W> {
+    /// Where to run. Default: [`Backend::Cpu`], with the model as machine code on all cores.
+    pub fn backend(self, backend: Backend<'r>) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// How a device runs the replications. (The library sets [`EngineOptions::outputs`] itself.)
+    pub fn options(self, options: EngineOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Calls `watch` with the number of replications that have ended, of all points, and of events
+    /// executed. Where it returns [`ControlFlow::Break`](std::ops::ControlFlow), the results are of
+    /// the first replications, the same for all points.
+    pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V + Send>(self, watch: F) -> StudyRun<'r, F> {
+        let Self { compiled, study, backend, options, .. } = self;
+        StudyRun { compiled, study, backend, options, watch }
+    }
+}
+
+impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
+    /// Makes the replications.
+    ///
+    /// # Errors
+    /// [`ProcessError`]: a fault of a statement, a deadlock and too many entities name the
+    /// replication.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(self) -> Result<StudyResults, ProcessError> {
+        pollster::block_on(self.run_async())
+    }
+
+    /// [`StudyRun::run`] without blocking, except on the CPU.
+    ///
+    /// # Errors
+    /// As [`StudyRun::run`].
+    pub async fn run_async(self) -> Result<StudyResults, ProcessError> {
+        match self.compiled.program().size {
+            Size::Small => self.replicate::<Small>().await,
+            Size::Medium => self.replicate::<Medium>().await,
+            Size::Large => self.replicate::<Large>().await,
+        }
+    }
+
+    /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so).
+    /// Points that are clearly worse get no more replications.
+    ///
+    /// # Errors
+    /// As [`StudyRun::run`], and [`ProcessError::Measure`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn select(self, selection: &Selection, measure: &str) -> Result<StudyResults, ProcessError> {
+        match self.compiled.program().size {
+            Size::Small => self.selected::<Small>(selection, measure),
+            Size::Medium => self.selected::<Medium>(selection, measure),
+            Size::Large => self.selected::<Large>(selection, measure),
+        }
+    }
+
+    async fn replicate<S: Sized3>(self) -> Result<StudyResults, ProcessError> {
+        let Self { compiled, study, backend, options, mut watch } = self;
+        let begun = Instant::now();
+        let times = compiled.times(study)?;
+        let mut replications =
+            Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
+        let all: Vec<usize> = (0..compiled.design().len()).collect();
+        let Some(stopping) = &study.stopping else {
+            let observations = replications.observe(&all, 0..study.replications, watch).await?;
+            return Ok(StudyResults::new(compiled, study, &replications, observations, begun));
+        };
+        let deciding = replications.measures.deciding();
+        let deciding: Vec<_> = deciding.iter().map(String::as_str).collect();
+        let run = async |range: Range<u32>| {
+            let (first, before) = (range.start, replications.done.events);
+            match replications.observe(&all, range, watch).await {
+                Ok(observations) => {
+                    let events = replications.done.events.wrapping_sub(before);
+                    Ok(Some(Round { observations, fingerprint: 0, events }))
+                }
+                Err(ProcessError::Simulation(SimulationError::Stopped)) if first > 0 => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let found = Sequential::run(stopping, Pairing::Independent, &deciding, run).await?;
+        let results = StudyResults::new(compiled, study, &replications, found.observations, begun);
+        Ok(StudyResults { decisions: found.decisions, ..results })
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn selected<S: Sized3>(self, selection: &Selection, measure: &str) -> Result<StudyResults, ProcessError> {
+        let Self { compiled, study, backend, options, mut watch } = self;
+        let begun = Instant::now();
+        let known = compiled.measures();
+        if !known.iter().any(|name| name == measure) {
+            return Err(ProcessError::Measure { name: measure.to_owned(), known });
+        }
+        let times = compiled.times(study)?;
+        let mut replications =
+            Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
+        let experiment = replications.experiment().clone();
+        let found = selection.run(&experiment, measure, |some, range| {
+            let left = compiled.design().numbers_of(&some.design);
+            let made = pollster::block_on(replications.observe(&left, range.clone(), watch))?;
+            // A part of a round cannot be compared.
+            let whole = made[0].replications() == range.len();
+            if whole { Ok(made) } else { Err(ProcessError::from(SimulationError::Stopped)) }
+        })?;
+        let results = StudyResults::new(compiled, study, &replications, found.observations.clone(), begun);
+        Ok(StudyResults { selected: Some(found), ..results })
+    }
+}
+
+impl<W> std::fmt::Debug for StudyRun<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { study, backend, options, .. } = self;
+        let mut run = f.debug_struct("StudyRun");
+        run.field("study", study).field("backend", backend).field("options", options).finish_non_exhaustive()
+    }
+}

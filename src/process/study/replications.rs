@@ -1,0 +1,294 @@
+//! Runs replications of points in parts that fit memory, and again with more room those whose
+//! entities did not fit.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::gpu::Gpu;
+use crate::pdes::{
+    AnyEngine, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, NativeModel, Options, Replica,
+    RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row,
+};
+use crate::statistics::{Experiment, Observations, check_room};
+use crate::time::Ticks;
+
+use super::super::compiled::CompiledProcess;
+use super::super::error::{ProcessError, Replication};
+use super::super::model::{ProcessRun, Rows, Sized3};
+use super::super::program::{HEADER, LIVE, MOST_ENTITIES};
+use super::diagnosis::Snapshot;
+use super::measures::Measures;
+use super::plan::Study;
+
+/// Bytes of results stored at once.
+const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
+
+/// Room for entities in the first part.
+const FIRST_ROOM: u32 = 128;
+
+/// The share of runs of a part that fit the room of the next part.
+const FITTING: f64 = 0.95;
+
+/// What was run so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Done {
+    pub(super) runs: usize,
+    pub(super) events: u64,
+    pub(super) fingerprint: u64,
+    pub(super) mapping: Option<Mapping>,
+    /// Whether the watcher stopped it.
+    pub(super) stopped: bool,
+}
+
+/// Why a run has no results.
+#[derive(Debug, Clone, Copy)]
+enum Failure {
+    Fault,
+    Deadlock,
+    Full,
+    Engine(Fault),
+}
+
+/// A run that ended.
+struct Ended {
+    numbers: Vec<f64>,
+    events: u64,
+    fingerprint: u64,
+    /// Slots of entities that were used.
+    entities: u32,
+}
+
+/// Runs replications of the points of a study.
+pub(super) struct Replications<'r, S: Sized3> {
+    compiled: &'r CompiledProcess,
+    study: &'r Study,
+    gpu: Option<&'r Gpu>,
+    options: EngineOptions,
+    experiment: Experiment,
+    warm_up: Ticks,
+    until: Ticks,
+    pub(super) measures: Measures,
+    /// By room.
+    engines: Vec<(u32, AnyEngine<ProcessRun<S>>)>,
+    room: u32,
+    pub(super) done: Done,
+}
+
+impl<'r, S: Sized3> Replications<'r, S> {
+    pub(super) fn new(
+        compiled: &'r CompiledProcess,
+        study: &'r Study,
+        gpu: Option<&'r Gpu>,
+        options: EngineOptions,
+        [warm_up, until]: [Ticks; 2],
+    ) -> Self {
+        let experiment = Experiment::new(compiled.design().clone(), study.replications, study.seed);
+        Self {
+            compiled,
+            study,
+            gpu,
+            options: options.outputs(true),
+            experiment: experiment.with_common_random_numbers(),
+            warm_up,
+            until,
+            measures: Measures::new(compiled.program(), warm_up, until),
+            engines: Vec::new(),
+            room: FIRST_ROOM.min(study.most()),
+            done: Done::default(),
+        }
+    }
+
+    pub(super) fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    fn model(&self, point: usize, room: u32) -> Result<ProcessRun<S>, ProcessError> {
+        ProcessRun::new(Arc::clone(self.compiled.printed()), self.compiled.values(point), self.warm_up, room)
+    }
+
+    /// The engine for a room.
+    fn engine(&mut self, room: u32) -> Result<&mut AnyEngine<ProcessRun<S>>, ProcessError> {
+        let place = match self.engines.iter().position(|(of, _)| *of == room) {
+            Some(place) => place,
+            None => {
+                let points = 0..self.compiled.design().len();
+                let models = points.map(|point| self.model(point, room)).collect::<Result<Vec<_>, _>>()?;
+                let engine = AnyEngine::new(self.gpu, models, |point| point.number(), self.options)?;
+                self.engines.push((room, engine));
+                self.engines.len() - 1
+            }
+        };
+        Ok(&mut self.engines[place].1)
+    }
+
+    /// The name of the mapping of the runs.
+    pub(super) fn mapping(&self) -> String {
+        let chosen = self.done.mapping.map_or_else(String::new, |mapping| mapping.to_string());
+        self.engines.first().map_or(chosen.clone(), |(_, engine)| engine.mapping(chosen))
+    }
+
+    /// The observations of some replications of some points; of the first ones, the same for all
+    /// points, if `watch` stopped it.
+    pub(super) async fn observe(
+        &mut self,
+        points: &[usize],
+        range: Range<u32>,
+        watch: WatchRuns<'_>,
+    ) -> Result<Vec<Observations>, ProcessError> {
+        let count = range.end.saturating_sub(range.start);
+        Experiment { replications: count, ..self.experiment.clone() }.check()?;
+        check_room(points.len(), count, 2 * size_of::<f64>() * self.measures.width())?;
+        let each = points.len() * (size_of::<S::Output>() + 2 * size_of::<RunResult>());
+        let most = u32::try_from(PART / each).unwrap_or(u32::MAX).max(1);
+        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); points.len()];
+        let mut next = range.start;
+        while next < range.end && !self.done.stopped {
+            let end = range.end.min(next.saturating_add(most));
+            let number = |point: usize| u32::try_from(point).expect("points are counted");
+            let jobs: Vec<_> = (next..end)
+                .flat_map(|replication| points.iter().map(move |&point| (number(point), replication)))
+                .collect();
+            let ended = self.part(&jobs, watch).await?;
+            let whole = ended.len() - ended.len() % points.len();
+            for (number, ended) in ended.into_iter().take(whole).enumerate() {
+                numbers[number % points.len()].extend(ended.numbers);
+                self.done.runs += 1;
+                self.done.events = self.done.events.wrapping_add(ended.events);
+                self.done.fingerprint = self.done.fingerprint.wrapping_add(ended.fingerprint);
+            }
+            self.done.stopped |= watch(self.done.runs, self.done.events).is_break();
+            next = end;
+        }
+        if numbers[0].is_empty() {
+            return Err(SimulationError::Stopped.into());
+        }
+        Ok(numbers.iter().map(|numbers| self.measures.observations(numbers)).collect::<Result<_, _>>()?)
+    }
+
+    /// The results of runs, named by point and replication; of the first ones if `watch` stopped
+    /// it.
+    async fn part(&mut self, jobs: &[(u32, u32)], watch: WatchRuns<'_>) -> Result<Vec<Ended>, ProcessError> {
+        let most = self.study.most();
+        let mut found: Vec<Option<Result<Ended, (Failure, u32)>>> = jobs.iter().map(|_| None).collect();
+        let mut waiting: Vec<usize> = (0..jobs.len()).collect();
+        let (mut room, mut executed) = (self.room, 0);
+        while !waiting.is_empty() && !self.done.stopped {
+            let list: Vec<_> = waiting.iter().map(|&number| jobs[number]).collect();
+            let before =
+                (self.done.runs + jobs.len() - list.len(), self.done.events.saturating_add(executed));
+            let until = Until::time(self.until);
+            let experiment = self.experiment.clone();
+            let mut last = 0;
+            let report = &mut |runs: usize, events: u64| {
+                last = events;
+                watch(before.0 + runs, before.1.saturating_add(events))
+            };
+            let (runs, mapping) = self.engine(room)?.run_list(&experiment, &list, until, report).await?;
+            executed += last;
+            self.done.mapping = self.done.mapping.or(Some(mapping));
+            self.done.stopped |= runs.len() < list.len();
+            let mut again = Vec::new();
+            for (&number, run) in waiting.iter().zip(runs) {
+                found[number] = match self.ended(jobs[number], run) {
+                    Err(Failure::Full) if room < most => {
+                        again.push(number);
+                        None
+                    }
+                    ended => Some(ended.map_err(|failure| (failure, room))),
+                };
+            }
+            if !again.is_empty() {
+                log::info!("{} of {} runs are repeated with more room than {room}", again.len(), list.len());
+            }
+            waiting = again;
+            room = room.saturating_mul(2).min(most);
+        }
+        let mut ended = Vec::with_capacity(jobs.len());
+        for (&job, found) in jobs.iter().zip(found) {
+            match found {
+                Some(Ok(run)) => ended.push(run),
+                Some(Err((failure, room))) => return Err(self.diagnose(job, failure, room)?),
+                None => break,
+            }
+        }
+        self.fit_room(&ended);
+        Ok(ended)
+    }
+
+    /// Chooses the room of the next part.
+    fn fit_room(&mut self, ended: &[Ended]) {
+        let mut used: Vec<_> = ended.iter().map(|run| run.entities).collect();
+        used.sort_unstable();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the list")]
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let place = (FITTING * used.len() as f64) as usize;
+        if let Some(used) = used.get(place.min(used.len().saturating_sub(1))) {
+            let wanted = used.saturating_add(used / 4).next_multiple_of(FIRST_ROOM / 4);
+            // Engines for few rooms: kernels and buffers are made for each.
+            if wanted > self.room || wanted < self.room / 2 {
+                self.room = wanted.clamp(1, self.study.most());
+                self.engines.clear();
+            }
+        }
+    }
+
+    /// The results of a run.
+    fn ended(
+        &self,
+        (point, replication): (u32, u32),
+        run: Result<RunResult<S::Output>, Fault>,
+    ) -> Result<Ended, Failure> {
+        let fingerprint = fingerprint_row(point, replication, &run);
+        let ran = run.map_err(|fault| match fault.kind {
+            FaultKind::MemoryFull => Failure::Full,
+            _ => Failure::Engine(fault),
+        })?;
+        let output = &ran.outputs.as_ref().expect("the options ask for outputs").rows()[0];
+        let rows = output.rows();
+        let word = |word: u32| rows[(word / 4) as usize][(word % 4) as usize];
+        if word(HEADER.fault) != 0 {
+            return Err(Failure::Fault);
+        }
+        if ran.progress.stop == Some(Stop::Empty) && word(LIVE) > 0 && !self.study.allow_deadlock {
+            return Err(Failure::Deadlock);
+        }
+        Ok(Ended {
+            numbers: self.measures.numbers(rows).collect(),
+            events: ran.progress.events,
+            fingerprint,
+            entities: word(HEADER.fresh),
+        })
+    }
+
+    /// Repeats a failed run on the CPU, to say why it failed.
+    fn diagnose(
+        &self,
+        (point, replication): (u32, u32),
+        failure: Failure,
+        room: u32,
+    ) -> Result<ProcessError, ProcessError> {
+        let design = &self.experiment.design;
+        let (point, number) = (point as usize, replication);
+        let replication = Replication { number, seed: self.study.seed, point: design.describe(point) };
+        if let Failure::Engine(fault) = failure {
+            return Ok(ProcessError::Engine { replication, fault });
+        }
+        let model = NativeModel::new(self.model(point, room)?)?;
+        let options = Options::default().seed(self.study.seed).replica(Replica { point: 0, number });
+        let (mut state, mut memory) = (Vec::new(), Vec::new());
+        // A run without room for those that enter first has no memory.
+        if let Ok(mut simulation) = CpuSimulation::new(&model, options) {
+            // The failure is known.
+            let _ = simulation.run(Until::time(self.until));
+            state = simulation.states()[0].rows().to_vec();
+            memory = simulation.memory().to_vec();
+        }
+        let unit = self.compiled.model().unit.clone();
+        let snapshot = Snapshot { program: self.compiled.program(), state, memory, unit, replication };
+        Ok(match failure {
+            Failure::Fault => snapshot.fault(),
+            Failure::Deadlock => snapshot.deadlock(),
+            Failure::Full | Failure::Engine(_) => snapshot.full(room.min(MOST_ENTITIES)),
+        })
+    }
+}
