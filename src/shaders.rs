@@ -32,7 +32,7 @@ pub(crate) fn nearest(path: &str) -> Option<&'static str> {
         path.rsplit('/').next().unwrap_or(path)
     }
     let similar = closest(&quoted(path), FILES.iter().map(|&(file, ..)| file));
-    similar.or_else(|| IMPORTABLE.into_iter().find(|file| name(file) == name(path)))
+    similar.or_else(|| importable_files().map(|(file, _)| file).find(|file| name(file) == name(path)))
 }
 
 /// The file at `path`, which the library itself names: it is missing only by mistake.
@@ -51,6 +51,7 @@ pub(crate) fn providers(name: &str) -> impl Iterator<Item = &'static str> {
 
 /// A function that a file head lists: `// models: draw_erlang(number, time), …`.
 pub(crate) struct Call {
+    file: &'static str,
     pub(crate) name: &'static str,
     /// The kind of each argument: `time`, `probability` or `number`.
     pub(crate) takes: Vec<&'static str>,
@@ -61,40 +62,46 @@ pub(crate) struct Call {
 
 /// The functions that all heads list.
 pub(crate) static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
-    let lines = FILES.iter().flat_map(|(.., text)| text.lines());
-    let lists = lines.filter_map(|line| {
+    let lines = FILES.iter().flat_map(|&(file, _, text)| text.lines().map(move |line| (file, line)));
+    let lists = lines.filter_map(|(file, line)| {
         let models = line.strip_prefix("// models:");
-        Some((models.or_else(|| line.strip_prefix("// takes:"))?, models.is_some()))
+        Some((file, models.or_else(|| line.strip_prefix("// takes:"))?, models.is_some()))
     });
-    let calls = lists.flat_map(|(list, for_models)| {
+    let calls = lists.flat_map(|(file, list, for_models)| {
         list.split_inclusive(')').filter_map(move |call| {
             let (name, takes) = call.trim_start_matches([',', ' ']).trim_end_matches(')').split_once('(')?;
-            Some(Call { name, takes: listed(takes).collect(), for_models })
+            Some(Call { file, name, takes: listed(takes).collect(), for_models })
         })
     });
     calls.collect()
 });
 
-/// The files that a model's file may import.
-const IMPORTABLE: [&str; 6] = [
-    "gpu/wide.wgsl",
-    "pdes/line.wgsl",
-    "random/exponential_table.wgsl",
-    "statistics/histogram.wgsl",
-    "statistics/tally.wgsl",
-    "statistics/time_average.wgsl",
-];
+/// The functions for models of every engine that the files of a folder declare.
+pub(crate) fn for_models(folder: &str) -> Vec<&'static str> {
+    let of_folder = |call: &&Call| {
+        call.for_models && call.file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    CALLS.iter().filter(of_folder).map(|call| call.name).collect()
+}
+
+/// The files that a model's file may import, with their texts.
+fn importable_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let others = ["gpu/wide.wgsl", "pdes/line.wgsl", "random/exponential_table.wgsl"];
+    let files = FILES.iter().map(|&(file, _, text)| (file, text));
+    files.filter(move |(file, _)| file.starts_with("statistics/") || others.contains(file))
+}
 
 /// The importable file that declares this function or struct.
 pub(crate) fn importable(name: &str) -> Option<&'static str> {
     let declares =
         |text: &str| text.contains(&format!("fn {name}(")) || text.contains(&format!("struct {name} {{"));
-    IMPORTABLE.into_iter().find(|path| FILES.iter().any(|(file, _, text)| file == path && declares(text)))
+    importable_files().find(|(_, text)| declares(text)).map(|(file, _)| file)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Program;
     use std::path::Path;
 
     #[test]
@@ -107,6 +114,34 @@ mod tests {
             ("my/own/model.glsl", None),
         ] {
             assert_eq!(nearest(path), meant, "{path}");
+        }
+    }
+
+    /// A time has two words, except for `exponential_short`; a probability has one.
+    #[test]
+    fn heads_say_what_functions_take() {
+        let mut files: Vec<_> = CALLS.iter().map(|call| call.file).collect();
+        files.dedup();
+        let sources: Vec<_> = files.into_iter().chain(["random/mul_wide.wgsl"]).map(file).collect();
+        let program = Program::link("calls", &sources).unwrap();
+        let module = program.module();
+        for call in CALLS.iter() {
+            let (_, function) = module
+                .functions
+                .iter()
+                .find(|(_, function)| function.name.as_deref() == Some(call.name))
+                .unwrap_or_else(|| panic!("{} is missing", call.name));
+            assert_eq!(function.arguments.len(), call.takes.len(), "{}", call.name);
+            for (argument, takes) in function.arguments.iter().zip(&call.takes) {
+                let is_word = module.types[argument.ty].inner == naga::TypeInner::Scalar(naga::Scalar::U32);
+                let expected = match *takes {
+                    "time" => matches!(call.name, "exponential_short" | "exponential_tabled"),
+                    "probability" => true,
+                    "number" => continue,
+                    other => panic!("{} takes {other}", call.name),
+                };
+                assert_eq!(is_word, expected, "{}", call.name);
+            }
         }
     }
 

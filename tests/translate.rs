@@ -94,15 +94,20 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
 /// The functions that models may use in their states: kernels that test only these. No model of the
 /// library has a histogram yet.
 fn statistics() -> Vec<Recipe> {
-    let recipe = |entry, product| {
-        Recipe::new("statistics", entry, [eventhorizon::wgsl!("wgsl/statistics_probe.wgsl"), product])
-    };
-    let entries = ["probe_tally", "probe_time_average", "probe_histogram"];
+    let probe = eventhorizon::wgsl!("wgsl/statistics_probe.wgsl");
+    let lines = include_str!("wgsl/statistics_probe.wgsl").lines();
+    let names = lines.filter_map(|line| Some(line.strip_prefix("fn ")?.split_once('(')?.0));
+    let entries: Vec<_> = names.filter(|name| name.starts_with("probe_")).collect();
     let products = [
         eventhorizon::wgsl!("../shaders/random/mul_wide.wgsl"),
         eventhorizon::wgsl!("../shaders/random/mul_wide_int64.wgsl"),
     ];
-    products.into_iter().flat_map(|product| entries.map(|entry| recipe(entry, product.clone()))).collect()
+    let of = |product: &Source| {
+        let sources = [probe.clone(), product.clone()];
+        let recipes = entries.iter().map(|entry| Recipe::new("statistics", *entry, sources.clone()));
+        recipes.collect::<Vec<_>>()
+    };
+    products.iter().flat_map(of).collect()
 }
 
 /// Kernels of programs that process models are compiled into.

@@ -26,7 +26,7 @@ use crate::shared::{self, Outcome, same};
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- native
-  cargo run --release -p eventhorizon-bench -- native --seconds 2 examples/networks/clinic.toml")]
+  cargo run --release -p eventhorizon-bench -- native --seconds 2 examples/networks/*.toml")]
 pub(crate) struct Args {
     /// Networks to measure besides the models that ship, as TOML
     networks: Vec<PathBuf>,

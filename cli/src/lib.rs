@@ -1,6 +1,7 @@
 //! The commands of the program `eventhorizon`, and what all commands share.
 //!
-//! Without the feature `pictures`, which is on by default, commands that draw are missing.
+//! Without the features `all` and `pictures`, which are on by default, there are `phold` and
+//! `mrip_mm1` alone.
 
 pub mod commands;
 pub mod shared;

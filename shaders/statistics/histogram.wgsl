@@ -3,7 +3,7 @@
 //
 //     (*state).waits[histogram_bin(wait, low, width, 20u)] += 1u;
 //
-// Functions: histogram_bin.
+// models: histogram_bin(number, number, number, number)
 //
 // import: gpu/wide.wgsl
 

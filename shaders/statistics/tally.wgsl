@@ -6,7 +6,7 @@
 //
 //     (*state).wait = tally_add((*state).wait, event.time, wait);
 //
-// Functions: tally_since, tally_add.
+// models: tally_since(time), tally_add(number, time, number)
 //
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl

@@ -12,7 +12,8 @@
 //
 //     (*state).busy = time_average_add((*state).busy, event.time, -1);
 //
-// Functions: time_average_since, time_average_set, time_average_add, time_average_at.
+// models: time_average_since(time, number), time_average_set(number, time, number)
+// models: time_average_add(number, time, number), time_average_at(number, time)
 //
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl

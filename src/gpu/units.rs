@@ -41,18 +41,14 @@ const T: Option<FieldUnit> = Some(FieldUnit::Time);
 const P: Option<FieldUnit> = Some(FieldUnit::Probability);
 const N: Option<FieldUnit> = None;
 
-/// The library functions that take times, with the meaning of each argument. For functions of
-/// `random/` the heads of the files define it: [`CALLS`](shaders::CALLS).
-const TAKES: [(&str, &[Option<FieldUnit>]); 9] = [
+/// The engine's functions that take times, with the meaning of each argument. For functions that
+/// models may call, the heads of the files define it: [`CALLS`](shaders::CALLS).
+const TAKES: [(&str, &[Option<FieldUnit>]); 5] = [
     ("time_add", &[T, T]),
     ("time_since", &[T, T]),
     ("time_less", &[T, T]),
     ("time_min", &[T, T]),
     ("schedule", &[N, T, N]),
-    ("tally_since", &[T]),
-    ("tally_add", &[N, T, N]),
-    ("time_average_set", &[N, T, N]),
-    ("time_average_add", &[N, T, N]),
 ];
 
 /// Maximum number of expressions in a search for a value's origin.

@@ -61,10 +61,8 @@ pub const STREAMS_VERSION: u32 = 3;
 
 /// The functions of `shaders/random/` that models of every engine may call: the functions that the
 /// heads of the files list. Each engine defines its additional functions.
-pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let calls = shaders::CALLS.iter().filter(|call| call.for_models);
-    calls.map(|call| call.name).collect()
-});
+pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| shaders::for_models("random"));
 
 /// Arithmetic with numbers of 64 and 128 bits that models of every engine may call wherever calls
 /// are allowed. Declared in `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl`
@@ -107,32 +105,6 @@ mod tests {
         for name in MODEL_FUNCTIONS.iter().copied().chain(ARITHMETIC) {
             let mut functions = program.module().functions.iter();
             assert!(functions.any(|(_, function)| function.name.as_deref() == Some(name)), "{name}");
-        }
-    }
-
-    /// A time has two words, except for `exponential_short`; a probability has one.
-    #[test]
-    fn heads_say_what_functions_take() {
-        let files = ["random/exponential_table.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-        let program = Program::link("random", &files).unwrap();
-        let module = program.module();
-        for call in shaders::CALLS.iter() {
-            let (_, function) = module
-                .functions
-                .iter()
-                .find(|(_, function)| function.name.as_deref() == Some(call.name))
-                .unwrap_or_else(|| panic!("{} is missing", call.name));
-            assert_eq!(function.arguments.len(), call.takes.len(), "{}", call.name);
-            for (argument, takes) in function.arguments.iter().zip(&call.takes) {
-                let is_word = module.types[argument.ty].inner == naga::TypeInner::Scalar(naga::Scalar::U32);
-                let expected = match *takes {
-                    "time" => matches!(call.name, "exponential_short" | "exponential_tabled"),
-                    "probability" => true,
-                    "number" => continue,
-                    other => panic!("{} takes {other}", call.name),
-                };
-                assert_eq!(is_word, expected, "{}", call.name);
-            }
         }
     }
 

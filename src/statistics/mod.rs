@@ -75,6 +75,10 @@
 //! WGSL: declare the missing bytes as fields, since the engines refuse padding. [`Tally::merge`],
 //! [`PooledAverage`] and [`Histogram::add_counts`] pool logical processes and replications.
 
+use std::sync::LazyLock;
+
+use crate::shaders;
+
 mod design;
 mod error;
 mod experiment;
@@ -114,16 +118,10 @@ pub use summary::{Interval, Summary, check_level, compare};
 pub use tally::Tally;
 pub use time_average::{PooledAverage, TimeAverage};
 
-/// The functions of `shaders/statistics/` that models of every engine may call.
-pub(crate) const MODEL_FUNCTIONS: [&str; 7] = [
-    "tally_since",
-    "tally_add",
-    "time_average_since",
-    "time_average_set",
-    "time_average_add",
-    "time_average_at",
-    "histogram_bin",
-];
+/// The functions that models of every engine may call: those that the heads of the files in
+/// `shaders/statistics/` list.
+pub(crate) static MODEL_FUNCTIONS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| shaders::for_models("statistics"));
 
 #[cfg(test)]
 mod tests {
@@ -131,23 +129,24 @@ mod tests {
     use crate::gpu::Program;
     use crate::shaders;
 
-    /// The name of a function, and whether it is in a file of this module.
-    fn functions(program: &Program) -> impl Iterator<Item = (&str, bool)> {
-        program.module().functions.iter().map(|(handle, function)| {
-            let span = program.module().functions.get_span(handle);
-            let line = span.location(program.text()).line_number;
-            let (file, _) = program.origin(line).unwrap();
-            (function.name.as_deref().unwrap(), file.starts_with("shaders/statistics/"))
-        })
+    /// The files of the module.
+    fn files() -> Vec<&'static str> {
+        let names = shaders::texts().filter_map(|(name, _)| name.strip_prefix("shaders/"));
+        names.filter(|name| name.starts_with("statistics/")).collect()
     }
 
     #[test]
-    fn what_models_may_call_is_all_that_is_there() {
-        let files = ["statistics/tally.wgsl", "statistics/time_average.wgsl", "statistics/histogram.wgsl"];
-        let sources = files.into_iter().chain(["random/mul_wide.wgsl"]).map(shaders::file);
-        let program = Program::link("statistics", &sources.collect::<Vec<_>>()).unwrap();
-        let mut found: Vec<_> = functions(&program).filter_map(|(name, own)| own.then_some(name)).collect();
-        let mut listed = MODEL_FUNCTIONS;
+    fn heads_list_all_functions() {
+        let sources: Vec<_> =
+            files().into_iter().chain(["random/mul_wide.wgsl"]).map(shaders::file).collect();
+        let program = Program::link("statistics", &sources).unwrap();
+        let functions = program.module().functions.iter().filter_map(|(handle, function)| {
+            let span = program.module().functions.get_span(handle);
+            let (file, _) = program.origin(span.location(program.text()).line_number)?;
+            file.starts_with("shaders/statistics/").then_some(function.name.as_deref()?)
+        });
+        let mut found: Vec<_> = functions.collect();
+        let mut listed = MODEL_FUNCTIONS.clone();
         found.sort_unstable();
         listed.sort_unstable();
         assert_eq!(found, listed);
@@ -155,8 +154,24 @@ mod tests {
 
     #[test]
     fn each_file_links_alone() {
-        for file in ["statistics/tally.wgsl", "statistics/time_average.wgsl", "statistics/histogram.wgsl"] {
+        assert!(files().len() >= 3);
+        for file in files() {
             Program::link(file, &[file, "random/mul_wide.wgsl"].map(shaders::file)).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_documentation_and_the_probe_name_each_function_and_file() {
+        let documented = include_str!("mod.rs").split("\nmod ").next().unwrap();
+        let probe = include_str!("../../tests/wgsl/statistics_probe.wgsl");
+        for name in MODEL_FUNCTIONS.iter() {
+            assert!(documented.contains(&format!("`{name}(")), "src/statistics/mod.rs: {name}");
+            assert!(probe.contains(&format!("{name}(")), "tests/wgsl/statistics_probe.wgsl: {name}");
+        }
+        for file in files() {
+            assert!(documented.contains(&format!("//! | `{file}` |")), "src/statistics/mod.rs: {file}");
+            let import = format!("// import: {file}\n");
+            assert!(probe.contains(&import), "tests/wgsl/statistics_probe.wgsl: {file}");
         }
     }
 }

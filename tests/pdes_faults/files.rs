@@ -221,13 +221,16 @@ fn parameters_that_rust_does_not_have_are_refused() {
 #[test]
 fn data_that_do_not_go_with_their_declaration_are_refused() {
     let text = Odd::new().source.text().to_owned();
-    // A declaration without data, a partial element, and data without a declaration.
+    // A declaration without data, a partial element, too few, and data without a declaration.
     let mut none = Text::new([STATE, INIT, HANDLE].concat());
     none.wgsl.insert_str(0, "@group(1) @binding(1) var<storage, read> data: array<u32>;\n");
     assert!(none.refused().contains("`Model::data` is empty"), "{}", none.refused());
     let wide = text.replace("data: array<u32>;", "data: array<vec4<u32>>;").replace("data[lp]", "data[lp].x");
     let refused = Odd { source: Source::new("odd.wgsl", wide), ..Odd::new() }.refused().to_string();
     assert!(refused.contains("16 bytes each") && refused.contains("40"), "{refused}");
+    let whole = text.replace("data: array<u32>;", "data: array<u32, 11>;");
+    let refused = Odd { source: Source::new("odd.wgsl", whole), ..Odd::new() }.refused().to_string();
+    assert!(refused.contains("at least 44 bytes") && refused.contains("has 40"), "{refused}");
     // A table after a word of its own may have any length.
     let led = text
         .replace("data: array<u32>;", "data: Led;\nstruct Led { first: u32, next: array<vec2<u32>> }")

@@ -168,3 +168,32 @@ fn parents_that_only_export_use_nothing() {
     let circles = Graph::new(BTreeMap::from(texts)).circles();
     assert_eq!(circles, [["a".to_owned(), "a/b".to_owned()].into()]);
 }
+
+/// The dependencies of a manifest, those of tests aside, by name: version and features.
+fn dependencies(manifest: &str) -> BTreeMap<&str, String> {
+    let text = manifest.split("[dev-dependencies]").next().unwrap();
+    let plain = |value: &str| {
+        let value = value.replace(", optional = true", "");
+        let alone = value.strip_prefix("{ version = ").and_then(|rest| rest.strip_suffix(" }"));
+        alone.filter(|version| !version.contains(',')).unwrap_or(&value).to_owned()
+    };
+    text.lines().filter_map(|line| line.split_once(" = ")).map(|(name, value)| (name, plain(value))).collect()
+}
+
+/// The fuzz targets contain `src/native/`, and are a workspace of their own, which is in no package.
+#[test]
+fn fuzz_targets_have_the_versions_of_the_library() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(of_targets) = std::fs::read_to_string(root.join("fuzz/Cargo.toml")) else {
+        assert!(!root.join("fuzz").exists());
+        return;
+    };
+    let of_library = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let (of_library, of_targets) = (dependencies(&of_library), dependencies(&of_targets));
+    let is_of_native = |name: &str| name.starts_with("cranelift-") || ["naga", "region"].contains(&name);
+    let names: Vec<_> = of_library.keys().copied().filter(|name| is_of_native(name)).collect();
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        assert_eq!(of_targets.get(name), Some(&of_library[name]), "fuzz/Cargo.toml: {name}");
+    }
+}

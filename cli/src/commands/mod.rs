@@ -4,6 +4,7 @@
 pub mod activity;
 #[cfg(feature = "pictures")]
 pub mod astar;
+#[cfg(feature = "all")]
 pub mod doctor;
 #[cfg(feature = "pictures")]
 pub mod experiment;
@@ -11,20 +12,26 @@ pub mod experiment;
 pub mod moving_crowd;
 mod mrip;
 pub mod mrip_mm1;
+#[cfg(feature = "all")]
 pub mod mrip_pi;
+#[cfg(feature = "all")]
 pub mod mrip_walk;
 #[cfg(feature = "pictures")]
 pub mod network;
 pub mod phold;
+#[cfg(feature = "all")]
 pub mod phold_ranks;
 #[cfg(feature = "pictures")]
 pub mod process;
+#[cfg(feature = "all")]
 pub mod queue_bulk;
 #[cfg(feature = "pictures")]
 pub mod queue_sweep;
+#[cfg(feature = "all")]
 pub mod region_matching;
 #[cfg(feature = "pictures")]
 pub mod run;
+#[cfg(feature = "all")]
 pub mod soak;
 #[cfg(feature = "pictures")]
 pub mod torus;

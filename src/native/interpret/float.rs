@@ -79,31 +79,22 @@ macro_rules! math3 {
     };
 }
 
-pub(in crate::native) fn math1_f32(fun: M) -> Option<Unary> {
-    match fun {
-        M::QuantizeToF16 => typed!(|a: f32| from_half(to_half(a))),
-        fun => math1!(fun, f32),
+// The functions of one, two and three components of 4 or 8 bytes.
+
+pub(in crate::native) fn math1(fun: M, width: u8) -> Option<Unary> {
+    match (fun, width) {
+        (M::QuantizeToF16, 4) => typed!(|a: f32| from_half(to_half(a))),
+        (fun, 4) => math1!(fun, f32),
+        (fun, _) => math1!(fun, f64),
     }
 }
 
-pub(in crate::native) fn math1_f64(fun: M) -> Option<Unary> {
-    math1!(fun, f64)
+pub(in crate::native) fn math2(fun: M, width: u8) -> Option<Binary> {
+    if width == 4 { math2!(fun, f32) } else { math2!(fun, f64) }
 }
 
-pub(in crate::native) fn math2_f32(fun: M) -> Option<Binary> {
-    math2!(fun, f32)
-}
-
-pub(in crate::native) fn math2_f64(fun: M) -> Option<Binary> {
-    math2!(fun, f64)
-}
-
-pub(in crate::native) fn math3_f32(fun: M) -> Option<Ternary> {
-    math3!(fun, f32)
-}
-
-pub(in crate::native) fn math3_f64(fun: M) -> Option<Ternary> {
-    math3!(fun, f64)
+pub(in crate::native) fn math3(fun: M, width: u8) -> Option<Ternary> {
+    if width == 4 { math3!(fun, f32) } else { math3!(fun, f64) }
 }
 
 /// A power of two; exact products with an `f32` need exponents of this range alone.

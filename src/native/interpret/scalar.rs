@@ -146,8 +146,7 @@ pub(in crate::native) fn math1(fun: M, of: Scalar) -> Option<Unary> {
         (_, K::Sint, 4) => integer_math1!(fun, i32, true),
         (_, K::Uint, 8) => integer_math1!(fun, u64, false),
         (_, K::Sint, 8) => integer_math1!(fun, i64, true),
-        (_, K::Float, 4) => super::float::math1_f32(fun),
-        (_, K::Float, 8) => super::float::math1_f64(fun),
+        (_, K::Float, width @ (4 | 8)) => super::float::math1(fun, width),
         _ => None,
     }
 }
@@ -169,8 +168,8 @@ pub(in crate::native) fn math2(fun: M, of: Scalar) -> Option<Binary> {
         (K::Sint, 4) => least!(fun, i32),
         (K::Uint, 8) => least!(fun, u64),
         (K::Sint, 8) => least!(fun, i64),
-        (K::Float, 4) => least!(fun, f32).or_else(|| super::float::math2_f32(fun)),
-        (K::Float, 8) => least!(fun, f64).or_else(|| super::float::math2_f64(fun)),
+        (K::Float, 4) => least!(fun, f32).or_else(|| super::float::math2(fun, 4)),
+        (K::Float, 8) => least!(fun, f64).or_else(|| super::float::math2(fun, 8)),
         _ => None,
     }
 }
@@ -213,8 +212,7 @@ pub(in crate::native) fn math3(fun: M, of: Scalar) -> Option<Ternary> {
         (M::ExtractBits, K::Sint, 4) => extract_bits!(i32, u32),
         (M::ExtractBits, K::Uint, 8) => extract_bits!(u64, u64),
         (M::ExtractBits, K::Sint, 8) => extract_bits!(i64, u64),
-        (_, K::Float, 4) => super::float::math3_f32(fun),
-        (_, K::Float, 8) => super::float::math3_f64(fun),
+        (_, K::Float, width @ (4 | 8)) => super::float::math3(fun, width),
         _ => None,
     }
 }

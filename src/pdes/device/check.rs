@@ -245,9 +245,13 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
         }
         if name == "data" {
             declared = true;
-            let element = element_bytes(program.module(), variable.ty);
+            let module = program.module();
+            let (element, least) = (element_bytes(module, variable.ty), least_bytes(module, variable.ty));
             let problem = match bytes {
                 0 => "declares `data`, and `Model::data` is empty: return the table there".to_owned(),
+                _ if bytes < least => format!(
+                    "declares `data` of at least {least} bytes, and `Model::data` has {bytes}: return the whole table there"
+                ),
                 _ if bytes.is_multiple_of(element) => continue,
                 _ => format!(
                     "the elements of `data` have {element} bytes each, and `Model::data` has {bytes}: make that a multiple"
@@ -280,11 +284,16 @@ fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
             match members.last().map(|last| &module.types[last.ty].inner) {
                 // The fields before the array are words, in any number.
                 Some(naga::TypeInner::Array { size: naga::ArraySize::Dynamic, .. }) => 4,
-                _ => module.types[ty].inner.size(module.to_ctx()) as usize,
+                _ => least_bytes(module, ty),
             }
         }
-        other => other.size(module.to_ctx()) as usize,
+        _ => least_bytes(module, ty),
     }
+}
+
+/// The bytes of a type, with one element of a runtime-sized array.
+fn least_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
+    module.types[ty].inner.size(module.to_ctx()) as usize
 }
 
 /// Compares the model's structs with the Rust types; returns the bytes of a state.

@@ -25,7 +25,7 @@ use crate::common;
 use eventhorizon::facility::Network;
 
 /// The networks in the repository, by file name.
-fn shipped() -> Vec<(String, Network)> {
+pub(crate) fn shipped() -> Vec<(String, Network)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/networks");
     let mut found: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
