@@ -23,7 +23,7 @@
 //! an empty file.
 //!
 //! # What is exact
-//! * **Integers, on the device and in Rust reference implementations**: time, draws, and everything
+//! * **Integers, on the device and on the CPU**: time, draws, and everything
 //!   that a model counts and sums in fields `u32`, `i32` and `vec2<u32>`. Outputs and their
 //!   fingerprint are the same bits everywhere.
 //! * **Integers on the host**: the sums of such columns and of their squares over the replications
