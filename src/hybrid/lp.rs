@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Context, Digest, Entity, HybridError, Options};
-use crate::native::Engine;
 use crate::pdes::{self, Call, Event, Functions, MakeFunctions, Model, RunConstants};
 
 /// An LP of a model of [`pdes`]. Its WGSL runs on all cores and ranks, as
@@ -32,7 +31,7 @@ pub(super) struct Compiled<M: Model> {
 
 impl<M: Model> Compiled<M> {
     pub(super) fn new(model: M) -> Result<Arc<Self>, HybridError> {
-        let functions = pdes::functions_of(&model, Engine::default())?;
+        let functions = pdes::functions_of(&model)?;
         let run = RunConstants { seed: 0, replica: 0, lps: model.lps(), lookahead: model.lookahead() };
         let values = functions(&model, run).state_values();
         Ok(Arc::new(Self { model, functions, values }))

@@ -23,9 +23,9 @@
 //! an empty file.
 //!
 //! # What is exact
-//! * **Integers, on the device and on the CPU**: time, draws, and everything
-//!   that a model counts and sums in fields `u32`, `i32` and `vec2<u32>`. Outputs and their
-//!   fingerprint are the same bits everywhere.
+//! * **Integers, on the device and on the CPU**: time, draws, and everything that a model counts
+//!   and sums in fields `u32`, `i32` and `vec2<u32>`. Outputs and their fingerprint are the same
+//!   bits everywhere.
 //! * **Integers on the host**: the sums of such columns and of their squares over the replications
 //!   ([`Observations::summary`]), which do not depend on the order of the replications. A mean or a
 //!   variance is rounded to `f64` when it is computed from these sums.

@@ -324,7 +324,7 @@ async fn a_model_that_only_the_browser_refuses_is_an_error_in_its_file() {
         }
     }
     let until = Until::time(ticks(30.0));
-    assert_eq!(run(&gpu, &phold, Options::default(), until).await, meant(&phold, 0, until));
+    assert_eq!(run(&gpu, &phold, Options::default(), until).await, meant(&Reference(phold), 0, until));
 }
 
 #[wasm_bindgen_test]

@@ -20,13 +20,11 @@ mod slice_tuner;
 use std::ops::ControlFlow;
 
 use crate::gpu::Gpu;
-use crate::native;
 use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check_room};
 
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
-use crate::pdes::sequential::native::functions as native_functions;
-use crate::pdes::sequential::reference;
+use crate::pdes::sequential::{native, reference};
 use crate::pdes::{CpuModel, Model, Replica, Until};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
@@ -164,7 +162,7 @@ impl<M: Model + std::marker::Sync> CpuEngine<M> {
         options: EngineOptions,
     ) -> Self {
         let build = Box::new(move |point: &Point<'_>| build(point).map_err(Into::into));
-        Self { build, options, functions: |model| native_functions(model, native::Engine::default()) }
+        Self { build, options, functions: native::functions }
     }
 
     /// The same with the models' functions in Rust instead of their WGSL.

@@ -11,14 +11,12 @@ use bytemuck::Zeroable;
 use web_time::Instant;
 
 use crate::gpu::SLICE;
-use crate::native;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::event_list::EventList;
 use super::functions::{Call, Functions, MakeFunctions, RunConstants};
-use super::native::functions;
-use super::reference;
+use super::{native, reference};
 use crate::pdes::checkpoint::{
     CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
@@ -125,7 +123,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
     /// # Errors
     /// As the engine on the GPU. Capacities are not limited here, except that of LP memory.
     pub fn new(model: &'m M, options: Options) -> Result<Self, SimulationError> {
-        Self::begin(model, functions(model, native::Engine::default())?, options)
+        Self::begin(model, native::functions(model)?, options)
     }
 
     /// The same with WGSL that is interpreted, for comparisons.
@@ -133,7 +131,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
     /// # Errors
     /// As [`CpuSimulation::new`].
     pub fn interpreted(model: &'m M, options: Options) -> Result<Self, SimulationError> {
-        Self::begin(model, functions(model, native::Engine::Interpreter)?, options)
+        Self::begin(model, native::interpreted(model)?, options)
     }
 
     /// The same with the model's functions in Rust instead of its WGSL.
@@ -153,7 +151,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
     /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for a checkpoint of
     /// another model; else as [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
-        Self::restore(model, functions(model, native::Engine::default())?, checkpoint)
+        Self::restore(model, native::functions(model)?, checkpoint)
     }
 
     /// The same with the model's functions in Rust instead of its WGSL.

@@ -31,12 +31,21 @@ const MOST_ITERATIONS: i64 = 1 << 30;
 const ROOM: usize = 64;
 const MOST_ROOM: usize = 1 << 24;
 
-/// The functions of a model's WGSL as machine code, or interpreted.
+/// The functions of a model's WGSL: machine code, where the platform has it.
 ///
 /// # Errors
 /// [`SimulationError`] if the file does not link or violates the contract of [`Model`], with file
 /// and line.
-pub(crate) fn functions<M: Model>(model: &M, engine: Engine) -> Result<MakeFunctions<M>, SimulationError> {
+pub(crate) fn functions<M: Model>(model: &M) -> Result<MakeFunctions<M>, SimulationError> {
+    functions_by(model, Engine::default())
+}
+
+/// The same, interpreted.
+pub(super) fn interpreted<M: Model>(model: &M) -> Result<MakeFunctions<M>, SimulationError> {
+    functions_by(model, Engine::Interpreter)
+}
+
+fn functions_by<M: Model>(model: &M, engine: Engine) -> Result<MakeFunctions<M>, SimulationError> {
     let compiled = compiled(model, engine)?;
     Ok(Arc::new(move |model, run| Box::new(NativeFunctions::new(model, compiled.clone(), run))))
 }

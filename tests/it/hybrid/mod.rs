@@ -16,11 +16,12 @@ use std::sync::Arc;
 use crate::common;
 use common::references::Reference;
 use eventhorizon::facility::{Distribution, Facility, Link, Network, Source, Station};
+use eventhorizon::gpu::Word;
 use eventhorizon::hybrid::{
     Entity, EntityPlacement, HybridError, Lp, Message, Options, Simulation, Transport, in_process,
 };
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
-use eventhorizon::pdes::{self, CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
+use eventhorizon::pdes::{self, CpuModel, CpuSimulation, Fingerprint, Model, Replica, Stop, Until};
 use eventhorizon::time::{Resolution, Ticks};
 
 fn ticks(units: f64) -> Ticks {
@@ -96,6 +97,59 @@ fn models_have_the_bits_of_the_sequential_engine() {
     same(&Reference(FifoTorus::new(5, 5, 64, 1.0, units).unwrap()), &[20.0]);
     let ring: Vec<_> = (0..64).map(|i| (i, (i + 1) % 64)).collect();
     same(&Reference(Epidemic::new(64, &ring, 3, 0.5, 0.6, 1.0, units).unwrap()), &[30.0]);
+}
+
+/// A torus whose types are known only from its WGSL.
+struct Words(Torus, Vec<u8>);
+
+impl Model for Words {
+    type State = Word;
+    type Params = Word;
+    type Payload = [u32; 2];
+    type Output = Word;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn source(&self) -> eventhorizon::gpu::Source {
+        self.0.source()
+    }
+
+    fn lps(&self) -> u32 {
+        self.0.lps()
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.0.lookahead()
+    }
+
+    fn params(&self) -> Word {
+        Word(0)
+    }
+
+    fn params_bytes(&self) -> Vec<u8> {
+        self.1.clone()
+    }
+}
+
+#[test]
+fn models_of_words_have_the_bits_of_the_sequential_engine() {
+    let torus = Torus::new(6, 6, 64, 1.0, 0.01, Resolution::default()).unwrap();
+    let words = || Words(torus, bytemuck::bytes_of(&torus.params()).to_vec());
+    let reference = Reference(torus);
+    let mut expected = CpuSimulation::in_rust(&reference, pdes::Options::default().seed(42)).unwrap();
+    let ends = [8.0, 20.0].map(ticks);
+    let mut host = Lp::simulation(words(), None, Options::default().seed(42)).unwrap();
+    expected.run(Until::time(ends[0])).unwrap();
+    host.run(ends[0]).unwrap();
+    let saved = host.checkpoint().unwrap().unwrap();
+    let mut resumed = Lp::resume(words(), None, Options::default(), &saved).unwrap();
+    expected.run(Until::time(ends[1])).unwrap();
+    for simulation in [&mut host, &mut resumed] {
+        simulation.run(ends[1]).unwrap();
+        assert_eq!(simulation.fingerprint().unwrap(), expected.fingerprint());
+    }
 }
 
 #[test]

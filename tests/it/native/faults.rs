@@ -1,5 +1,6 @@
 //! Faults, and calls that need more room, of models that run on the CPU from their WGSL.
 
+use eventhorizon::hybrid::{self, HybridError, Lp};
 use eventhorizon::pdes::{
     CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
 };
@@ -38,6 +39,18 @@ fn faults_are_those_of_a_device() {
         let on_device = Simulation::new(&common::gpu(), &model, options).unwrap().run(Until::EMPTY);
         assert!(matches!(on_device, Err(SimulationError::Fault(fault)) if fault == found), "{on_device:?}");
     }
+}
+
+#[test]
+fn the_host_engine_reports_faults_and_what_it_refuses() {
+    let model = || Text { memory_rows: 2, ..Text::new("if lp == 2u { _ = memory_get(2u); }") };
+    let expected = fault(&model(), true);
+    let mut simulation = Lp::simulation(model(), None, hybrid::Options::default().seed(1)).unwrap();
+    let HybridError::Fault(found) = simulation.run(Ticks::NEVER).unwrap_err() else { panic!("a fault") };
+    assert_eq!((found.entity, found.kind.to_string()), (expected.lp, expected.kind.to_string()));
+    let refused = Lp::simulation(Text::new("(*state).none = 1u;"), None, hybrid::Options::default());
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("my/text.wgsl:4"), "{message}");
 }
 
 #[test]
