@@ -13,7 +13,7 @@ use super::model::WgslReplication;
 /// Runs models of replications.
 pub(super) enum Replications {
     Gpu(Box<replication::Engine<WgslReplication>>),
-    Cpu(Box<replication::CpuEngine<replication::NativeModel<WgslReplication>>>),
+    Cpu(Box<replication::CpuEngine<WgslReplication>>),
 }
 
 impl Replications {
@@ -24,10 +24,7 @@ impl Replications {
     ) -> Result<Self, ReplicationError> {
         match backend.gpu_for_wgsl() {
             Some(gpu) => Ok(Self::Gpu(replication::Engine::new(gpu, model, options)?.into())),
-            None => {
-                let model = replication::NativeModel::new(model)?;
-                Ok(Self::Cpu(replication::CpuEngine::new(model, options)?.into()))
-            }
+            None => Ok(Self::Cpu(replication::CpuEngine::new(model, options)?.into())),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::{CpuSimulation, Event, NativeModel, Options, Simulation, SimulationError, Until};
+use eventhorizon::pdes::{CpuSimulation, Event, Options, Simulation, SimulationError, Until};
 use eventhorizon::process::ir::{Kind, ProcessModel};
 use eventhorizon::process::program::{
     Control, FaultCode, GlobalWord, HEADER, INSTANT, LIVE, Program, SOURCE_EVENT, Size, Status, SumKind,
@@ -102,15 +102,10 @@ fn model_of<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<(Process
     Ok((run, resolution.ticks(case.until).map_err(|error| refused(error.to_string()))?))
 }
 
-fn native<'r, S: Sized3>(run: &'r ProcessRun<S>) -> Compared<NativeModel<&'r ProcessRun<S>>> {
-    NativeModel::new(run).map_err(|error| Trouble::Differs(format!("the program does not link: {error}")))
-}
-
 fn device_sized<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, stops: u32) -> Compared<u64> {
     let (run, until) = model_of::<S>(case, printed)?;
-    let native = native(&run)?;
     let options = Options::default().seed(case.seeds[0]);
-    let mut on_cpu = match CpuSimulation::new(&native, options) {
+    let mut on_cpu = match CpuSimulation::new(&run, options) {
         Ok(on_cpu) => on_cpu,
         Err(_) => return Ok(0),
     };
@@ -140,10 +135,9 @@ fn device_sized<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, stops
 fn compare_sized<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<Seen> {
     let program = &printed.program;
     let (run, until) = model_of::<S>(case, printed)?;
-    let native = native(&run)?;
     let mut all = Seen::default();
     for &seed in &case.seeds {
-        let seen = compare_run(case, seed, program, (&run, &native), until)?;
+        let seen = compare_run(case, seed, program, &run, until)?;
         all.events += seen.events;
         all.observations += seen.observations;
         all.fault = all.fault.or(seen.fault);
@@ -156,13 +150,13 @@ fn compare_run<S: Sized3>(
     case: &Case,
     seed: u64,
     program: &Program,
-    (run, native): (&ProcessRun<S>, &NativeModel<&ProcessRun<S>>),
+    run: &ProcessRun<S>,
     until: Ticks,
 ) -> Compared<Seen> {
     let warm_up = program.resolution.ticks(case.warm_up).expect("checked before").get();
     let mut world = World::new(&case.model, program.resolution, &case.point, seed, warm_up, run.room());
     world.begin();
-    let begun = CpuSimulation::new(native, Options::default().seed(seed));
+    let begun = CpuSimulation::new(run, Options::default().seed(seed));
     let mut seen = Seen::default();
     let mut simulation = match begun {
         Ok(simulation) => simulation,
@@ -231,7 +225,7 @@ fn at_err<T>(what: String, world: &World<'_>) -> Compared<T> {
 /// The output is the rows that the program lists.
 fn outputs<S: Sized3>(
     program: &Program,
-    simulation: &CpuSimulation<'_, NativeModel<&ProcessRun<S>>>,
+    simulation: &CpuSimulation<'_, ProcessRun<S>>,
 ) -> Compared<()> {
     let now = simulation.states()[0].rows()[1];
     let at = Ticks::from_words([now[2], now[3]]).saturating_add(Ticks::new(1));
@@ -463,7 +457,7 @@ fn status(being: &Being<'_>) -> Status {
 
 /// The events that are pending, with those that were cancelled.
 fn pending<S: Sized3>(
-    simulation: &CpuSimulation<'_, NativeModel<&ProcessRun<S>>>,
+    simulation: &CpuSimulation<'_, ProcessRun<S>>,
     world: &World<'_>,
 ) -> Compared<()> {
     // A fault ends the event before those that continue scheduled theirs.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::pdes::{CpuSimulation, NativeModel, Options, Replica, Until};
+use crate::pdes::{CpuSimulation, Options, Replica, Until};
 use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
@@ -52,7 +52,7 @@ pub(super) struct Course<'c, S: Sized3> {
     compiled: &'c CompiledProcess,
     study: &'c Study,
     until: Ticks,
-    model: NativeModel<ProcessRun<S>>,
+    model: ProcessRun<S>,
 }
 
 impl<'c, S: Sized3> Course<'c, S> {
@@ -63,11 +63,11 @@ impl<'c, S: Sized3> Course<'c, S> {
         until: Ticks,
     ) -> Result<Self, ProcessError> {
         let printed = Arc::clone(compiled.printed());
-        let run = ProcessRun::new(printed, compiled.values(point), Ticks::ZERO, study.most())?;
-        Ok(Self { compiled, study, until, model: NativeModel::new(run)? })
+        let model = ProcessRun::new(printed, compiled.values(point), Ticks::ZERO, study.most())?;
+        Ok(Self { compiled, study, until, model })
     }
 
-    fn simulation(&self) -> Result<CpuSimulation<'_, NativeModel<ProcessRun<S>>>, ProcessError> {
+    fn simulation(&self) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
         let options = Options::default().seed(self.study.seed).replica(Replica::default());
         Ok(CpuSimulation::new(&self.model, options)?)
     }

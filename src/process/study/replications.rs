@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::pdes::{
-    AnyEngine, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, NativeModel, Options, Replica,
+    AnyEngine, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
     RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row,
 };
 use crate::statistics::{Experiment, Observations, check_room};
@@ -273,7 +273,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         if let Failure::Engine(fault) = failure {
             return Ok(ProcessError::Engine { replication, fault });
         }
-        let model = NativeModel::new(self.model(point, room)?)?;
+        let model = self.model(point, room)?;
         let options = Options::default().seed(self.study.seed).replica(Replica { point: 0, number });
         let (mut state, mut memory) = (Vec::new(), Vec::new());
         // A run without room for those that enter first has no memory.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::ir::ProcessModel;
 use super::super::program::{HEADER, Program, Size};
 use super::super::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
-use crate::pdes::{CpuSimulation, NativeModel, Options, Until};
+use crate::pdes::{CpuSimulation, Options, Until};
 use crate::time::Ticks;
 
 /// The models of the gallery, by file.
@@ -28,8 +28,7 @@ fn run<S: Sized3>(model: &ProcessModel, program: Program) -> ([u32; 4], u64) {
     let until = Until::time(program.resolution.ticks(model.until.unwrap() / 20.0).unwrap());
     let point: Vec<f64> = model.parameters.values().map(|parameter| parameter.values[0]).collect();
     let run = ProcessRun::<S>::new(Arc::new(Printed::new(program)), &point, Ticks::ZERO, 1024).unwrap();
-    let native = NativeModel::new(&run).unwrap();
-    let mut simulation = CpuSimulation::new(&native, Options::default().seed(1)).unwrap();
+    let mut simulation = CpuSimulation::new(&run, Options::default().seed(1)).unwrap();
     let events = simulation.run(until).unwrap().events;
     (simulation.states()[0].rows()[0], events)
 }

@@ -6,7 +6,7 @@ use super::results::{Results, Runs};
 use super::{CpuEngine, Engine, EngineOptions, Mapping};
 use crate::gpu::Gpu;
 use crate::pdes::contract::error::SimulationError;
-use crate::pdes::{Model, NativeModel, Until};
+use crate::pdes::{Model, Until};
 use crate::statistics::{Experiment, Point, Sequential, Stopping};
 
 /// Receives the numbers of runs that ended and of executed events.
@@ -18,7 +18,7 @@ pub(crate) const CORES: &str = "cores";
 /// An engine of a device, or of the CPU with the model's WGSL as machine code.
 pub(crate) enum AnyEngine<M: Model> {
     Gpu(Box<Engine<M>>),
-    Cpu(CpuEngine<NativeModel<M>>),
+    Cpu(CpuEngine<M>),
 }
 
 impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEngine<M> {
@@ -30,16 +30,10 @@ impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEng
         of_point: impl Fn(&Point<'_>) -> usize + 'static,
         options: EngineOptions,
     ) -> Result<Self, SimulationError> {
+        let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
         match gpu {
-            Some(gpu) => {
-                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
-                Ok(Self::Gpu(Engine::new(gpu, build, options)?.into()))
-            }
-            None => {
-                let models = models.into_iter().map(NativeModel::new).collect::<Result<Vec<_>, _>>()?;
-                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
-                Ok(Self::Cpu(CpuEngine::new(build, options)))
-            }
+            Some(gpu) => Ok(Self::Gpu(Engine::new(gpu, build, options)?.into())),
+            None => Ok(Self::Cpu(CpuEngine::new(build, options))),
         }
     }
 
