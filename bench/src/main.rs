@@ -9,6 +9,7 @@
 //! the CPU before anything is timed.
 
 mod access;
+mod compiled;
 mod exponential_error;
 mod kernels;
 mod matching;
@@ -50,6 +51,7 @@ enum Command {
     MatchingCpu(matching_cpu::Args),
     MatchingHost(matching_host::Args),
     Native(native::Args),
+    Compiled(compiled::Args),
     Primitives(primitives::Args),
     Search(search::Args),
     ExponentialError(exponential_error::Args),
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::MatchingCpu(args) => matching_cpu::run(args),
         Command::MatchingHost(args) => matching_host::run(args),
         Command::Native(args) => native::run(args),
+        Command::Compiled(args) => compiled::run(args),
         Command::Primitives(args) => primitives::run(args),
         Command::Search(args) => search::run(args),
         Command::ExponentialError(args) => exponential_error::run(args),

@@ -136,6 +136,7 @@
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
 mod check;
+mod compiled;
 pub(crate) mod distribution;
 mod error;
 mod fel;
@@ -164,6 +165,8 @@ mod trace;
 mod traffic;
 mod visits;
 
+#[doc(hidden)]
+pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, NativeNetwork};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]

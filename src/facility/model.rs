@@ -25,6 +25,8 @@ pub(super) use level::{Level, TimeSums};
 pub(super) use records::{
     BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,
 };
+pub(super) use streams::name as stream_name;
+pub(super) use tables::odds;
 
 /// Default room for waiting customers at a station: see [`Facility::with_room`].
 const ROOM: u32 = 128;

@@ -28,6 +28,7 @@ pub fn recipes() -> Vec<Recipe> {
         pdes::kernels(&queues(Distribution::Exponential(1.0))),
         pdes::kernels(&queues(Distribution::Uniform([0.5, 1.5]))),
         pdes::kernels(&queues(Distribution::Exponential(1.0)).with_details()),
+        compiled(&queues(Distribution::Exponential(1.0))),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -41,6 +42,11 @@ pub fn recipes() -> Vec<Recipe> {
     ];
     let mut seen = HashSet::new();
     recipes.into_iter().flatten().filter(|recipe| seen.insert(recipe.clone())).collect()
+}
+
+/// The kernels of a network of its own.
+fn compiled(network: &facility::Facility) -> Vec<Recipe> {
+    facility::CompiledNetwork::new(network).unwrap().kernels().into()
 }
 
 /// A network with these services. Networks use one of three interpreters: for exponential or fixed

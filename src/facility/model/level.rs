@@ -44,7 +44,8 @@ impl Level {
         *self = Self::of(self.changes().wrapping_add(product), self.level.wrapping_add_signed(change));
     }
 
-    fn of(changes: u128, level: u32) -> Self {
+    /// The level with this sum of changes times ages, modulo 2^96.
+    pub(in crate::facility) fn of(changes: u128, level: u32) -> Self {
         bytemuck::cast(row(changes & MOST | u128::from(level) << 96))
     }
 
@@ -67,7 +68,7 @@ shared! {
 }
 
 impl TimeSums {
-    pub(super) fn new(sum: u128, squares: [u32; 4], count: u64) -> Self {
+    pub(in crate::facility) fn new(sum: u128, squares: [u32; 4], count: u64) -> Self {
         Self { sum: row(sum), squares, count, unused: 0 }
     }
 

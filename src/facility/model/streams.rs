@@ -35,7 +35,7 @@ const STREAMS: u32 = u32::from_be_bytes(*b"name");
 
 /// The name of the random streams of a node, or of a class there: a hash of the node's kind and
 /// name, and of the class's name. The lowest 12 bits are zero; the draw fills them.
-pub(super) fn name(node: &Node, class: Option<&str>) -> u64 {
+pub(in crate::facility) fn name(node: &Node, class: Option<&str>) -> u64 {
     let kind = match node.kind {
         Kind::Source { .. } => SOURCE,
         Kind::Station { .. } => STATION,

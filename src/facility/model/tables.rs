@@ -203,7 +203,7 @@ fn next_row(data: &mut Vec<u32>) -> u32 {
 }
 
 /// A checked probability, in units of 2^-32; larger ones saturate.
-fn odds(value: f64) -> u32 {
+pub(in crate::facility) fn odds(value: f64) -> u32 {
     probability(value).unwrap_or(SURE)
 }
 

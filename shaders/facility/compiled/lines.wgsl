@@ -1,0 +1,138 @@
+// Customers in slots, and lines of waiting customers: rings.
+//
+// import: facility/compiled/state.wgsl
+// import: random/distributions.wgsl
+// needs: NETWORK_CLASSES, NETWORK_OPEN, NETWORK_PATIENCE, NETWORK_RING_WORDS
+//
+// bounds: as in facility/compiled/state.wgsl.
+
+// A customer is served in a slot.
+fn network_serves(slot: u32, entered: u32, arrived: u32, class_: u32) {
+    let place = NETWORK_SERVED + 3u * slot;
+    network[place] = entered;
+    network[place + 1u] = arrived;
+    if NETWORK_CLASSES > 1u { network[place + 2u] = class_; }
+}
+
+// If customers in two slots of a station leave at the same time, the first of them is in `slot`.
+fn network_earliest(slot: u32, other: u32) {
+    if network[slot] != network[other] { return; }
+    let a = NETWORK_SERVED + 3u * slot;
+    let b = NETWORK_SERVED + 3u * other;
+    let who = vec4<u32>(0u, network[a], network[a + 1u], network[a + 2u]);
+    let second = vec4<u32>(0u, network[b], network[b + 1u], network[b + 2u]);
+    if !network_before(second, who) { return; }
+    network_serves(slot, second.y, second.z, second.w);
+    network_serves(other, who.y, who.z, who.w);
+}
+
+fn ring_place(ring: u32, index: u32) -> u32 {
+    return ((ring * network_given.ring + index) * NETWORK_RING_WORDS) * network_given.jobs + network_slot;
+}
+
+fn ring_set(place: u32, who: vec4<u32>) {
+    network_rings[place] = who.x;
+    network_rings[place + network_given.jobs] = who.y;
+    if NETWORK_RING_WORDS > 2u { network_rings[place + 2u * network_given.jobs] = who.z; }
+    if NETWORK_RING_WORDS > 3u { network_rings[place + 3u * network_given.jobs] = who.w; }
+}
+
+fn ring_get(place: u32) -> vec4<u32> {
+    var who = vec4<u32>(network_rings[place], network_rings[place + network_given.jobs], 0u, 0u);
+    if NETWORK_RING_WORDS > 2u { who.z = network_rings[place + 2u * network_given.jobs]; }
+    if NETWORK_RING_WORDS > 3u { who.w = network_rings[place + 3u * network_given.jobs]; }
+    return who;
+}
+
+// The number of places of a ring in use.
+fn ring_span(ring: u32) -> u32 {
+    return network[select(NETWORK_LINE, NETWORK_SPAN, NETWORK_PATIENCE) + ring];
+}
+
+// The arriving customer joins a line. Returns its place.
+fn ring_join(ring: u32) -> u32 {
+    network_serial += 1u;
+    return ring_push(ring, vec4<u32>(go_entered, network_at, go_class, network_serial));
+}
+
+// It waits at its sender, whose server it keeps.
+fn ring_block(ring: u32) {
+    _ = ring_push(ring, vec4<u32>(go_entered, go_came, go_class | (go_place << 8u), go_from));
+}
+
+// A blocked customer comes in.
+fn ring_admit(ring: u32) {
+    let who = ring_take(ring, false);
+    go_entered = who.x;
+    go_came = who.y;
+    go_class = who.z & 0xffu;
+    go_place = who.z >> 8u;
+    go_from = who.w;
+    go_admitted = true;
+}
+
+fn ring_push(ring: u32, who: vec4<u32>) -> u32 {
+    let span = ring_span(ring);
+    if span >= network_given.ring {
+        network_faults |= NETWORK_FULL;
+        return 0u;
+    }
+    let place = (network[NETWORK_FIRST + ring] + span) & (network_given.ring - 1u);
+    ring_set(ring_place(ring, place), who);
+    network[NETWORK_LINE + ring] += 1u;
+    network[NETWORK_SPAN + ring] = span + 1u;
+    return place;
+}
+
+// The first of a line, or the last, which is not empty, leaves it.
+fn ring_take(ring: u32, last: bool) -> vec4<u32> {
+    let mask = network_given.ring - 1u;
+    let line = network[NETWORK_LINE + ring] - 1u;
+    var first = network[NETWORK_FIRST + ring];
+    var span = ring_span(ring);
+    var who = vec4<u32>(0u);
+    // Each place is passed once.
+    loop {
+        span -= 1u;
+        who = ring_get(ring_place(ring, select(first, first + span, last) & mask));
+        first = select(first + 1u, first, last) & mask;
+        if !NETWORK_PATIENCE { break; }
+        network_steps += 1u;
+        if (who.w != NONE) | (span == 0u) { break; }
+    }
+    // An empty ring begins at its first place again, so that memory in use stays close together.
+    network[NETWORK_FIRST + ring] = select(first, 0u, line == 0u);
+    network[NETWORK_SPAN + ring] = select(span, 0u, line == 0u);
+    network[NETWORK_LINE + ring] = line;
+    return who;
+}
+
+// A customer of a line without order leaves it; the last one takes its place.
+fn ring_pick(ring: u32, row: u32, pair: u32) -> vec4<u32> {
+    let line = network[NETWORK_LINE + ring];
+    network_stream(row, DRAW_PICK, network_count(pair + PAIR_POLLED));
+    let place = ring_place(ring, draw_below(line));
+    let who = ring_get(place);
+    ring_set(place, ring_get(ring_place(ring, line - 1u)));
+    network[NETWORK_LINE + ring] = line - 1u;
+    network[NETWORK_SPAN + ring] = line - 1u;
+    return who;
+}
+
+// The first of the rings of classes, from a class on, that is not empty; NONE if all are.
+fn ring_next(first: u32, from_: u32) -> u32 {
+    for (var i = 0u; i < NETWORK_CLASSES; i += 1u) {
+        let ring = first + (from_ + i) % NETWORK_CLASSES;
+        if network[NETWORK_LINE + ring] > 0u { return ring; }
+    }
+    return NONE;
+}
+
+// Whether the first of two completions of one station comes first: by time, class, entry, arrival.
+fn network_before(a: vec4<u32>, b: vec4<u32>) -> bool {
+    if a.x != b.x { return a.x < b.x; }
+    if a.w != b.w { return a.w < b.w; }
+    // The older one has the larger age.
+    if NETWORK_OPEN && a.y != b.y { return network_at - a.y > network_at - b.y; }
+    return network_at - a.z > network_at - b.z;
+}

@@ -1,0 +1,148 @@
+// The loop over events, in the order of the interpreter: rounds of one time.
+//
+// import: facility/compiled/lines.wgsl
+// import: facility/compiled/state.wgsl
+// needs: NETWORK_BLOCKS, NETWORK_HEAPS, NETWORK_OPEN, NETWORK_RINGS, NETWORK_RING_WORDS
+// needs: network_arrive, network_freed, network_next, network_own
+//
+// bounds: as in facility/compiled/state.wgsl.
+
+fn mail_place(list: u32, index: u32) -> u32 {
+    let before = NETWORK_RINGS * network_given.ring * NETWORK_RING_WORDS + NETWORK_HEAPS * network_given.heap * HEAP_WORDS;
+    return (before + (list * NETWORK_MAIL + index) * MAIL_WORDS) * network_given.jobs + network_slot;
+}
+
+// Kind, node, place and class; sender; entry; when it arrived at its sender.
+fn mail_get(list: u32, index: u32) -> vec4<u32> {
+    let place = mail_place(list, index);
+    let jobs = network_given.jobs;
+    return vec4<u32>(network_rings[place], network_rings[place + jobs], network_rings[place + 2u * jobs], network_rings[place + 3u * jobs]);
+}
+
+fn mail_set(list: u32, index: u32, who: vec4<u32>) {
+    let place = mail_place(list, index);
+    let jobs = network_given.jobs;
+    network_rings[place] = who.x;
+    network_rings[place + jobs] = who.y;
+    network_rings[place + 2u * jobs] = who.z;
+    network_rings[place + 3u * jobs] = who.w;
+}
+
+fn mail_add(list: u32, who: vec4<u32>) {
+    let count = network_mail[list];
+    if count >= NETWORK_MAIL {
+        network_faults |= NETWORK_BUSY;
+    } else {
+        mail_set(list, count, who);
+        network_mail[list] = count + 1u;
+    }
+}
+
+// The kind of a customer that arrives, which comes after those that leave a server.
+const MAIL_ARRIVAL = 0x80000000u;
+
+// The customer on its way waits in a list: of this round, or of the next.
+fn network_send(list: u32) {
+    var who = vec4<u32>(MAIL_ARRIVAL | (go_to << 16u) | go_class, go_from, go_entered, 0u);
+    if NETWORK_BLOCKS {
+        who.x |= go_place << 8u;
+        who.w = go_came;
+    }
+    mail_add(list, who);
+    go_to = NONE;
+}
+
+// A node has let in a customer that keeps a server at its sender: that one is free with the next
+// round.
+fn network_release(node: u32) {
+    if go_place == 0u { return; }
+    network_rounds = true;
+    let who = vec4<u32>(((go_from - 1u) << 16u) | (go_place - 1u), 0u, go_entered, go_came);
+    mail_add(select(1u - network_list, network_list, go_from == node + 1u), who);
+}
+
+fn mail_before(a: vec4<u32>, b: vec4<u32>) -> bool {
+    if a.x != b.x { return a.x < b.x; }
+    if a.y != b.y { return a.y < b.y; }
+    // The older one has the larger age.
+    if NETWORK_OPEN && a.z != b.z { return network_at - a.z > network_at - b.z; }
+    return NETWORK_BLOCKS && network_at - a.w > network_at - b.w;
+}
+
+// The smallest customer of this round's list, which is not empty, is on its way.
+fn network_receive() {
+    let list = network_list;
+    let last = network_mail[list] - 1u;
+    var found = last;
+    var who = mail_get(list, last);
+    let end = who;
+    for (var i = 0u; i < last; i += 1u) {
+        let other = mail_get(list, i);
+        if mail_before(other, who) {
+            found = i;
+            who = other;
+        }
+    }
+    network_steps += last;
+    mail_set(list, found, end);
+    network_mail[list] = last;
+    go_to = (who.x >> 16u) & 0x7fffu;
+    go_place = (who.x >> 8u) & 0xffu;
+    go_class = who.x & 0xffu;
+    go_from = who.y;
+    go_entered = who.z;
+    go_came = who.w;
+    go_released = (who.x & MAIL_ARRIVAL) == 0u;
+}
+
+// Handles events before a time, at most to the end of the slice. Returns whether it reached the
+// time.
+fn network_run(limit: u32) -> bool {
+    var slot = NONE;
+    loop {
+        network_at = network_base.x + network_now;
+        if slot != NONE { network_own(slot); }
+        // The next time and its slot.
+        var next = network_next();
+        slot = NONE;
+        network_steps += 1u;
+        network_round += 1u;
+        network_rounds = network_rounds | (next.x == network_now);
+        if network_round > NETWORK_ROUNDS { network_faults |= NETWORK_BUSY; }
+        if network_faults != 0u { return true; }
+        if network_rounds {
+            // A customer that returns to its node at once belongs to this round.
+            let returns = (go_from & ~TRIP) == go_to + 1u;
+            if go_to != NONE { network_send(select(1u - network_list, network_list, returns)); }
+            network_events_of_round += 1u;
+            if next.x == network_now {
+                slot = next.y;
+                continue;
+            }
+            if network_mail[network_list] == 0u {
+                network_list = 1u - network_list;
+                network_events_of_round = 0u;
+            }
+            network_rounds = network_mail[network_list] > 0u;
+            if network_events_of_round > NETWORK_MAIL { network_faults |= NETWORK_BUSY; }
+            if network_rounds { network_receive(); }
+            if NETWORK_BLOCKS && network_rounds && go_released {
+                network_freed();
+                go_to = NONE;
+                continue;
+            }
+        }
+        if go_to != NONE {
+            network_began = vec2<u32>(NEVER, NONE);
+            network_arrive();
+            if network_rounds | (go_to != NONE) { continue; }
+            if network_began.x < next.x { next = network_began; }
+        }
+        if next.x >= limit { return true; }
+        if network_steps >= network_given.steps { return false; }
+        network_now = next.x;
+        slot = next.y;
+        network_round = 0u;
+    }
+    return true;
+}

@@ -1,0 +1,164 @@
+//! The form between a checked network and its text. Numbers of nodes, slots, rings and heaps, and
+//! rows of data, are indices of the text.
+
+/// A network as the printer reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ir {
+    pub(super) classes: u32,
+    /// Whether customers enter at sources: then times of entry matter.
+    pub(super) is_open: bool,
+    /// In the order of LPs.
+    pub(super) nodes: Vec<Node>,
+    /// By slot of next times. Of slots of a node with the same time, the first goes first.
+    pub(super) slots: Vec<Slot>,
+    /// By ring: node * classes, and whether it has customers that are blocked at other nodes.
+    pub(super) rings: Vec<(u32, bool)>,
+    pub(super) heaps: u32,
+    /// Whether customers that wait may leave.
+    pub(super) is_impatient: bool,
+    /// Whether customers that find a node full may wait at their sender.
+    pub(super) blocks: bool,
+    /// The slot and the heap of customers on routes that take time.
+    pub(super) travel: Option<[u32; 2]>,
+    /// Rows that the text reads, without those of slots and rings, which come first.
+    pub(super) data: Vec<[u32; 4]>,
+}
+
+/// A slot of next times.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Slot {
+    /// node * classes, if customers are served there.
+    pub(super) serves: Option<u32>,
+    pub(super) heap: Option<u32>,
+    /// Whether the heap has customers on their way.
+    pub(super) travels: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    /// By class.
+    pub(super) pairs: Vec<Pair>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Source {
+        slot: u32,
+        class: u32,
+        arrivals: Law,
+        /// The row with the customers of an emission, if it may be more than one.
+        batch: Option<u32>,
+        /// The shares of its rate.
+        rates: Option<Calendar>,
+    },
+    Station {
+        service: Service,
+        lines: Lines,
+        /// The row of the most customers that wait, if there is a capacity; with a schedule, that
+        /// are present.
+        room: Option<u32>,
+        /// The odds to stay by number of customers: first row and their number.
+        balking: Option<[u32; 2]>,
+        /// The slot and the heap of ends of patience.
+        patience: Option<[u32; 2]>,
+        /// The numbers of servers.
+        schedule: Option<Calendar>,
+        breakdown: Option<Breakdown>,
+        /// The slot in which free servers wake, of a station with a schedule or breakdowns.
+        wake: Option<u32>,
+        /// The ring of customers that are blocked by this station, and the slot in which the first
+        /// of them comes in.
+        blocked: Option<[u32; 2]>,
+        /// Whether some routes lead to a node that blocks.
+        holds: bool,
+    },
+    Router,
+    Sink,
+}
+
+/// Pieces that follow each other: rows of (length (2), value).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Calendar {
+    pub(super) slot: u32,
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+/// Breakdowns of a station, whose servers have rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Breakdown {
+    pub(super) slot: u32,
+    pub(super) up: Law,
+    pub(super) repair: Law,
+    /// The row of the node's streams.
+    pub(super) stream: u32,
+}
+
+/// Where customers in service are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Service {
+    /// A slot for each server.
+    Slots { first: u32, count: u32 },
+    /// The row of the number of servers, if it is limited.
+    Heap { slot: u32, heap: u32, servers: Option<u32> },
+}
+
+/// Where customers wait.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Lines {
+    /// No customer waits.
+    None,
+    /// One ring; the last customer, or the first, goes first.
+    One { ring: u32, last: bool },
+    /// One ring without an order, and the row of the node's streams.
+    Random { ring: u32, stream: u32 },
+    /// A ring for each class. The first class goes first, or the class served last.
+    ByClass { first: u32, polled: bool },
+}
+
+/// A class at a node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Pair {
+    /// Whether it comes here.
+    pub(super) comes: bool,
+    pub(super) service: Option<Law>,
+    pub(super) patience: Option<Law>,
+    /// Whether arrivals are counted because they draw.
+    pub(super) counts: bool,
+    /// The row of the name of its streams.
+    pub(super) stream: u32,
+    pub(super) routes: Routes,
+    /// Travel times.
+    pub(super) travels: Vec<Law>,
+    /// Customers present at the start.
+    pub(super) population: u32,
+}
+
+/// A distribution: its index in the table of kinds, and its two rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Law {
+    pub(super) kind: usize,
+    pub(super) row: u32,
+}
+
+/// Where customers go: rows of (threshold, other slot of the alias table, node, word). The word is
+/// the class, 2^8 times the number of the travel time, from 1, and 2^31 if the node blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum Routes {
+    #[default]
+    None,
+    /// The node, and the same word.
+    One {
+        node: u32,
+        word: u32,
+    },
+    Chance {
+        first: u32,
+        count: u32,
+    },
+    InTurn {
+        first: u32,
+        count: u32,
+    },
+}

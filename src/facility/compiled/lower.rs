@@ -1,0 +1,334 @@
+//! From a checked network to the [`Ir`], or the reason why the compiled form does not cover it.
+
+use super::ir::{Breakdown, Calendar, Ir, Kind, Law, Lines, Node, Pair, Routes, Service, Slot};
+use crate::facility::distribution::whole;
+use crate::facility::model::{odds, stream_name};
+use crate::facility::nodes;
+use crate::facility::nodes::Choice;
+use crate::facility::scale::TimeScale;
+use crate::facility::{Discipline, Distribution, Facility};
+use crate::random::AliasTable;
+use crate::time::Ticks;
+
+/// The most servers of a station with a slot for each.
+const MOST_SLOTS: u32 = 4;
+/// Nodes have 15 bits in lists.
+const MOST_NODES: usize = 1 << 15;
+/// The most customers present at the start, which arrive in one round.
+const MOST_AT_START: u32 = 128;
+
+/// The lowered network.
+pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
+    let network = &facility.network;
+    let mut lowering = Lowering {
+        scale: TimeScale::new(facility.resolution, network.until),
+        names: &network.classes,
+        nodes: &facility.nodes,
+        ir: Ir {
+            classes: word(network.classes.len()),
+            is_open: facility.nodes.iter().any(|node| matches!(node.kind, nodes::Kind::Source { .. })),
+            nodes: Vec::new(),
+            slots: Vec::new(),
+            rings: Vec::new(),
+            heaps: 0,
+            is_impatient: false,
+            blocks: facility.nodes.iter().any(|node| node.blocks),
+            travel: None,
+            data: Vec::new(),
+        },
+    };
+    if facility.nodes.len() > MOST_NODES {
+        return Err(format!("more than {MOST_NODES} nodes"));
+    }
+    let present = facility.nodes.iter().flat_map(|node| &node.pairs);
+    if present.map(|pair| pair.population).fold(0, u32::saturating_add) > MOST_AT_START {
+        return Err(format!("more than {MOST_AT_START} customers are present at the start"));
+    }
+    for node in &facility.nodes {
+        let lowered = lowering.node(node).map_err(|what| format!("`{}`: {what}", node.name))?;
+        lowering.ir.nodes.push(lowered);
+    }
+    let mut ir = lowering.ir;
+    if ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| !pair.travels.is_empty()) {
+        // The last slot: trips that end now arrive after all events of nodes.
+        ir.travel = Some([word(ir.slots.len()), ir.heaps]);
+        ir.slots.push(Slot { serves: None, heap: Some(ir.heaps), travels: true });
+        ir.heaps += 1;
+    }
+    // Rows of slots and rings come first.
+    let first = word(ir.slots.len() + ir.rings.len());
+    ir.nodes.iter_mut().for_each(|node| node.move_rows(first));
+    Ok(ir)
+}
+
+fn word(length: usize) -> u32 {
+    u32::try_from(length).expect("a network has fewer than 2^32 nodes")
+}
+
+struct Lowering<'n> {
+    scale: TimeScale,
+    names: &'n [String],
+    nodes: &'n [nodes::Node],
+    ir: Ir,
+}
+
+impl Lowering<'_> {
+    fn node(&mut self, node: &nodes::Node) -> Result<Node, &'static str> {
+        if node.choice == Choice::Shortest {
+            return Err("the shortest line");
+        }
+        let place = word(self.ir.nodes.len()) * self.ir.classes;
+        let kind = match node.kind {
+            nodes::Kind::Source { interarrival, class, batch } => Kind::Source {
+                // At one time, the rate changes first.
+                rates: self.calendar(node)?,
+                slot: self.slot(Slot::default()),
+                class: word(class),
+                arrivals: self.law(&interarrival)?,
+                batch: (batch > 1).then(|| self.row([batch, 0, 0, 0])),
+            },
+            nodes::Kind::Station { servers, capacity, discipline } => {
+                self.station(place, node, servers, capacity, discipline)?
+            }
+            nodes::Kind::Router => Kind::Router,
+            nodes::Kind::Sink => Kind::Sink,
+            nodes::Kind::Fork => return Err("forks"),
+        };
+        let pairs = node.pairs.iter().enumerate().map(|(class, pair)| self.pair(node, class, pair));
+        Ok(Node { kind, pairs: pairs.collect::<Result<_, _>>()? })
+    }
+
+    fn station(
+        &mut self,
+        place: u32,
+        node: &nodes::Node,
+        servers: Option<u32>,
+        capacity: Option<u32>,
+        discipline: Discipline,
+    ) -> Result<Kind, &'static str> {
+        // Servers may be free while customers wait.
+        let holds = node.holds(self.nodes);
+        let wakes = servers.is_some() && (!node.calendar.is_empty() || node.breakdown.is_some() || holds);
+        let room = match (servers, capacity) {
+            (Some(_), capacity) if wakes || node.blocks => capacity,
+            (Some(servers), Some(capacity)) => {
+                Some(capacity.checked_sub(servers).ok_or("a capacity below its servers")?)
+            }
+            _ => None,
+        };
+        // At one time, services end first; then servers change, servers wake, patience ends.
+        let service = match servers {
+            Some(count) if count <= MOST_SLOTS && !wakes && !node.blocks => {
+                let serves = Slot { serves: Some(place), ..Slot::default() };
+                let slots: Vec<_> = (0..count).map(|_| self.slot(serves)).collect();
+                Service::Slots { first: slots[0], count }
+            }
+            servers => {
+                let heap = self.heap();
+                let slot = self.slot(Slot { serves: Some(place), heap: Some(heap), travels: false });
+                Service::Heap { slot, heap, servers: servers.map(|servers| self.row([servers, 0, 0, 0])) }
+            }
+        };
+        let mut breakdown = None;
+        if let Some((up, repair)) = &node.breakdown {
+            let (up, repair, stream) = (self.law(up)?, self.law(repair)?, self.stream(node, None));
+            breakdown = Some(Breakdown { slot: self.slot(Slot::default()), up, repair, stream });
+        }
+        let schedule = self.calendar(node)?;
+        let wake = wakes.then(|| self.slot(Slot::default()));
+        let lines = match discipline {
+            _ if servers.is_none() || room == Some(0) => Lines::None,
+            Discipline::Fifo => Lines::One { ring: self.ring(place), last: false },
+            Discipline::Lifo => Lines::One { ring: self.ring(place), last: true },
+            Discipline::Priority | Discipline::Polling => {
+                let rings: Vec<_> = (0..self.ir.classes).map(|_| self.ring(place)).collect();
+                Lines::ByClass { first: rings[0], polled: discipline == Discipline::Polling }
+            }
+            Discipline::Random => Lines::Random { ring: self.ring(place), stream: self.stream(node, None) },
+            Discipline::Preemptive => return Err("preemption"),
+            Discipline::Sharing => return Err("shared servers"),
+        };
+        let mut blocked = None;
+        if node.blocks {
+            self.ir.rings.push((place, true));
+            blocked = Some([word(self.ir.rings.len() - 1), self.slot(Slot::default())]);
+        }
+        let mut patience = None;
+        if node.pairs.iter().any(|pair| self.leaves(pair)) && lines != Lines::None {
+            if node.blocks {
+                return Err("patience where customers are blocked");
+            }
+            let heap = self.heap();
+            patience = Some([self.slot(Slot { heap: Some(heap), ..Slot::default() }), heap]);
+            self.ir.is_impatient = true;
+        }
+        let rows: Vec<_> =
+            node.balking.iter().map(|&leaves| self.row([odds(1.0 - leaves), 0, 0, 0])).collect();
+        let balking = rows.first().map(|&first| [first, word(rows.len())]);
+        // (Without a line, a room of 0 needs no row: a customer that finds no server is lost.)
+        let room = room.filter(|_| lines != Lines::None).map(|room| self.row([room, 0, 0, 0]));
+        Ok(Kind::Station {
+            service,
+            lines,
+            room,
+            balking,
+            patience,
+            schedule,
+            breakdown,
+            wake,
+            blocked,
+            holds,
+        })
+    }
+
+    /// The slot and the rows of the node's calendar.
+    fn calendar(&mut self, node: &nodes::Node) -> Result<Option<Calendar>, &'static str> {
+        if node.calendar.is_empty() {
+            return Ok(None);
+        }
+        let (slot, first) = (self.slot(Slot::default()), word(self.ir.data.len()));
+        for &(lasts, value) in &node.calendar {
+            let [low, high] = whole(lasts, self.scale).map_err(|_| "a schedule out of range")?.to_words();
+            let value = match node.kind {
+                nodes::Kind::Source { .. } => odds(value),
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "servers, which were whole numbers"
+                )]
+                _ => value as u32,
+            };
+            self.row([low, high, value, 0]);
+        }
+        Ok(Some(Calendar { slot, first, count: word(node.calendar.len()) }))
+    }
+
+    /// Whether patience of a class may end.
+    fn leaves(&self, pair: &nodes::Pair) -> bool {
+        pair.comes && pair.patience.is_some_and(|law| !law.is_never(self.scale))
+    }
+
+    fn pair(&mut self, node: &nodes::Node, class: usize, pair: &nodes::Pair) -> Result<Pair, &'static str> {
+        if !pair.comes {
+            return Ok(Pair::default());
+        }
+        let service = pair.service.as_ref().map(|law| self.law(law)).transpose()?;
+        let patience = pair.patience.as_ref().filter(|_| self.leaves(pair));
+        let patience = patience.map(|law| self.law(law)).transpose()?;
+        let stream = self.stream(node, Some(&self.names[class]));
+        let mut travels = Vec::new();
+        let mut words = Vec::new();
+        for route in &pair.routes {
+            if let Some(law) = &route.travel {
+                travels.push(self.law(law)?);
+            }
+            let travel = route.travel.map_or(0, |_| word(travels.len()));
+            let blocks = u32::from(self.nodes[route.node].blocks);
+            words.push(word(route.class) | travel << 8 | blocks << 31);
+        }
+        let weights: Vec<f64> = pair.routes.iter().map(|route| route.probability).collect();
+        let routes = match &pair.routes[..] {
+            [] => Routes::None,
+            [route] => Routes::One { node: word(route.node), word: words[0] },
+            routes => {
+                let table = AliasTable::new(&weights).map_err(|_| "routes without weights")?;
+                let slots = table.words().chunks_exact(2).zip(routes).zip(words);
+                let first = word(self.ir.data.len());
+                for ((slot, route), last) in slots {
+                    self.row([slot[0], slot[1], word(route.node), last]);
+                }
+                let count = word(routes.len());
+                match node.choice {
+                    Choice::InTurn => Routes::InTurn { first, count },
+                    _ => Routes::Chance { first, count },
+                }
+            }
+        };
+        let counts = pair.patience.is_some() || !node.balking.is_empty();
+        let population = pair.population;
+        Ok(Pair { comes: true, service, patience, counts, stream, routes, travels, population })
+    }
+
+    /// A new row of data.
+    fn row(&mut self, words: [u32; 4]) -> u32 {
+        self.ir.data.push(words);
+        word(self.ir.data.len() - 1)
+    }
+
+    /// The row of the name of random streams.
+    fn stream(&mut self, node: &nodes::Node, class: Option<&str>) -> u32 {
+        let [low, high] = Ticks::new(stream_name(node, class)).to_words();
+        self.row([low, high, 0, 0])
+    }
+
+    fn heap(&mut self) -> u32 {
+        self.ir.heaps += 1;
+        self.ir.heaps - 1
+    }
+
+    fn slot(&mut self, slot: Slot) -> u32 {
+        self.ir.slots.push(slot);
+        word(self.ir.slots.len() - 1)
+    }
+
+    fn ring(&mut self, place: u32) -> u32 {
+        self.ir.rings.push((place, false));
+        word(self.ir.rings.len() - 1)
+    }
+
+    fn law(&mut self, law: &Distribution) -> Result<Law, &'static str> {
+        let words = law.words(self.scale).map_err(|_| "a distribution out of range")?;
+        let [kind, number, a, b, c, d, e, f] = words;
+        let row = self.row([kind, number, a, b]);
+        self.row([c, d, e, f]);
+        Ok(Law { kind: kind as usize, row })
+    }
+}
+
+impl Node {
+    /// Adds to the numbers of all rows.
+    fn move_rows(&mut self, by: u32) {
+        match &mut self.kind {
+            Kind::Source { arrivals, batch, rates, .. } => {
+                arrivals.row += by;
+                batch.iter_mut().for_each(|row| *row += by);
+                rates.iter_mut().for_each(|calendar| calendar.first += by);
+            }
+            Kind::Station { service, room, lines, balking, schedule, breakdown, .. } => {
+                room.iter_mut().for_each(|row| *row += by);
+                balking.iter_mut().for_each(|[first, _]| *first += by);
+                schedule.iter_mut().for_each(|calendar| calendar.first += by);
+                if let Some(Breakdown { up, repair, stream, .. }) = breakdown {
+                    [&mut up.row, &mut repair.row, stream].into_iter().for_each(|row| *row += by);
+                }
+                if let Lines::Random { stream, .. } = lines {
+                    *stream += by;
+                }
+                if let Service::Heap { servers: Some(row), .. } = service {
+                    *row += by;
+                }
+            }
+            Kind::Router | Kind::Sink => {}
+        }
+        for pair in &mut self.pairs {
+            pair.stream += by;
+            let laws = pair.service.iter_mut().chain(&mut pair.patience).chain(&mut pair.travels);
+            laws.for_each(|law| law.row += by);
+            if let Routes::Chance { first, .. } | Routes::InTurn { first, .. } = &mut pair.routes {
+                *first += by;
+            }
+        }
+    }
+}
+
+impl Ir {
+    /// All rows that the text reads.
+    pub(super) fn rows(&self) -> Vec<[u32; 4]> {
+        const NONE: u32 = u32::MAX;
+        let slots = self.slots.iter().map(|&Slot { serves, heap, travels }| {
+            [serves.unwrap_or(NONE), heap.unwrap_or(NONE), travels.into(), 0]
+        });
+        let rings = self.rings.iter().map(|&(place, blocked)| [place, blocked.into(), 0, 0]);
+        slots.chain(rings).chain(self.data.iter().copied()).collect()
+    }
+}

@@ -1,0 +1,428 @@
+//! The events of a node: completions, emissions, changes of servers.
+
+use std::fmt::Write as _;
+
+use crate::facility::compiled::ir::{Breakdown, Calendar, Ir, Kind, Law, Lines, Node, Routes, Service};
+use crate::facility::compiled::rows::PAIR_WORDS;
+
+pub(super) struct Printer<'i> {
+    pub(super) ir: &'i Ir,
+    pub(super) node: &'i Node,
+    pub(super) number: usize,
+}
+
+impl Printer<'_> {
+    /// The words of a class here.
+    pub(super) fn pair(&self, class: u32) -> String {
+        let pair = self.number * self.ir.classes as usize + class as usize;
+        format!("(NETWORK_PAIRS + {}u)", pair * PAIR_WORDS)
+    }
+
+    /// The same for a class that is a value.
+    pub(super) fn pair_of(&self, class: &str) -> String {
+        match self.ir.classes {
+            1 => self.pair(0),
+            _ => format!("({} + PAIR_WORDS * {class})", self.pair(0)),
+        }
+    }
+
+    /// A word of the node.
+    pub(super) fn word(&self, name: &str) -> String {
+        format!("network[{} + PAIR_{name}]", self.pair(0))
+    }
+
+    /// The end of a time drawn for a class with these words.
+    pub(super) fn draw(&self, law: &Law, class: u32, pair: &str) -> String {
+        self.drawn(law, class, "DRAW_SERVICE", &format!("network_count({pair} + PAIR_SERVICES)"))
+    }
+
+    /// The end of a time drawn for a class: the draw's kind and number.
+    pub(super) fn drawn(&self, law: &Law, class: u32, kind: &str, number: &str) -> String {
+        let Law { kind: law, row } = law;
+        let stream = self.node.pairs[class as usize].stream;
+        format!("network_law_{law}({row}u, {stream}u, {kind}, {number})")
+    }
+
+    /// Statements for a class that is a value: one for each class that comes here.
+    pub(super) fn by_class(&self, class: &str, indent: usize, of: impl Fn(u32) -> String) -> String {
+        let comes: Vec<u32> =
+            (0..).zip(&self.node.pairs).filter(|(_, pair)| pair.comes).map(|(class, _)| class).collect();
+        let space = " ".repeat(indent);
+        match comes[..] {
+            [] => String::new(),
+            [one] => format!("{space}{}\n", of(one)),
+            _ => {
+                let cases =
+                    comes.iter().map(|&class| format!("{space}    case {class}u: {{ {} }}\n", of(class)));
+                let cases: String = cases.collect();
+                format!("{space}switch {class} {{\n{cases}{space}    default: {{}}\n{space}}}\n")
+            }
+        }
+    }
+
+    /// The service of a customer of a class begins: sets the variable `time`.
+    pub(super) fn serve(&self, class: &str, indent: usize) -> String {
+        let space = " ".repeat(indent);
+        let draws = self.by_class(class, indent, |class| match &self.node.pairs[class as usize].service {
+            Some(law) => format!("time = {};", self.draw(law, class, &self.pair(class))),
+            None => String::new(),
+        });
+        let polled = match self.node.kind {
+            Kind::Station { lines: Lines::ByClass { polled: true, .. }, .. } => {
+                format!("{space}{} = {class};\n", self.word("POLLED"))
+            }
+            _ => String::new(),
+        };
+        format!("{space}var time = NEVER;\n{draws}{polled}")
+    }
+
+    /// A customer of a class, a value, leaves for another node. `counted` is the number of the
+    /// departure, if it is known, and `nth` the customer's number in it.
+    pub(super) fn departs(&self, class: &str, counted: Option<&str>, nth: &str, indent: usize) -> String {
+        let from = self.number + 1;
+        let goes = self.by_class(class, indent, |class| self.route(class, counted, nth));
+        let place = if self.ir.blocks { " go_place = 0u;" } else { "" };
+        format!("{}go_from = {from}u;{place}\n{goes}", " ".repeat(indent))
+    }
+
+    /// A customer of a class takes a route.
+    pub(super) fn route(&self, class: u32, counted: Option<&str>, nth: &str) -> String {
+        let pair = &self.node.pairs[class as usize];
+        let draws = matches!(pair.routes, Routes::Chance { .. }) || !pair.travels.is_empty();
+        let mut text = match counted {
+            None if draws => format!("let number = network_count({} + PAIR_DEPARTURES); ", self.pair(class)),
+            _ => String::new(),
+        };
+        let number = counted.unwrap_or("number");
+        let last = match pair.routes {
+            Routes::None => return String::new(),
+            Routes::One { node, word } => {
+                text += &format!("go_to = {node}u; go_class = {}u; ", word & 0xff);
+                format!("{word}u")
+            }
+            Routes::Chance { first, count } => {
+                let stream = pair.stream;
+                text += &format!(
+                    "let route = network_data[network_route({first}u, {count}u, {stream}u, DRAW_WAY{nth}, {number})]; "
+                );
+                "route.w".to_owned()
+            }
+            Routes::InTurn { first, count } => {
+                let turn = self.word("TURN");
+                text += &format!(
+                    "let turn = {turn} % {count}u; {turn} = (turn + 1u) % {count}u; let route = network_data[{first}u + turn]; "
+                );
+                "route.w".to_owned()
+            }
+        };
+        if !matches!(pair.routes, Routes::One { .. }) {
+            text += "go_to = route.z; go_class = route.w & 0xffu;";
+        }
+        if let Kind::Station { holds: true, .. } = self.node.kind {
+            // It keeps its server until the next node lets it in.
+            let (pair, blocked) = (self.pair(0), self.word("BLOCKED"));
+            text += &format!(
+                " if ({last} >> 31u) != 0u {{ go_place = {}u; go_came = who.y; {blocked} += 1u; network_change({pair} + PAIR_OUT, 1); }}",
+                class + 1
+            );
+        }
+        let Some([slot, heap]) = self.ir.travel.filter(|_| !pair.travels.is_empty()) else { return text };
+        let own = self.pair(class);
+        let cases = pair.travels.iter().zip(1..).map(|(law, travel)| {
+            let time = self.drawn(law, class, &format!("DRAW_TRAVEL{nth}"), number);
+            format!("case {travel}u: {{ time = {time}; }} ")
+        });
+        text += &format!(
+            " var time = NEVER; let travel = ({last} >> 8u) & 0xffu; switch travel {{ {}default: {{}} }} if travel > 0u {{ network[{own} + PAIR_BEGUN] += 1u; network_change({} + PAIR_TRIPS, 1); network[{slot}] = network_travel({heap}u, time); }}",
+            cases.collect::<String>(),
+            self.pair(0)
+        );
+        text
+    }
+
+    /// The head of a case.
+    pub(super) fn case(&self, number: u32, text: &mut String) {
+        let _ = writeln!(
+            text,
+            "        // node {}\n        case {number}u: {{",
+            self.number
+        );
+    }
+
+    pub(super) fn own(&self, text: &mut String) {
+        match &self.node.kind {
+            Kind::Source { slot, class, arrivals, batch, rates } => {
+                if let Some(calendar) = rates {
+                    self.change(calendar, text);
+                    let _ = writeln!(text, "            {} = piece.z;\n        }}", self.word("OPEN"));
+                }
+                self.emission(*slot, *class, arrivals, *batch, rates.is_some(), text);
+            }
+            Kind::Station { service: Service::Slots { first, count }, lines, .. } => {
+                for slot in *first..first + count {
+                    self.case(slot, text);
+                    for other in (*first..first + count).filter(|&other| other != slot) {
+                        let _ = writeln!(text, "            network_earliest({slot}u, {other}u);");
+                    }
+                    let place = format!("NETWORK_SERVED + {}u", 3 * slot);
+                    let _ = writeln!(
+                        text,
+                        "            let who = vec3<u32>(network[{place}], network[{place} + 1u], network[{place} + 2u]);"
+                    );
+                    let _ = writeln!(text, "            network[{slot}] = NEVER;");
+                    let _ = writeln!(
+                        text,
+                        "            network_leaves({}, network_at - who.y);",
+                        self.pair_of("who.z")
+                    );
+                    let begins = format!(
+                        "network_serves({slot}u, next.x, next.y, next.z);\n                network[{slot}] = time;\n"
+                    );
+                    self.take(lines, None, &begins, text);
+                    self.leaves(text);
+                }
+            }
+            Kind::Station { service: Service::Heap { slot, heap, .. }, .. } => {
+                self.heap_completion(*slot, *heap, text);
+            }
+            Kind::Router | Kind::Sink => {}
+        }
+        if let Kind::Station { patience: Some([slot, heap]), .. } = self.node.kind {
+            self.case(slot, text);
+            let _ = writeln!(text, "            ring_renege({heap}u, {});", self.pair(0));
+            let _ = writeln!(text, "            network[{slot}] = heap_pop({heap}u);\n        }}");
+        }
+    }
+
+    /// Events of a station whose services are in a heap.
+    pub(super) fn heap_completion(&self, slot: u32, heap: u32, text: &mut String) {
+        let Kind::Station { lines, breakdown, wake, blocked, holds, .. } = &self.node.kind else { return };
+        self.case(slot, text);
+        let _ = writeln!(text, "            var who = heap_get({heap}u, 0u).yzw;");
+        if breakdown.is_some() {
+            let servers = self.word("SERVERS");
+            let _ = writeln!(text, "            {servers} &= ~(1u << (who.z >> 8u));");
+            *text += "            who.z &= 0xffu;\n";
+        }
+        let _ = writeln!(text, "            network[{slot}] = heap_pop({heap}u);");
+        let leaves = format!("network_leaves({}, network_at - who.y);", self.pair_of("who.z"));
+        if !holds {
+            let _ = writeln!(text, "            {leaves}");
+        }
+        let begins = format!(
+            "network[{slot}] = heap_push({heap}u, vec4<u32>(time, next.xy, {}));\n",
+            self.served("next.z")
+        );
+        if wake.is_none() {
+            self.take(lines, None, &begins, text);
+        }
+        *text += "            go_entered = who.x;\n";
+        *text += &self.departs("who.z", None, "", 12);
+        if *holds {
+            let _ = writeln!(text, "            if go_place == 0u {{ {leaves} }}");
+        }
+        self.wakes(text);
+        *text += "        }\n";
+        self.shifts(slot, heap, text);
+        if let Some(wake) = wake {
+            self.case(*wake, text);
+            let _ = writeln!(text, "            network[{wake}] = NEVER;");
+            self.take(lines, Some(&self.free()), &begins, text);
+            self.wakes(text);
+            *text += "        }\n";
+        }
+        if let Some([ring, admit]) = blocked {
+            self.case(*admit, text);
+            let _ = writeln!(text, "            ring_admit({ring}u);");
+            let _ = writeln!(text, "            network_enter_{}();", self.number);
+            *text += "            go_admitted = false;\n            go_to = NONE;\n        }\n";
+        }
+    }
+
+    /// The next piece of a calendar begins; the case stays open.
+    pub(super) fn change(&self, Calendar { slot, first, count }: &Calendar, text: &mut String) {
+        self.case(*slot, text);
+        let piece = self.word("PIECE");
+        let _ = writeln!(text, "            let piece = network_data[{first}u + {piece}];");
+        let _ = writeln!(text, "            {piece} = ({piece} + 1u) % {count}u;");
+        let _ = writeln!(text, "            network[{slot}] = network_when(piece.xy);");
+    }
+
+    /// Changes of the servers of a station whose services are in a heap.
+    pub(super) fn shifts(&self, slot: u32, heap: u32, text: &mut String) {
+        let Kind::Station { schedule, breakdown, .. } = &self.node.kind else { return };
+        let (pair, held) = (self.pair(0), self.busy());
+        if let Some(breakdown) = breakdown {
+            let Breakdown { slot: shift, up, repair, .. } = breakdown;
+            self.case(*shift, text);
+            let (down, open) = (self.word("DOWN"), self.word("OPEN"));
+            let (up, repair) =
+                (self.shift(breakdown, up, "DRAW_UP"), self.shift(breakdown, repair, "DRAW_REPAIR"));
+            let _ = writeln!(
+                text,
+                "            if {down} == 0u {{
+                network_down({pair}, {held}, 1u, {open});
+                let repaired = {repair};
+                network[{shift}] = repaired;
+                network[{slot}] = heap_delay({heap}u, repaired);
+            }} else {{
+                network_down({pair}, {held}, 0u, {open});
+                network[{shift}] = {up};
+            }}"
+            );
+            self.wakes(text);
+            *text += "        }\n";
+        }
+        if let Some(calendar) = schedule {
+            self.change(calendar, text);
+            let _ =
+                writeln!(text, "            network_down({pair}, {held}, {}, piece.z);", self.word("DOWN"));
+            self.wakes(text);
+            *text += "        }\n";
+        }
+    }
+
+    /// The time of the next breakdown or repair.
+    pub(super) fn shift(&self, breakdown: &Breakdown, law: &Law, kind: &str) -> String {
+        let (Law { kind: law, row }, stream) = (law, breakdown.stream);
+        format!("network_law_{law}({row}u, {stream}u, {kind}, network_count({} + PAIR_SHIFTS))", self.pair(0))
+    }
+
+    /// The number of busy servers.
+    pub(super) fn busy(&self) -> String {
+        let Kind::Station { service, holds, .. } = &self.node.kind else { return "0u".to_owned() };
+        match service {
+            Service::Slots { first, count } => {
+                let busy = (*first..first + count).map(|slot| format!("u32(network[{slot}] != NEVER)"));
+                format!("({})", busy.collect::<Vec<_>>().join(" + "))
+            }
+            Service::Heap { heap, .. } if *holds => {
+                format!("(network[NETWORK_HELD + {heap}u] + {})", self.word("BLOCKED"))
+            }
+            Service::Heap { heap, .. } => format!("network[NETWORK_HELD + {heap}u]"),
+        }
+    }
+
+    /// Whether a server of a station is free that may be free while customers wait.
+    pub(super) fn free(&self) -> String {
+        format!("({} == 0u) & ({} < {})", self.word("DOWN"), self.busy(), self.word("OPEN"))
+    }
+
+    /// The last word of an entry of the heap of services: the class, and the server if it has rows.
+    pub(super) fn served(&self, class: &str) -> String {
+        match self.node.kind {
+            Kind::Station { breakdown: Some(_), .. } => {
+                format!("{class} | (network_server({}) << 8u)", self.pair(0))
+            }
+            _ => class.to_owned(),
+        }
+    }
+
+    /// If servers are free while customers wait, one wakes now. If the node has room for a blocked
+    /// customer, that comes in now.
+    pub(super) fn wakes(&self, text: &mut String) {
+        let Kind::Station { lines, wake, blocked, room, .. } = &self.node.kind else { return };
+        let waiting = self.waiting(lines);
+        if let Some(wake) = wake {
+            let free = self.free();
+            let _ = writeln!(
+                text,
+                "            network[{wake}] = select(NEVER, network_now, ({waiting} > 0u) & {free});"
+            );
+        }
+        if let (Some([ring, admit]), Some(room)) = (blocked, room) {
+            let busy = self.busy();
+            let _ = writeln!(
+                text,
+                "            network[{admit}] = select(NEVER, network_now, (network[NETWORK_LINE + {ring}u] > 0u) & ({busy} + {waiting} < network_data[{room}].x));"
+            );
+        }
+    }
+
+    /// The number of customers that wait.
+    pub(super) fn waiting(&self, lines: &Lines) -> String {
+        let of = |ring: u32| format!("network[NETWORK_LINE + {ring}u]");
+        match lines {
+            Lines::None => "0u".to_owned(),
+            Lines::One { ring, .. } | Lines::Random { ring, .. } => of(*ring),
+            Lines::ByClass { first, .. } => {
+                let rings: Vec<_> = (0..self.ir.classes).map(|class| of(first + class)).collect();
+                format!("({})", rings.join(" + "))
+            }
+        }
+    }
+
+    pub(super) fn emission(
+        &self,
+        slot: u32,
+        class: u32,
+        arrivals: &Law,
+        batch: Option<u32>,
+        thins: bool,
+        text: &mut String,
+    ) {
+        let pair = self.pair(class);
+        self.case(slot, text);
+        let _ = writeln!(text, "            let drawn = network_count({pair} + PAIR_SERVICES);");
+        let time = self.drawn(arrivals, class, "DRAW_SERVICE", "drawn");
+        let _ = writeln!(text, "            network[{slot}] = {time};");
+        if thins {
+            // Of the highest rate, a share.
+            let stream = self.node.pairs[class as usize].stream;
+            let open = self.word("OPEN");
+            let _ = writeln!(
+                text,
+                "            if {open} != SURE && network_block({stream}u, DRAW_STAYS, drawn).x >= {open} {{ return; }}"
+            );
+        }
+        *text += "            go_entered = network_at;\n";
+        let value = format!("{class}u");
+        match batch {
+            None => {
+                let _ = writeln!(text, "            network[{pair}] += 1u;");
+                *text += &self.departs(&value, None, "", 12);
+            }
+            Some(row) => {
+                let _ = writeln!(text, "            let batch = network_data[{row}].x;");
+                let _ = writeln!(text, "            network[{pair}] += batch;");
+                let _ = writeln!(text, "            let number = network_count({pair} + PAIR_DEPARTURES);");
+                *text += "            for (var i = 0u; i < batch; i += 1u) {\n";
+                *text += &self.departs(&value, Some("number"), " | (8u * i)", 16);
+                *text +=
+                    "                if go_to != NONE { network_send(1u - network_list); }\n            }\n";
+                *text += "            network_steps += batch;\n            network_rounds = true;\n";
+            }
+        }
+        *text += "        }\n";
+    }
+
+    /// The customer `who` leaves; the case ends.
+    pub(super) fn leaves(&self, text: &mut String) {
+        *text += "            go_entered = who.x;\n";
+        *text += &self.departs("who.z", None, "", 12);
+        *text += "        }\n";
+    }
+
+    /// If a customer waits (and `and` holds), it is `next`, and `begins` serves it until `time`.
+    pub(super) fn take(&self, lines: &Lines, and: Option<&str>, begins: &str, text: &mut String) {
+        let next = match lines {
+            Lines::None => return,
+            Lines::One { ring, last } => format!("ring_take({ring}u, {last})"),
+            Lines::Random { ring, stream } => format!("ring_pick({ring}u, {stream}u, {})", self.pair(0)),
+            Lines::ByClass { first, polled } => {
+                let from = if *polled { self.word("POLLED") } else { "0u".to_owned() };
+                format!("ring_take(ring_next({first}u, {from}), false)")
+            }
+        };
+        let also = and.map_or_else(String::new, |and| format!(" && {and}"));
+        let _ = writeln!(text, "            if {} > 0u{also} {{", self.waiting(lines));
+        let _ = writeln!(text, "                let next = {next};");
+        let _ = writeln!(
+            text,
+            "                network_time({} + PAIR_WAIT, network_at - next.y);",
+            self.pair_of("next.z")
+        );
+        *text += &self.serve("next.z", 16);
+        let _ = writeln!(text, "                {begins}            }}");
+    }
+}

@@ -1,0 +1,337 @@
+//! Replications of a compiled network, on the CPU as machine code and on a device.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use web_time::Instant;
+
+use super::ir::Ir;
+use super::rows::NETWORK_CONTROL;
+use super::{CompiledError, CompiledNetwork};
+use crate::facility::FacilityOutput;
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Program, Recipe, Source};
+use crate::native::{Block, Code, Engine};
+use crate::pdes::Replica;
+use crate::shaders;
+use crate::time::Ticks;
+
+shared! {
+    "facility/compiled/state.wgsl":
+    #[derive(PartialEq, Eq)]
+    struct NetworkGiven {
+        unread: u64,
+        warm_up: Ticks,
+        until: Ticks,
+        jobs: u32,
+        steps: u32,
+        ring: u32,
+        heap: u32,
+    }
+}
+
+shared! {
+    "facility/compiled/state.wgsl":
+    const NETWORK_DONE: u32;
+    const NETWORK_FULL: u32;
+    const NETWORK_MAIL: u32;
+    const MAIL_WORDS: u32;
+    const HEAP_WORDS: u32;
+}
+
+/// Replications of one batch on a device, at most.
+const MOST_JOBS: usize = 1 << 16;
+/// Invocations of a workgroup.
+const GROUP_SIZE: u32 = 32;
+/// Steps of a slice on a core, and the iterations of loops that it may make.
+const STEPS: u32 = 1 << 20;
+const MOST_ITERATIONS: i64 = 1 << 30;
+/// Steps of the unit in which slices on a device are measured, and units of a slice at most: a
+/// software adapter ends the loops of an invocation after 65,535 iterations.
+const UNIT: u32 = 64;
+const MOST_UNITS: u32 = 1 << 14;
+const MOST_UNITS_OF_SOFTWARE: u32 = 1 << 7;
+/// Customers of a ring and a heap: at first, and at most.
+const ROOM: u32 = 64;
+const MOST_ROOM: u32 = 1 << 20;
+
+/// When statistics begin, and the end.
+pub(super) type Times = [Ticks; 2];
+
+/// The number of customers of a ring, and of a heap.
+#[derive(Debug, Clone, Copy)]
+struct Room(u32);
+
+impl Room {
+    fn grown(self) -> Option<Self> {
+        (self.0 < MOST_ROOM).then(|| Self(4 * self.0))
+    }
+
+    fn given(self, [warm_up, until]: Times, jobs: u32, steps: u32) -> NetworkGiven {
+        NetworkGiven { unread: 0, warm_up, until, jobs, steps, ring: self.0, heap: self.0 }
+    }
+
+    /// Words of rings, heaps and lists of a replication.
+    fn words(self, ir: &Ir) -> usize {
+        let ring = ir.ring_words() * self.0 as usize;
+        let heap = (HEAP_WORDS * self.0) as usize;
+        ring * ir.rings.len() + heap * ir.heaps as usize + 2 * (NETWORK_MAIL * MAIL_WORDS) as usize
+    }
+}
+
+/// The key of a replication's streams, as in runs of the interpreter.
+fn key(seed: u64, number: u32) -> u64 {
+    Replica { point: 0, number }.key(seed)
+}
+
+fn product(int64: bool) -> Source {
+    shaders::file(if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" })
+}
+
+impl CompiledNetwork {
+    fn files(&self, int64: bool) -> Vec<Source> {
+        vec![self.source.clone(), shaders::file("facility/compiled/kernel.wgsl"), product(int64)]
+    }
+
+    /// The kernel of a slice.
+    pub(super) fn recipe(&self, int64: bool) -> Recipe {
+        let size = [("GROUP_SIZE", f64::from(GROUP_SIZE))];
+        Recipe::new("compiled network", "network_kernel", self.files(int64)).with(size)
+    }
+
+    /// The words of the state of a replication.
+    fn saved_words(&self) -> usize {
+        NETWORK_CONTROL + self.ir.words()
+    }
+
+    fn outputs(&self, saved: &[u32], results: &[u32], [warm_up, until]: Times) -> Vec<FacilityOutput> {
+        self.ir.outputs(&saved[NETWORK_CONTROL..], results, until.get() - warm_up.get())
+    }
+}
+
+/// A compiled network as machine code of the CPU.
+#[derive(Debug)]
+pub struct NativeNetwork {
+    network: CompiledNetwork,
+    code: Code,
+    data: Vec<[u32; 4]>,
+}
+
+impl NativeNetwork {
+    /// Translates the network.
+    ///
+    /// # Errors
+    /// [`CompiledError::Gpu`] if the text does not link: a bug.
+    pub fn new(network: &CompiledNetwork) -> Result<Self, CompiledError> {
+        let program = Program::link("compiled network", &network.files(true)).map_err(GpuError::from)?;
+        let code = program.compile(&["network_slice"], Engine::default()).map_err(GpuError::from)?;
+        Ok(Self { code, data: network.ir.rows(), network: network.clone() })
+    }
+
+    /// Makes replications of a seed, on all cores: the outputs of nodes, by replication. Statistics
+    /// begin at `warm_up`.
+    ///
+    /// # Errors
+    /// [`CompiledError::Fault`], if the interpreter has to make one of them.
+    pub fn run(
+        &self,
+        seed: u64,
+        range: Range<u32>,
+        [warm_up, until]: [Ticks; 2],
+    ) -> Result<Vec<Vec<FacilityOutput>>, CompiledError> {
+        let run =
+            |worker: &mut Worker<'_>, replication| worker.replicate(seed, replication, [warm_up, until]);
+        range.into_par_iter().map_init(|| Worker::new(self), run).collect()
+    }
+}
+
+/// The memory of a replication on a core.
+struct Worker<'n> {
+    native: &'n NativeNetwork,
+    block: Block,
+    room: Room,
+    saved: Vec<u32>,
+    rings: Vec<u32>,
+    results: Vec<u32>,
+    running: [u32; 2],
+    key: [u64; 1],
+}
+
+impl<'n> Worker<'n> {
+    fn new(native: &'n NativeNetwork) -> Self {
+        let network = &native.network;
+        Self {
+            native,
+            block: native.code.block(),
+            room: Room(ROOM),
+            saved: vec![0; network.saved_words()],
+            rings: Vec::new(),
+            results: vec![0; network.ir.result_words()],
+            running: [0; 2],
+            key: [0],
+        }
+    }
+
+    fn replicate(
+        &mut self,
+        seed: u64,
+        replication: u32,
+        times: Times,
+    ) -> Result<Vec<FacilityOutput>, CompiledError> {
+        let network = &self.native.network;
+        loop {
+            self.rings.resize(self.room.words(&network.ir), 0);
+            self.saved[..2].fill(0);
+            self.key = [key(seed, replication)];
+            match (self.slices(times), self.room.grown()) {
+                (0, _) => return Ok(network.outputs(&self.saved, &self.results, times)),
+                (NETWORK_FULL, Some(more)) => self.room = more,
+                (faults, _) => return Err(CompiledError::Fault { replication, faults }),
+            }
+        }
+    }
+
+    /// Runs to the end. Returns the faults.
+    fn slices(&mut self, times: Times) -> u32 {
+        let Self { native, block, room, saved, rings, results, running, key } = self;
+        let NativeNetwork { code, data, .. } = native;
+        let given = room.given(times, 1, STEPS);
+        let place = code.variable("network_given").expect("shaders/facility/compiled/ has it");
+        block.bytes_mut()[place].copy_from_slice(bytemuck::bytes_of(&given));
+        let buffers: [(&str, *mut u8, usize); 6] = [
+            ("network_data", data.as_ptr().cast_mut().cast(), size_of_val(&data[..])),
+            ("network_keys", key.as_mut_ptr().cast(), size_of_val(key)),
+            ("network_saved", saved.as_mut_ptr().cast(), size_of_val(&saved[..])),
+            ("network_rings", rings.as_mut_ptr().cast(), size_of_val(&rings[..])),
+            ("network_results", results.as_mut_ptr().cast(), size_of_val(&results[..])),
+            ("network_running", running.as_mut_ptr().cast(), size_of_val(running)),
+        ];
+        let state = saved.as_ptr();
+        for (name, at, bytes) in buffers {
+            let buffer = code.buffer(name).expect("shaders/facility/compiled/ has it");
+            // SAFETY: the memory outlives the calls below. The code does not write `network_data`
+            // and `network_keys`, which are declared `read`.
+            unsafe { block.bind(buffer, at, bytes) };
+        }
+        loop {
+            block.set_fuel(MOST_ITERATIONS);
+            // SAFETY: the argument is a number, and all buffers are bound.
+            unsafe { code.call(block, 0, &[0]) };
+            // SAFETY: the state has more than two words.
+            let [status, faults] = unsafe { [state.read(), state.add(1).read()] };
+            if status == NETWORK_DONE {
+                return faults;
+            }
+        }
+    }
+}
+
+/// A compiled network on a device.
+#[derive(Debug)]
+pub struct DeviceNetwork<'g> {
+    network: CompiledNetwork,
+    gpu: &'g Gpu,
+    kernel: Kernel,
+    data: Buffer<[u32; 4]>,
+    pace: Pace,
+}
+
+impl<'g> DeviceNetwork<'g> {
+    /// Compiles the kernel.
+    ///
+    /// # Errors
+    /// [`CompiledError::Gpu`], errors of the device.
+    pub fn new(gpu: &'g Gpu, network: &CompiledNetwork) -> Result<Self, CompiledError> {
+        let kernel = network.recipe(gpu.has(wgpu::Features::SHADER_INT64)).kernel(gpu)?;
+        let data = Buffer::storage_from(gpu, "compiled network: data", &network.ir.rows())?;
+        let most = if gpu.is_software() { MOST_UNITS_OF_SOFTWARE } else { MOST_UNITS };
+        Ok(Self { network: network.clone(), gpu, kernel, data, pace: Pace::new(most) })
+    }
+
+    /// As [`NativeNetwork::run`], on the device.
+    ///
+    /// # Errors
+    /// As [`NativeNetwork::run`], and errors of the device.
+    pub async fn run(
+        &mut self,
+        seed: u64,
+        range: Range<u32>,
+        times: [Ticks; 2],
+    ) -> Result<Vec<Vec<FacilityOutput>>, CompiledError> {
+        let mut outputs: Vec<Option<Vec<FacilityOutput>>> = range.clone().map(|_| None).collect();
+        let (mut left, mut room) = (range.clone().collect::<Vec<_>>(), Room(ROOM));
+        while !left.is_empty() {
+            let ir = &self.network.ir;
+            let words = room.words(ir).max(self.network.saved_words()).max(ir.result_words());
+            let fits = usize::try_from(self.gpu.max_buffer_bytes()).unwrap_or(usize::MAX) / (4 * words);
+            let batch: Vec<u32> = left.iter().copied().take(fits.clamp(1, MOST_JOBS)).collect();
+            let ended = self.batch(seed, &batch, times, room).await?;
+            let mut full = false;
+            for (&replication, result) in batch.iter().zip(ended) {
+                match result {
+                    Ok(rows) => outputs[(replication - range.start) as usize] = Some(rows),
+                    Err(NETWORK_FULL) if room.grown().is_some() => full = true,
+                    Err(faults) => return Err(CompiledError::Fault { replication, faults }),
+                }
+            }
+            left.retain(|&replication| outputs[(replication - range.start) as usize].is_none());
+            if full {
+                room = room.grown().expect("checked");
+            }
+        }
+        Ok(outputs.into_iter().flatten().collect())
+    }
+
+    /// Makes a batch of replications: the rows of each, or its faults.
+    async fn batch(
+        &mut self,
+        seed: u64,
+        batch: &[u32],
+        times: Times,
+        room: Room,
+    ) -> Result<Vec<Result<Vec<FacilityOutput>, u32>>, CompiledError> {
+        let (gpu, network) = (self.gpu, &self.network);
+        let jobs = u32::try_from(batch.len()).expect("at most MOST_JOBS");
+        let keys: Vec<u64> = batch.iter().map(|&number| key(seed, number)).collect();
+        let storage =
+            |words: usize| Buffer::<u32>::storage(gpu, "compiled network", (words * batch.len()) as u64);
+        let keys = Buffer::storage_from(gpu, "compiled network: keys", &keys)?;
+        let saved = storage(network.saved_words())?;
+        let rings = storage(room.words(&network.ir))?;
+        let results = storage(network.ir.result_words())?;
+        let running = Buffer::<[u32; 2]>::storage(gpu, "compiled network: running", 1)?;
+        let given = Buffer::uniform(gpu, "compiled network: given", &room.given(times, jobs, UNIT))?;
+        let bindings = [
+            ("network_given", given.binding()),
+            ("network_data", self.data.binding()),
+            ("network_keys", keys.binding()),
+            ("network_saved", saved.binding()),
+            ("network_rings", rings.binding()),
+            ("network_results", results.binding()),
+            ("network_running", running.binding()),
+        ];
+        let mut slice = Plan::new("compiled network: slice");
+        slice.clear("compiled network: running", running.raw());
+        slice.dispatch(gpu, &self.kernel, jobs.div_ceil(GROUP_SIZE), &bindings)?;
+        loop {
+            let (began, units) = (Instant::now(), self.pace.units());
+            given.write(gpu, 0, &[room.given(times, jobs, units * UNIT)])?;
+            slice.submit(gpu)?;
+            if running.read_async(gpu).await?[0][0] == 0 {
+                break;
+            }
+            self.pace.record(units, began.elapsed());
+        }
+        let (saved, results) = (saved.read_async(gpu).await?, results.read_async(gpu).await?);
+        let of = |words: &[u32], job: usize| {
+            words.iter().skip(job).step_by(batch.len()).copied().collect::<Vec<_>>()
+        };
+        let ended = (0..batch.len()).map(|job| {
+            let state = of(&saved, job);
+            match state[1] {
+                0 => Ok(network.outputs(&state, &of(&results, job), times)),
+                faults => Err(faults),
+            }
+        });
+        Ok(ended.collect())
+    }
+}

@@ -1,0 +1,290 @@
+//! Compiled networks give the rows of the interpreter, bit for bit, for each replication: as
+//! machine code of the CPU and on an adapter.
+
+use std::path::PathBuf;
+
+use eventhorizon::facility::{
+    CompiledError, CompiledNetwork, DeviceNetwork, Facility, NativeNetwork, Network,
+};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::pdes::{CpuSimulation, Options, Replica, Until};
+use eventhorizon::random::Stream;
+use eventhorizon::time::Ticks;
+
+const SEED: u64 = 20_261_128;
+const REPLICATIONS: u32 = 8;
+
+/// Whether sweeps have their full length.
+fn long() -> bool {
+    std::env::var_os("EVENTHORIZON_LONG").is_some()
+}
+
+/// The networks that ship, by file name.
+fn shipped() -> Vec<(String, Network)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/networks");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: PathBuf| {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (name, Network::from_toml(&std::fs::read_to_string(&path).unwrap()).unwrap())
+    };
+    let mut found: Vec<_> = files.map(read).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// The words of the interpreter's rows of a replication.
+fn interpreted(facility: &Facility, number: u32, [warm_up, until]: [Ticks; 2]) -> Vec<u32> {
+    let model = facility.clone().with_warm_up(warm_up).with_room(1 << 14);
+    let options = Options::default().seed(SEED).replica(Replica { point: 0, number });
+    let mut simulation = CpuSimulation::new(&model, options).unwrap();
+    simulation.run(Until::time(until)).unwrap();
+    bytemuck::cast_slice(simulation.outputs(until).unwrap().rows()).to_vec()
+}
+
+/// Compares all rows of a network with those of the interpreter.
+fn compare(name: &str, facility: &Facility, times: [Ticks; 2], gpu: Option<&Gpu>) {
+    let network = CompiledNetwork::new(facility).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let expected: Vec<_> = (0..REPLICATIONS).map(|number| interpreted(facility, number, times)).collect();
+    let native = NativeNetwork::new(&network).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let rows = native.run(SEED, 0..REPLICATIONS, times).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let of = |rows: &[_]| bytemuck::cast_slice::<_, u32>(rows).to_vec();
+    let found: Vec<_> = rows.iter().map(|rows| of(rows)).collect();
+    same(name, facility, "native", &found, &expected);
+    if let Some(gpu) = gpu {
+        let mut device = DeviceNetwork::new(gpu, &network).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let rows = pollster::block_on(device.run(SEED, 0..REPLICATIONS, times));
+        let rows = rows.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found: Vec<_> = rows.iter().map(|rows| of(rows)).collect();
+        same(name, facility, "device", &found, &expected);
+    }
+}
+
+/// Panics with the first words that differ.
+fn same(name: &str, facility: &Facility, place: &str, found: &[Vec<u32>], expected: &[Vec<u32>]) {
+    for (number, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let words = expected.len() / facility.nodes().count();
+        let differ = |node: usize| found[node * words..][..words] != expected[node * words..][..words];
+        let nodes: Vec<_> = facility.nodes().enumerate().filter(|(node, _)| differ(*node)).collect();
+        if let Some((node, first)) = nodes.first() {
+            let both =
+                (0..words).map(|word| (word, found[node * words + word], expected[node * words + word]));
+            let wrong: Vec<_> = both.filter(|(_, found, expected)| found != expected).collect();
+            panic!(
+                "{name}, {place}, replication {number}: `{first}` differs in (word, found, expected) {wrong:?}"
+            );
+        }
+    }
+    assert_eq!(found.len(), expected.len(), "{name}, {place}");
+}
+
+/// The times of runs: a fraction of those in the file, unless sweeps are long.
+fn times(network: &Network, facility: &Facility) -> [Ticks; 2] {
+    let share = if long() { 1.0 } else { 0.05 };
+    [network.warm_up, network.until].map(|units| facility.resolution().ticks(units.unwrap() * share).unwrap())
+}
+
+fn adapter() -> Gpu {
+    Gpu::new().expect("these tests need an adapter: Mesa's lavapipe will do")
+}
+
+#[test]
+fn shipped_networks_have_the_rows_of_the_interpreter() {
+    let gpu = adapter();
+    let mut refused = Vec::new();
+    for (name, network) in shipped() {
+        let facility = network.compile().unwrap();
+        match CompiledNetwork::new(&facility) {
+            Ok(_) => compare(&name, &facility, times(&network, &facility), Some(&gpu)),
+            Err(CompiledError::NotCovered { .. }) => refused.push(name),
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+    assert_eq!(refused, NOT_COVERED);
+}
+
+/// The shipped networks that the interpreter has to run.
+const NOT_COVERED: [&str; 4] = ["order", "processor", "two_classes", "web_farm"];
+
+/// Compares a description whose runs last 60 time units.
+fn described(name: &str, text: &str, gpu: Option<&Gpu>) {
+    let network = Network::from_toml(&format!("name = \"{name}\"\n{text}")).unwrap();
+    let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+    let units = |units| facility.resolution().ticks(units).unwrap();
+    compare(name, &facility, [units(12.5), units(60.0)], gpu);
+    compare(name, &facility, [Ticks::ZERO, units(30.0)], None);
+}
+
+/// Times of few ticks, so that most ticks have several events.
+#[test]
+fn events_of_one_time_have_the_order_of_the_interpreter() {
+    let head = "ticks_per_unit = 500\n";
+    let gpu = adapter();
+    let fixed = "[source.a]\ninterarrival = { constant = 1.0 }\nto = [{ node = \"s\", probability = 0.5 }, \"r\"]\n\
+        [source.b]\ninterarrival = { constant = 0.5 }\nbatch = 3\nto = { cyclic = [\"s\", \"r\", \"t\"] }\n\
+        [router.r]\nto = [{ node = \"s\", probability = 0.3 }, { node = \"t\", probability = 0.3 }, \"o\"]\n\
+        [station.s]\nservers = 3\ncapacity = 7\nservice = { constant = 1.0 }\nto = [{ node = \"t\", probability = 0.7 }, \"r\"]\n\
+        [station.t]\nservers = 2\nservice = { constant = 0.5 }\nto = [{ node = \"d\", probability = 0.5 }, \"o\"]\n\
+        [delay.d]\ntime = { constant = 1.5 }\nto = [{ node = \"t\", probability = 0.2 }, \"o\"]\n[sink.o]\n";
+    described("fixed", &format!("{head}{}", fixed.replace("cyclic", "in_turn")), Some(&gpu));
+    let closed = "[delay.think]\ntime = { constant = 2.0 }\npopulation = 9\nto = \"s\"\n\
+        [station.s]\nservers = 2\nservice = { uniform = [0.0, 1.0] }\npopulation = 4\nto = [{ node = \"think\", probability = 0.6 }, \"q\"]\n\
+        [station.q]\ndiscipline = \"lifo\"\nservice = { constant = 0.5 }\nto = [{ node = \"s\", probability = 0.5 }, \"think\"]\n";
+    described("closed", &format!("{head}{closed}"), Some(&gpu));
+}
+
+/// More customers than a ring and a heap have at first.
+#[test]
+fn rings_and_heaps_grow() {
+    let text = "[source.a]\ninterarrival = { exponential = 0.01 }\nto = [{ node = \"s\", probability = 0.5 }, \"d\"]\n\
+        [station.s]\nservice = { exponential = 0.05 }\nto = \"d\"\n[delay.d]\ntime = { exponential = 3.0 }\nto = \"o\"\n[sink.o]\n";
+    described("growing", text, Some(&adapter()));
+}
+
+/// A time that an event may be ahead is a bound of the compiled form, and an error.
+#[test]
+fn times_beyond_the_bounds_are_refused() {
+    let text = "name = \"long\"\nticks_per_unit = 1000000000\n[source.a]\ninterarrival = { constant = 2.0 }\nto = \"s\"\n\
+        [station.s]\nservice = { exponential = 4.0 }\nto = \"o\"\n[sink.o]\n";
+    let facility = Network::from_toml(text).unwrap().compile_unstable().unwrap();
+    let native = NativeNetwork::new(&CompiledNetwork::new(&facility).unwrap()).unwrap();
+    let until = facility.resolution().ticks(1000.0).unwrap();
+    let refused = native.run(1, 0..1, [Ticks::ZERO, until]);
+    assert!(matches!(refused, Err(CompiledError::Fault { replication: 0, .. })), "{:?}", refused.map(|_| ()));
+}
+
+/// Random networks of all covered features.
+#[test]
+fn random_networks_have_the_rows_of_the_interpreter() {
+    let gpu = adapter();
+    let number = if long() { 2000 } else { 40 };
+    for case in 0..number {
+        let text = random_network(case);
+        described(&format!("random {case}"), &text, (case % 8 == 0).then_some(&gpu));
+    }
+}
+
+/// Makes a description of random numbers.
+struct Maker {
+    stream: Stream,
+    classes: u32,
+    nodes: Vec<String>,
+    travels: bool,
+}
+
+impl Maker {
+    fn below(&mut self, number: u32) -> u32 {
+        self.stream.below(number)
+    }
+
+    /// One of `number` times.
+    fn one_in(&mut self, number: u32) -> bool {
+        self.below(number) == 0
+    }
+
+    fn law(&mut self, scale: f64) -> String {
+        let mean = scale * f64::from(self.below(8) + 2) / 4.0;
+        match self.below(10) {
+            0 | 1 => format!("{{ constant = {mean} }}"),
+            2 | 3 => format!("{{ exponential = {mean} }}"),
+            4 => format!("{{ uniform = [{}, {}] }}", mean / 2.0, mean * 2.0),
+            5 => format!("{{ erlang = {{ stages = {}, mean = {} }} }}", self.below(3) + 1, mean * 3.0),
+            6 => {
+                let (first, second) = (mean, 2.0 * mean);
+                format!(
+                    "{{ hyperexponential = {{ probability = 0.6, first = {first}, second = {second} }} }}"
+                )
+            }
+            7 => format!("{{ lognormal = {{ mean = {}, deviation = {mean} }} }}", 2.0 * mean),
+            8 => format!("{{ normal = {{ mean = {mean}, deviation = {} }} }}", mean / 2.0),
+            _ => format!("{{ triangular = [{}, {mean}, {}] }}", mean / 2.0, 2.0 * mean),
+        }
+    }
+
+    /// A node by name; with a travel time now and then.
+    fn link(&mut self, probability: f64) -> String {
+        let number = self.below(u32::try_from(self.nodes.len()).unwrap());
+        let node = self.nodes[number as usize].clone();
+        let travel = match self.travels && self.one_in(3) {
+            true => format!(", travel = {}", self.law(0.5)),
+            false => String::new(),
+        };
+        format!("{{ node = {node:?}, probability = {probability}{travel} }}")
+    }
+
+    /// Routes: mostly out, so that work leaves the network.
+    fn to(&mut self) -> String {
+        match self.below(5) {
+            0 => format!("[{}, \"o\"]", self.link(0.4)),
+            1 => format!("[{}, {}, \"o\"]", self.link(0.3), self.link(0.3)),
+            2 if self.one_in(2) => "{ in_turn = [\"s0\", \"o\", \"d\"] }".to_owned(),
+            3 if self.classes > 1 => {
+                "[{ node = \"o\", probability = 0.7 }, { node = \"s0\", becomes = \"b\" }]".to_owned()
+            }
+            _ => "\"o\"".to_owned(),
+        }
+    }
+
+    fn source(&mut self, class: &str) -> String {
+        let first = if self.one_in(3) { "r" } else { "s0" };
+        let law = self.law(1.0);
+        let mut text =
+            format!("[source.in_{class}]\nclass = {class:?}\ninterarrival = {law}\nto = {first:?}\n");
+        if self.one_in(4) {
+            text += &format!("batch = {}\n", self.below(4) + 1);
+        }
+        if law.contains("exponential = ") && !law.contains("hyper") && self.one_in(2) {
+            text += "rates = [{ lasts = 4.0, factor = 0.5 }, { lasts = 2.0, factor = 1.0 }]\n";
+        }
+        text
+    }
+
+    fn station(&mut self, number: u32) -> String {
+        let discipline = ["fifo", "fifo", "lifo", "priority", "polling", "random"][self.below(6) as usize];
+        let servers = [1, 1, 2, 3, 6][self.below(5) as usize];
+        let law = self.law(0.8);
+        let mut text = format!(
+            "[station.s{number}]\ndiscipline = {discipline:?}\nservice = {law}\nto = {}\n",
+            self.to()
+        );
+        let scheduled = self.one_in(4);
+        if scheduled {
+            text += "schedule = [{ lasts = 3.0, servers = 2 }, { lasts = 2.5, servers = 0 }, { lasts = 1.0, servers = 3 }]\n";
+        } else {
+            text += &format!("servers = {servers}\n");
+        }
+        if self.one_in(3) {
+            text += &format!("capacity = {}\n", if scheduled { 3 } else { servers } + self.below(4));
+        }
+        if self.one_in(4) {
+            let (up, down) = (self.law(6.0), self.law(1.0));
+            text += &format!("breakdown = {{ up = {up}, down = {down} }}\n");
+        }
+        if discipline != "random" && self.one_in(3) {
+            text += &format!("patience = {}\n", self.law(0.7));
+        }
+        if self.one_in(4) {
+            text += "balking = [0, 0.2, 0.3, 0.5]\n";
+        }
+        text
+    }
+}
+
+/// A description made of a stream of random numbers.
+fn random_network(case: u32) -> String {
+    let mut maker = Maker { stream: Stream::new(7, case, 0), classes: 0, nodes: Vec::new(), travels: false };
+    maker.classes = maker.below(3) + 1;
+    maker.travels = maker.one_in(3);
+    let names = &["a", "b", "c"][..maker.classes as usize];
+    let ticks = [1000, 4000, 100_000][maker.below(3) as usize];
+    let mut text = format!("ticks_per_unit = {ticks}\nclasses = {names:?}\n");
+    let stations = maker.below(4) + 1;
+    maker.nodes = (0..stations).map(|station| format!("s{station}")).collect();
+    maker.nodes.extend(["d".to_owned(), "r".to_owned(), "o".to_owned()]);
+    text.extend(names.iter().map(|class| maker.source(class)));
+    text.extend((0..stations).map(|station| maker.station(station)));
+    let (law, to) = (maker.law(1.5), maker.to());
+    let population =
+        if maker.one_in(2) { format!("population = {}\n", maker.below(9)) } else { String::new() };
+    text += &format!("[delay.d]\ntime = {law}\n{population}to = {to}\n");
+    text + "[router.r]\nto = [{ node = \"s0\", probability = 0.5 }, \"o\"]\n[sink.o]\n"
+}
