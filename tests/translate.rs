@@ -190,7 +190,10 @@ fn every_file_is_linked() {
     walk(Path::new("shaders"), &mut missing);
     assert!(!missing.is_empty());
     for name in LINKED.iter().flat_map(|linked| &linked.files).collect::<BTreeSet<_>>() {
-        missing.remove(&Path::new(name).canonicalize().unwrap());
+        // What is made of a process model is no file.
+        if let Ok(path) = Path::new(name).canonicalize() {
+            missing.remove(&path);
+        }
     }
     assert!(missing.is_empty(), "in no program of LINKED: {missing:?}");
 }

@@ -9,7 +9,7 @@ use crate::models::*;
 
 fn case(model: ProcessModel) -> Case {
     let point = model.parameters.values().map(|of| of.values[0]).collect();
-    Case { model, point, seed: 5, warm_up: 0.0, until: 50.0, room: 100, most_events: 10_000 }
+    Case { model, point, seeds: vec![5], warm_up: 0.0, until: 50.0, room: 100, most_events: 10_000 }
 }
 
 fn seen(model: ProcessModel) -> Seen {

@@ -24,7 +24,8 @@ pub struct Case {
     pub model: ProcessModel,
     /// Values of the parameters.
     pub point: Vec<f64>,
-    pub seed: u64,
+    /// One run for each.
+    pub seeds: Vec<u64>,
     /// The end of the warm-up and of the run, in units.
     pub warm_up: f64,
     pub until: f64,
@@ -38,8 +39,6 @@ pub struct Case {
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     pub events: u64,
-    /// Times at which all was compared.
-    pub times: u64,
     pub fault: Option<FaultCode>,
     /// Whether there was no room for an entity.
     pub full: bool,
@@ -110,7 +109,7 @@ fn native<'r, S: Sized3>(run: &'r ProcessRun<S>) -> Compared<NativeModel<&'r Pro
 fn device_sized<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, stops: u32) -> Compared<u64> {
     let (run, until) = model_of::<S>(case, printed)?;
     let native = native(&run)?;
-    let options = Options::default().seed(case.seed);
+    let options = Options::default().seed(case.seeds[0]);
     let mut on_cpu = match CpuSimulation::new(&native, options) {
         Ok(on_cpu) => on_cpu,
         Err(_) => return Ok(0),
@@ -142,10 +141,28 @@ fn compare_sized<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<See
     let program = &printed.program;
     let (run, until) = model_of::<S>(case, printed)?;
     let native = native(&run)?;
+    let mut all = Seen::default();
+    for &seed in &case.seeds {
+        let seen = compare_run(case, seed, program, (&run, &native), until)?;
+        all.events += seen.events;
+        all.observations += seen.observations;
+        all.fault = all.fault.or(seen.fault);
+        all.full |= seen.full;
+    }
+    Ok(all)
+}
+
+fn compare_run<S: Sized3>(
+    case: &Case,
+    seed: u64,
+    program: &Program,
+    (run, native): (&ProcessRun<S>, &NativeModel<&ProcessRun<S>>),
+    until: Ticks,
+) -> Compared<Seen> {
     let warm_up = program.resolution.ticks(case.warm_up).expect("checked before").get();
-    let mut world = World::new(&case.model, program.resolution, &case.point, case.seed, warm_up, run.room());
+    let mut world = World::new(&case.model, program.resolution, &case.point, seed, warm_up, run.room());
     world.begin();
-    let begun = CpuSimulation::new(&native, Options::default().seed(case.seed));
+    let begun = CpuSimulation::new(native, Options::default().seed(seed));
     let mut seen = Seen::default();
     let mut simulation = match begun {
         Ok(simulation) => simulation,
@@ -160,7 +177,6 @@ fn compare_sized<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<See
         if world.full {
             return differs("there is room in the program, and none by the interpreter".to_owned());
         }
-        seen.times += 1;
         let is_over = rows.is_over(&world);
         let compared = match is_over {
             Over::Endless => Ok(()),

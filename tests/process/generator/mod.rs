@@ -21,15 +21,7 @@ pub fn case(number: u64) -> Case {
     let point = model.parameters.values().map(|of| of.values[0]).collect();
     let (until, warm_up) = (make.of(&[20.0, 60.0, 200.0]), make.of(&[0.0, 0.0, 7.0, 30.5]));
     let room = if make.chance(20) { 3 + make.below(20) } else { 400 };
-    Case {
-        model,
-        point,
-        seed: number.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-        warm_up,
-        until,
-        room,
-        most_events: 1500,
-    }
+    Case { model, point, seeds: vec![number, !number], warm_up, until, room, most_events: 1500 }
 }
 
 /// A model in the making.

@@ -2,11 +2,12 @@
 //! them, with collections of the standard library, and knows nothing of the compiled program.
 //!
 //! `values` computes expressions, `draws` names random streams, `lines` has what entities wait for,
-//! `run` executes statements; here are events, sources, and the order of what happens.
+//! `run` and `statements` execute; here are events, sources, and the order of what happens.
 
 mod draws;
 mod lines;
 mod run;
+mod statements;
 mod values;
 
 use std::collections::{BTreeMap, VecDeque};

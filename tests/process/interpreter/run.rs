@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use eventhorizon::process::ir::{
-    Action, Arguments, Expression, Patience, Request, Statement, Value, Waiting,
-};
-use eventhorizon::process::program::{FaultCode, MOST_ENTITIES};
+use eventhorizon::process::ir::{Action, Arguments, Expression, Statement, Value};
+use eventhorizon::process::program::FaultCode;
 
 use super::draws::{arm, stream, text, variate};
-use super::lines::{Slot, Waiter, Where};
+use super::lines::{Slot, Where};
+use super::statements::{requests, round, waiting};
 use super::values::{self, Quantity, Wrong, wrong};
 use super::{Due, ENDLESS, Eyes, World};
 
@@ -38,11 +37,11 @@ pub struct Being<'m> {
     pub number: u32,
     waited: u64,
     /// Rounds of loops and of named blocks, by their first statement.
-    visits: BTreeMap<*const Statement, u32>,
+    pub(super) visits: BTreeMap<*const Statement, u32>,
     /// What it gets of an entity that it waits for.
-    into: &'m [(String, String)],
+    pub(super) into: &'m [(String, String)],
     /// What it does next is the last.
-    stack: Vec<Frame<'m>>,
+    pub(super) stack: Vec<Frame<'m>>,
 }
 
 impl Being<'_> {
@@ -51,7 +50,7 @@ impl Being<'_> {
     }
 
     /// The round of the innermost loop.
-    fn visit(&self) -> u32 {
+    pub(super) fn visit(&self) -> u32 {
         let round = self.stack.iter().rev().find_map(|frame| match frame {
             Frame::Block { round: Some(first), .. } => Some(*first),
             _ => None,
@@ -62,7 +61,7 @@ impl Being<'_> {
 
 /// What an entity has begun.
 #[derive(Debug, Clone)]
-enum Frame<'m> {
+pub(super) enum Frame<'m> {
     /// Its attributes from this one on, without those that were given.
     Attributes {
         given: Vec<&'m str>,
@@ -115,7 +114,7 @@ enum Frame<'m> {
 }
 
 /// Whether an entity goes on.
-enum Flow {
+pub(super) enum Flow {
     On,
     Stops,
     Ended,
@@ -164,7 +163,7 @@ impl<'m> World<'m> {
         self.ready.push_back(slot);
     }
 
-    fn being(&mut self, slot: Slot) -> &mut Being<'m> {
+    pub(super) fn being(&mut self, slot: Slot) -> &mut Being<'m> {
         self.entities.get_mut(&slot).expect("an entity")
     }
 
@@ -174,7 +173,7 @@ impl<'m> World<'m> {
         (being.state, being.number) = (State::Ready, 0);
     }
 
-    fn grant(&mut self, slot: Slot) {
+    pub(super) fn grant(&mut self, slot: Slot) {
         self.continues(slot);
         self.ready.push_back(slot);
     }
@@ -225,7 +224,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn serve_resource(&mut self, name: &'m str) {
+    pub(super) fn serve_resource(&mut self, name: &'m str) {
         let age = self.age();
         loop {
             let of = self.places.resources.get_mut(name).expect("a resource");
@@ -237,7 +236,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn serve_container(&mut self, name: &'m str) {
+    pub(super) fn serve_container(&mut self, name: &'m str) {
         let age = self.age();
         loop {
             let of = self.places.containers.get_mut(name).expect("a container");
@@ -256,7 +255,7 @@ impl<'m> World<'m> {
     }
 
     /// Those outside go inside as there is room. They go on waiting.
-    fn serve_store(&mut self, name: &'m str) {
+    pub(super) fn serve_store(&mut self, name: &'m str) {
         let age = self.age();
         loop {
             let of = self.places.stores.get_mut(name).expect("a store");
@@ -366,16 +365,21 @@ impl<'m> World<'m> {
         Ok(Flow::On)
     }
 
-    fn holds(&self, being: &Being<'m>, written: &Expression) -> Result<bool, Wrong> {
+    pub(super) fn holds(&self, being: &Being<'m>, written: &Expression) -> Result<bool, Wrong> {
         values::holds(&Eyes { world: self, being }, written)
     }
 
-    fn integer(&self, being: &Being<'m>, written: &Expression) -> Result<i32, Wrong> {
+    pub(super) fn integer(&self, being: &Being<'m>, written: &Expression) -> Result<i32, Wrong> {
         values::integer(&Eyes { world: self, being }, written)
     }
 
     /// How long: computed, or drawn from the stream of this name.
-    fn time(&self, being: &Being<'m>, value: &Value, name: impl Fn() -> String) -> Result<u64, Wrong> {
+    pub(super) fn time(
+        &self,
+        being: &Being<'m>,
+        value: &Value,
+        name: impl Fn() -> String,
+    ) -> Result<u64, Wrong> {
         let eyes = Eyes { world: self, being };
         match value {
             Value::Expression(written) => values::time(&eyes, written),
@@ -390,7 +394,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn observe(&mut self, name: &'m str, value: Quantity) {
+    pub(super) fn observe(&mut self, name: &'m str, value: Quantity) {
         let counts = self.now >= self.warm_up;
         let tally = self.tallies.entry(name).or_default();
         if counts {
@@ -398,7 +402,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn assign(
+    pub(super) fn assign(
         &mut self,
         being: &mut Being<'m>,
         name: &'m str,
@@ -432,7 +436,7 @@ impl<'m> World<'m> {
         Ok(())
     }
 
-    fn delay(&mut self, slot: Slot, being: &mut Being<'m>, time: u64) -> Result<Flow, Wrong> {
+    pub(super) fn delay(&mut self, slot: Slot, being: &mut Being<'m>, time: u64) -> Result<Flow, Wrong> {
         let number = self.take_number();
         let Some(due) = self.later(time) else { return wrong(FaultCode::Never, 0) };
         self.pending.insert((due, number), Due::Entity(slot));
@@ -440,127 +444,7 @@ impl<'m> World<'m> {
         Ok(Flow::Stops)
     }
 
-    /// Enters a line. `what` names the draw of the patience.
-    fn wait(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-        (line, amount): (Where<'m>, u32),
-        what: &str,
-    ) -> Result<Flow, Wrong> {
-        let waiting = waiting(&statement.action);
-        let priority = waiting.priority.as_ref().map(|priority| self.integer(being, priority)).transpose()?;
-        let mut bound = None;
-        if let Some(Patience { when, time, .. }) = &waiting.patience
-            && when.as_ref().map_or(Ok(true), |when| self.holds(being, when))?
-        {
-            bound = Some(self.time(being, time, || self.names.draw(statement, what))?);
-        }
-        let number = self.take_number();
-        if let Some(time) = bound {
-            let Some(due) = self.later(time) else { return wrong(FaultCode::Never, 0) };
-            self.pending.insert((due, number), Due::Entity(slot));
-        }
-        let age = self.age();
-        let waiter = Waiter { slot, priority: priority.unwrap_or(0), number, amount };
-        self.places.line(line).enter(waiter, age);
-        (being.state, being.number) = (State::Line(line), number);
-        being.stack.push(Frame::Waited { since: self.now, tally: own_tally(&statement.action) });
-        Ok(Flow::Stops)
-    }
-
-    /// Goes on without a wait.
-    fn need_not_wait(&self, being: &mut Being<'m>, statement: &'m Statement) -> Flow {
-        being.stack.push(Frame::Waited { since: self.now, tally: own_tally(&statement.action) });
-        Flow::On
-    }
-
-    fn seize(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-        (units, next): (Vec<i32>, usize),
-        began: u64,
-    ) -> Result<Flow, Wrong> {
-        self.doing = text(&statement.action);
-        let requests = requests(&statement.action);
-        let Some(request) = requests.get(next) else {
-            if let Some(tally) = waiting(&statement.action).tally.as_ref().filter(|_| requests.len() > 1) {
-                self.observe(tally, Quantity::Time(self.now - began));
-            }
-            if let Action::Use { body, time, .. } = &statement.action {
-                let names = requests.iter().map(|request| &*request.resource);
-                being.stack.push(Frame::Back { statement, taken: names.zip(units).collect() });
-                being.stack.extend(time.is_some().then_some(Frame::Time { statement }));
-                being.stack.push(Frame::Block { block: body, at: 0, round: None });
-            }
-            return Ok(Flow::On);
-        };
-        let name = &*request.resource;
-        let of = &self.places.resources[name];
-        let amount = units[next].cast_unsigned();
-        if units[next] < 1 || amount > of.units {
-            return wrong(FaultCode::Request, amount);
-        }
-        being.stack.push(Frame::Seize { statement, units, next: next + 1, began });
-        if of.line.all.is_empty() && amount <= of.free() {
-            let age = self.age();
-            self.places.resources.get_mut(name).expect("a resource").in_use.add(amount.into(), age);
-            *being.held.entry(name).or_default() += amount;
-            return Ok(self.need_not_wait(being, statement));
-        }
-        let what = format!("{name}/the patience");
-        self.wait(slot, being, statement, (Where::Resource(name), amount), &what)
-    }
-
-    fn release(&mut self, being: &mut Being<'m>, name: &'m str, units: i32) -> Result<(), Wrong> {
-        if units < 1 {
-            return wrong(FaultCode::Request, units.cast_unsigned());
-        }
-        let held = being.held.entry(name).or_default();
-        if units.cast_unsigned() > *held {
-            return wrong(FaultCode::NotHeld, *held);
-        }
-        *held -= units.cast_unsigned();
-        let age = self.age();
-        self.places.resources.get_mut(name).expect("a resource").in_use.add(-i64::from(units), age);
-        self.serve_resource(name);
-        Ok(())
-    }
-
-    /// Puts an amount into a container, or gets it out.
-    fn change(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-        name: &'m str,
-        amount: &Expression,
-    ) -> Result<Flow, Wrong> {
-        let puts = matches!(statement.action, Action::Put { .. });
-        let amount = self.integer(being, amount)?;
-        let age = self.age();
-        let of = self.places.containers.get_mut(name).expect("a container");
-        let units = amount.cast_unsigned();
-        if amount < 1 || units > of.capacity {
-            return wrong(FaultCode::Request, units);
-        }
-        let (line, fits) = match puts {
-            true => (&of.putters, units <= of.capacity - of.has()),
-            false => (&of.getters, units <= of.has()),
-        };
-        if line.all.is_empty() && fits {
-            of.content.add(if puts { amount.into() } else { -i64::from(amount) }, age);
-            self.serve_container(name);
-            return Ok(self.need_not_wait(being, statement));
-        }
-        let line = if puts { Where::Putters(name) } else { Where::Getters(name) };
-        self.wait(slot, being, statement, (line, units), "the patience")
-    }
-
-    fn end(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow, Wrong> {
+    pub(super) fn end(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow, Wrong> {
         self.doing = "end".to_owned();
         if let Some((name, _)) = being.held.iter().find(|(_, units)| **units > 0) {
             let index = self.model.resources.get_index_of(*name).expect("a resource");
@@ -579,203 +463,4 @@ impl<'m> World<'m> {
         }
         Ok(Flow::Ended)
     }
-
-    fn statement(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-    ) -> Result<Flow, Wrong> {
-        match &statement.action {
-            Action::Delay(value) => {
-                let time = self.time(being, value, || self.names.draw(statement, "the delay"))?;
-                return self.delay(slot, being, time);
-            }
-            Action::Seize { requests, .. } | Action::Use { requests, .. } => {
-                let units = requests.iter().map(|request| self.integer(being, &request.units));
-                let units = units.collect::<Result<_, _>>()?;
-                being.stack.push(Frame::Seize { statement, units, next: 0, began: self.now });
-            }
-            Action::Release { .. } => being.stack.push(Frame::Release { statement, next: 0 }),
-            Action::Put { container, amount, .. } | Action::Get { container, amount, .. } => {
-                return self.change(slot, being, statement, container, amount);
-            }
-            Action::Give { store, .. } => return self.give(slot, being, statement, store),
-            Action::Take { store, into, .. } => return self.take(slot, being, statement, store, into),
-            Action::Wait { signal, .. } => {
-                return self.wait(slot, being, statement, (Where::Signal(signal), 0), "the patience");
-            }
-            Action::WaitUntil { condition, .. } => {
-                if self.holds(being, condition)? {
-                    return Ok(self.need_not_wait(being, statement));
-                }
-                let line = Where::Condition(self.names.condition(statement));
-                return self.wait(slot, being, statement, (line, 0), "the patience");
-            }
-            Action::Send { signal } => {
-                let age = self.age();
-                while let Some(first) = self.places.signals[&**signal].first() {
-                    self.places.line(Where::Signal(signal)).leave(first.slot, age);
-                    self.grant(first.slot);
-                }
-            }
-            Action::Spawn { entity, count, set, joined } => {
-                let count = self.integer(being, count)?;
-                if count > MOST_ENTITIES.cast_signed() {
-                    return wrong(FaultCode::Spawned, count.cast_unsigned());
-                }
-                let kind = self.model.entities.get_index_of(entity).expect("a type");
-                let mut given = Vec::new();
-                for (name, written) in set {
-                    let kind = self.model.entities[kind].attributes[name].kind;
-                    let found = values::value(&Eyes { world: self, being }, written, Some(kind))?;
-                    given.push((&**name, found.of_kind(kind, self.resolution)));
-                }
-                if *joined {
-                    being.children += count.max(0).cast_unsigned();
-                }
-                (0..count).for_each(|_| self.spawn(kind, &given, joined.then_some(slot)));
-            }
-            Action::Join => {
-                if being.children > 0 {
-                    being.state = State::Join;
-                    return Ok(Flow::Stops);
-                }
-            }
-            Action::If { arms, otherwise } => {
-                let mut chosen = otherwise;
-                for (condition, block) in arms {
-                    if self.holds(being, condition)? {
-                        chosen = block;
-                        break;
-                    }
-                }
-                being.stack.push(Frame::Block { block: chosen, at: 0, round: None });
-            }
-            Action::With { arms, otherwise } => {
-                let name = self.names.draw(statement, "arm");
-                let word = stream(self.seed, &name, being.visit(), being.who).draw();
-                let chosen = arm(word, arms.iter().map(|(p, _)| self.constant(p)));
-                let block = chosen.map_or(otherwise, |chosen| &arms[chosen].1);
-                being.stack.push(Frame::Block { block, at: 0, round: None });
-            }
-            Action::While { .. } => being.stack.push(Frame::While { statement }),
-            Action::Repeat { count, body } => {
-                let left = count.as_ref().map(|count| self.integer(being, count)).transpose()?;
-                being.stack.push(Frame::Repeat { body, left });
-            }
-            Action::Set { name, value } => {
-                let stream_name = self.names.draw(statement, "value");
-                self.assign(being, name, value, &stream_name)?;
-            }
-            Action::Tally { name, value } => {
-                let found = match value {
-                    Some(written) => values::observation(&Eyes { world: self, being }, written)?,
-                    None => Quantity::Time(self.now - being.created),
-                };
-                self.observe(name, found);
-            }
-            Action::Count { name, by } => {
-                let by = by.as_ref().map_or(Ok(1), |by| self.integer(being, by))?;
-                if by < 0 {
-                    return wrong(FaultCode::Negative, by.unsigned_abs());
-                }
-                let counts = self.now >= self.warm_up;
-                let counter = self.counters.entry(name).or_default();
-                *counter += if counts { u64::from(by.unsigned_abs()) } else { 0 };
-            }
-            Action::Go { block } => {
-                being.stack.clear();
-                round(being, &self.model.entities[being.kind].blocks[block]);
-            }
-            Action::End => return self.end(slot, being),
-            other => panic!("teach the interpreter this statement: {other:?}"),
-        }
-        Ok(Flow::On)
-    }
-
-    fn give(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-        name: &'m str,
-    ) -> Result<Flow, Wrong> {
-        let age = self.age();
-        let store = self.places.stores.get_mut(name).expect("a store");
-        if let Some(first) = store.takers.first() {
-            store.takers.leave(first.slot, age);
-            let taker = self.being(first.slot);
-            copy(taker.into, being, taker);
-            self.grant(first.slot);
-            return Ok(self.need_not_wait(being, statement));
-        }
-        let has_room = store.items.all.len() < store.capacity as usize;
-        let line = if has_room { Where::Items(name) } else { Where::Givers(name) };
-        self.wait(slot, being, statement, (line, 0), "the patience")
-    }
-
-    fn take(
-        &mut self,
-        slot: Slot,
-        being: &mut Being<'m>,
-        statement: &'m Statement,
-        name: &'m str,
-        into: &'m [(String, String)],
-    ) -> Result<Flow, Wrong> {
-        let age = self.age();
-        let store = self.places.stores.get_mut(name).expect("a store");
-        let Some(first) = store.items.first() else {
-            being.into = into;
-            return self.wait(slot, being, statement, (Where::Takers(name), 0), "the patience");
-        };
-        store.items.leave(first.slot, age);
-        copy(into, self.being(first.slot), being);
-        self.grant(first.slot);
-        self.serve_store(name);
-        Ok(self.need_not_wait(being, statement))
-    }
-}
-
-/// Begins a round of a loop, or of a named block.
-fn round<'m>(being: &mut Being<'m>, body: &'m [Statement]) {
-    *being.visits.entry(body.as_ptr()).or_default() += 1;
-    being.stack.push(Frame::Block { block: body, at: 0, round: Some(body.as_ptr()) });
-}
-
-fn copy<'m>(into: &'m [(String, String)], from: &Being<'m>, to: &mut Being<'m>) {
-    for (own, theirs) in into {
-        to.attributes.insert(own, from.attributes[&**theirs]);
-    }
-}
-
-/// How a statement waits.
-pub fn waiting(action: &Action) -> &Waiting {
-    match action {
-        Action::Seize { waiting, .. }
-        | Action::Use { waiting, .. }
-        | Action::Put { waiting, .. }
-        | Action::Get { waiting, .. }
-        | Action::Give { waiting, .. }
-        | Action::Take { waiting, .. }
-        | Action::Wait { waiting, .. }
-        | Action::WaitUntil { waiting, .. } => waiting,
-        other => panic!("{other:?} does not wait"),
-    }
-}
-
-fn requests(action: &Action) -> &[Request] {
-    match action {
-        Action::Seize { requests, .. } | Action::Use { requests, .. } => requests,
-        other => panic!("{other:?} does not seize"),
-    }
-}
-
-/// The tally of a single wait. Of several requests, one tally counts all waits together.
-fn own_tally(action: &Action) -> Option<&str> {
-    let several = match action {
-        Action::Seize { requests, .. } | Action::Use { requests, .. } => requests.len() > 1,
-        _ => false,
-    };
-    waiting(action).tally.as_deref().filter(|_| !several)
 }
