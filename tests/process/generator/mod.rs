@@ -153,15 +153,17 @@ impl Make {
             let of = Resource { units, order, place: Place::default() };
             self.model.resources.insert(format!("r{index}"), of);
         }
-        for index in 0..self.below(3) {
-            let capacity = self.some(2, |make| Expression::Number((6 + make.below(20)).into()));
+        for index in 0..1 + self.below(2) {
+            let bound = 6 + self.below(4);
+            let capacity = (!self.chance(4)).then_some(Expression::Number(bound.into()));
             let level = self.some(2, |make| Expression::Number(make.below(7).into()));
             let order = self.order();
             let of = Container { capacity, level, order, place: Place::default() };
             self.model.containers.insert(format!("c{index}"), of);
         }
-        for index in 0..self.below(3) {
-            let capacity = self.some(2, |make| Expression::Number((1 + make.below(3)).into()));
+        for index in 0..1 + self.below(2) {
+            let bound = 1 + self.below(2);
+            let capacity = (!self.chance(3)).then_some(Expression::Number(bound.into()));
             let order = self.order();
             self.model.stores.insert(format!("s{index}"), Store { capacity, order, place: Place::default() });
         }
@@ -187,7 +189,8 @@ impl Make {
         self.blocks = (0..self.below(3)).map(|index| format!("b{index}")).collect();
         self.budget = 24 / types as u32 + 6;
         let length = 2 + self.below(5);
-        let statements = self.block(length, 0);
+        let mut statements = self.block(length, 0);
+        self.partners(&mut statements);
         let mut blocks = IndexMap::new();
         for name in self.blocks.clone() {
             self.held.clear();
