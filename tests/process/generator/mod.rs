@@ -5,6 +5,7 @@ mod expressions;
 mod statements;
 
 use eventhorizon::process::ir::*;
+use eventhorizon::process::{ProcessError, lower};
 use eventhorizon::random::Stream;
 use indexmap::IndexMap;
 
@@ -17,7 +18,12 @@ type Typed = Vec<(String, Kind)>;
 /// The case with this number.
 pub fn case(number: u64) -> Case {
     let mut make = Make::new(number);
-    let model = make.model();
+    let mut model = make.model();
+    // Types that nothing spawns enter at the start.
+    while let Err(ProcessError::NeverEnters { entity, .. }) = lower(&model) {
+        let (batch, place) = (1.into(), Place::default());
+        model.entities[&entity].sources.push(Source { times: Arrivals::Start, batch, most: None, place });
+    }
     let point = model.parameters.values().map(|of| of.values[0]).collect();
     let (until, warm_up) = (make.of(&[20.0, 60.0, 200.0]), make.of(&[0.0, 0.0, 7.0, 30.5]));
     let room = if make.chance(20) { 3 + make.below(20) } else { 400 };

@@ -99,7 +99,7 @@ impl Make {
             continues: true,
         });
         let tally = self.some(3, |make| make.of(&["wait_0", "wait_1"]).to_owned());
-        Waiting { priority: None, patience, tally }
+        Waiting { priority: None, patience, tally, ..Waiting::default() }
     }
 
     /// A condition that others make hold.
