@@ -1,7 +1,7 @@
 //! Runs a model as a compiled program and by the interpreter, and compares all that both know,
 //! after each time at which there is an event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use eventhorizon::gpu::Gpu;
@@ -44,6 +44,8 @@ pub struct Seen {
     pub full: bool,
     /// Observations of all tallies.
     pub observations: u64,
+    /// What happened: [`World::did`].
+    pub did: BTreeSet<String>,
 }
 
 /// Why a case was not compared, or what differs.
@@ -142,6 +144,7 @@ fn compare_sized<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<See
         all.observations += seen.observations;
         all.fault = all.fault.or(seen.fault);
         all.full |= seen.full;
+        all.did.extend(seen.did);
     }
     Ok(all)
 }
@@ -198,6 +201,7 @@ fn compare_run<S: Sized3>(
         }
     }
     outputs::<S>(program, &simulation)?;
+    seen.did = world.did;
     Ok(seen)
 }
 

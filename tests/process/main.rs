@@ -11,7 +11,7 @@ mod models;
 mod reduce;
 mod scopes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use eventhorizon::gpu::Gpu;
@@ -107,9 +107,52 @@ fn numbers(usual: u64, long: u64) -> std::ops::Range<u64> {
     }
 }
 
+/// What happens in some of the random models: see `interpreter::World::did`.
+const HAPPENS: [&str; 39] = [
+    "behind Delay",
+    "behind Join",
+    "count",
+    "delay",
+    "end",
+    "gave up condition",
+    "gave up getters",
+    "gave up givers",
+    "gave up items",
+    "gave up putters",
+    "gave up resource",
+    "gave up signal",
+    "gave up takers",
+    "get",
+    "give",
+    "go",
+    "granted condition",
+    "granted getters",
+    "granted items",
+    "granted putters",
+    "granted resource",
+    "granted signal",
+    "granted takers",
+    "if",
+    "join",
+    "put",
+    "release",
+    "repeat",
+    "seize",
+    "send",
+    "set",
+    "spawn",
+    "take",
+    "tally",
+    "use",
+    "wait",
+    "wait_until",
+    "went inside",
+    "while",
+];
+
 #[test]
 fn programs_of_random_statements_do_what_these_say() {
-    let mut faults = BTreeMap::new();
+    let (mut faults, mut did) = (BTreeMap::new(), BTreeSet::new());
     let (mut compared, mut refused, mut events, mut full) = (0, 0, 0, 0);
     let mut failures = String::new();
     for number in numbers(60, 10_000) {
@@ -119,6 +162,7 @@ fn programs_of_random_statements_do_what_these_say() {
                 compared += 1;
                 events += seen.events;
                 full += u32::from(seen.full);
+                did.extend(seen.did);
                 *faults.entry(format!("{:?}", seen.fault)).or_insert(0) += 1;
             }
             Err(Trouble::Refused(why)) => {
@@ -136,6 +180,8 @@ fn programs_of_random_statements_do_what_these_say() {
     }
     println!("{compared} compared, {refused} refused, {events} events, {full} full; faults: {faults:?}");
     assert!(failures.is_empty(), "{failures}");
+    let missing: Vec<_> = HAPPENS.iter().filter(|what| !did.contains(**what)).collect();
+    assert!(missing.is_empty(), "in no random model: {missing:?}");
     assert!(compared > 3 * refused && events > 20 * compared && faults.len() > 2);
 }
 

@@ -1,9 +1,11 @@
 //! Models of preemption, schedules, interrupts, choices and batches, some with known ends.
 
 use eventhorizon::gpu::Gpu;
+use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Until};
 use eventhorizon::process::ir::*;
-use eventhorizon::process::lower;
-use eventhorizon::process::program::HEADER;
+use eventhorizon::process::program::{FaultCode, HEADER, Size};
+use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
+use eventhorizon::time::Ticks;
 
 use crate::models::*;
 use crate::{all_run, mean, run_any};
@@ -391,4 +393,33 @@ fn constant_times_have_known_ends() {
     assert_eq!(found("bus"), (3.5, 4));
     assert_eq!(found("child"), (2.0, 1));
     assert_eq!(found("parent"), (9.0, 1));
+}
+
+/// The fault of a run on the CPU, with its step.
+fn fault_of(model: &ProcessModel) -> (Option<FaultCode>, u32) {
+    fn run<S: Sized3>(printed: Printed) -> u32 {
+        let run = ProcessRun::<S>::new(printed.into(), &[], Ticks::ZERO, 8).unwrap();
+        let native = NativeModel::new(&run).unwrap();
+        let mut simulation = CpuSimulation::new(&native, Options::default()).unwrap();
+        simulation.run(Until::time(Ticks::new(1 << 50))).unwrap();
+        simulation.states()[0].rows()[0][HEADER.fault as usize]
+    }
+    let printed = Printed::new(lower(model).unwrap());
+    let fault = match printed.program.size {
+        Size::Small => run::<Small>(printed),
+        Size::Medium => run::<Medium>(printed),
+        Size::Large => run::<Large>(printed),
+    };
+    (FaultCode::of(fault & 0xff), fault >> 8)
+}
+
+#[test]
+fn events_behind_the_room_of_sums_are_faults() {
+    // 2^47 ticks are 2^31 units.
+    let waits = |units: f64| {
+        let long = Action::Delay(constant(units).unwrap());
+        fault_of(&model("late", [("one", entity(vec![source(Arrivals::Start)], [long]))]))
+    };
+    assert_eq!(waits(2_147_483_647.0), (None, 0));
+    assert_eq!(waits(2_147_483_648.0), (Some(FaultCode::Late), 0));
 }

@@ -44,7 +44,7 @@ impl Lowering<'_> {
         if held.is_none() {
             not_preempted(waiting, named.place)?;
         }
-        self.seize(named, requests, waiting, at, begin, next, true)?;
+        self.seize(named, requests, waiting, [at, begin, next], true)?;
         let interrupted = named.here.interrupted.map(|handler| self.unwound(named, requests, handler));
         let here = Here { interrupted: interrupted.transpose()?, ..*named.here };
         let timing = if time.is_some() { self.reserve()? } else { release };
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             }
         }
         let waiting = Waiting { priority: waiting.priority.clone(), ..Waiting::default() };
-        self.seize(named, requests, &waiting, again, target, next, true)
+        self.seize(named, requests, &waiting, [again, target, next], true)
     }
 
     /// Waits until this holds.

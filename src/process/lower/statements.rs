@@ -322,7 +322,7 @@ impl Lowering<'_> {
                     1 => (requests.clone(), at),
                     _ => self.computed_once(&named, requests, at)?,
                 };
-                self.seize(&named, &requests, waiting, at, next, next, false)?;
+                self.seize(&named, &requests, waiting, [at, next, next], false)?;
             }
             Action::Release { requests } => self.release(&named, requests, at, next)?,
             Action::Use { requests, waiting, body, time } => {

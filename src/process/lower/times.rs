@@ -41,7 +41,7 @@ pub(super) fn resolution(model: &ProcessModel) -> Result<Resolution, ProcessErro
         Some(ticks) => Resolution::new(ticks).map_err(|error| wrong(ticks, &error.to_string()))?,
     };
     let ticks = found.ticks_per_unit();
-    if until * f64::from(ticks) >= MOST_TICKS as f64 {
+    if !found.ticks(until).is_ok_and(|end| end.get() < MOST_TICKS) {
         return Err(wrong(
             ticks,
             "runs have less than 2^47 ticks: choose fewer, a larger unit, or an earlier end",

@@ -151,9 +151,7 @@ impl Lowering<'_> {
         named: &Named<'_>,
         requests: &[Request],
         waiting: &Waiting,
-        at: StepId,
-        next: StepId,
-        behind: StepId,
+        [at, next, behind]: [StepId; 3],
         used: bool,
     ) -> Result<(), ProcessError> {
         let several = requests.len() > 1;

@@ -5,6 +5,7 @@ mod expressions;
 mod statements;
 
 use eventhorizon::process::ir::*;
+use eventhorizon::process::{ProcessError, lower};
 use eventhorizon::random::Stream;
 use indexmap::IndexMap;
 
@@ -17,7 +18,12 @@ type Typed = Vec<(String, Kind)>;
 /// The case with this number.
 pub fn case(number: u64) -> Case {
     let mut make = Make::new(number);
-    let model = make.model();
+    let mut model = make.model();
+    // Types that nothing spawns enter at the start.
+    while let Err(ProcessError::NeverEnters { entity, .. }) = lower(&model) {
+        let (batch, place) = (1.into(), Place::default());
+        model.entities[&entity].sources.push(Source { times: Arrivals::Start, batch, most: None, place });
+    }
     let point = model.parameters.values().map(|of| of.values[0]).collect();
     let (until, warm_up) = (make.of(&[20.0, 60.0, 200.0]), make.of(&[0.0, 0.0, 7.0, 30.5]));
     let room = if make.chance(20) { 3 + make.below(20) } else { 400 };
@@ -153,15 +159,17 @@ impl Make {
             let of = Resource { units, order, place: Place::default() };
             self.model.resources.insert(format!("r{index}"), of);
         }
-        for index in 0..self.below(3) {
-            let capacity = self.some(2, |make| Expression::Number((6 + make.below(20)).into()));
+        for index in 0..1 + self.below(2) {
+            let bound = 6 + self.below(4);
+            let capacity = (!self.chance(4)).then_some(Expression::Number(bound.into()));
             let level = self.some(2, |make| Expression::Number(make.below(7).into()));
             let order = self.order();
             let of = Container { capacity, level, order, place: Place::default() };
             self.model.containers.insert(format!("c{index}"), of);
         }
-        for index in 0..self.below(3) {
-            let capacity = self.some(2, |make| Expression::Number((1 + make.below(3)).into()));
+        for index in 0..1 + self.below(2) {
+            let bound = 1 + self.below(2);
+            let capacity = (!self.chance(3)).then_some(Expression::Number(bound.into()));
             let order = self.order();
             self.model.stores.insert(format!("s{index}"), Store { capacity, order, place: Place::default() });
         }
@@ -187,7 +195,8 @@ impl Make {
         self.blocks = (0..self.below(3)).map(|index| format!("b{index}")).collect();
         self.budget = 24 / types as u32 + 6;
         let length = 2 + self.below(5);
-        let statements = self.block(length, 0);
+        let mut statements = self.block(length, 0);
+        self.partners(&mut statements);
         let mut blocks = IndexMap::new();
         for name in self.blocks.clone() {
             self.held.clear();

@@ -16,7 +16,7 @@ const CHOICES: [(u32, fn(&mut Make, u32) -> Option<Vec<Action>>); 20] = [
     (3, Make::wait),
     (4, Make::send),
     (5, Make::wait_until),
-    (3, Make::spawn),
+    (6, Make::spawn),
     (1, Make::join),
     (5, Make::if_),
     (4, Make::with),
@@ -25,7 +25,7 @@ const CHOICES: [(u32, fn(&mut Make, u32) -> Option<Vec<Action>>); 20] = [
     (8, Make::set),
     (5, Make::tally),
     (4, Make::count),
-    (2, Make::leave),
+    (4, Make::leave),
     (2, Make::unmatched),
 ];
 
@@ -36,6 +36,88 @@ impl Make {
             format!("label {}", make.labels)
         });
         Statement { action, label, place: self.place() }
+    }
+
+    /// Statements without which others wait in vain, at any place of a process.
+    pub(super) fn partners(&mut self, statements: &mut Vec<Statement>) {
+        let mut actions = Vec::new();
+        for (index, store) in self.model.stores.keys().cloned().enumerate().collect::<Vec<_>>() {
+            let waiting = self.patient();
+            if self.givers[index] == self.entity && !self.chance(4) {
+                actions.push(Action::Give { store, waiting });
+            } else if self.chance(2) {
+                actions.push(Action::Take { store, into: Vec::new(), waiting });
+            }
+        }
+        for container in self.model.containers.keys().cloned().collect::<Vec<_>>() {
+            let (amount, waiting) = (Expression::Number((1 + self.below(6)).into()), self.patient());
+            actions.push(match self.below(2) {
+                0 => Action::Put { container, amount, waiting },
+                _ => Action::Get { container, amount, waiting },
+            });
+        }
+        for signal in self.model.signals.keys().cloned().collect::<Vec<_>>() {
+            actions.push(match self.below(2) {
+                0 => Action::Send { signal },
+                _ => Action::Wait { signal, waiting: self.patient() },
+            });
+        }
+        if self.entity + 1 < self.attributes.len() && self.chance(2) {
+            let (entity, count) =
+                (format!("e{}", self.entity + 1), Expression::Number((1 + self.below(2)).into()));
+            let spawn = Action::Spawn { entity, count, set: Vec::new(), joined: true };
+            let body = [spawn, Action::Join].map(|action| self.statement(action)).into();
+            actions.push(Action::Repeat { count: Some(1.into()), body });
+        }
+        if self.chance(2) {
+            let (condition, waiting) = (self.changing(), self.patient());
+            actions.push(Action::WaitUntil { condition, waiting });
+        }
+        let numbers = self.variables.iter().filter(|(_, kind)| *kind == Kind::Integer);
+        for (name, _) in numbers.cloned().collect::<Vec<_>>() {
+            let more = Expression::Binary(Binary::Plus, Box::new([name.as_str().into(), 1.into()]));
+            let of = Expression::Binary(Binary::Modulo, Box::new([more, 5.into()]));
+            actions.push(Action::Set { name, value: Value::Expression(of) });
+        }
+        for action in actions {
+            let ends = |last: &Statement| {
+                matches!(last.action, Action::End | Action::Go { .. } | Action::Repeat { count: None, .. })
+            };
+            let places = statements.len() + usize::from(!statements.last().is_some_and(ends));
+            let at = self.below(places.max(1) as u32) as usize;
+            let statement = self.statement(action);
+            statements.insert(at, statement);
+        }
+    }
+
+    /// A wait that continues in any case.
+    fn patient(&mut self) -> Waiting {
+        let patience = self.some(2, |make| Patience {
+            when: None,
+            time: make.time(),
+            otherwise: Vec::new(),
+            continues: true,
+        });
+        let tally = self.some(3, |make| make.of(&["wait_0", "wait_1"]).to_owned());
+        Waiting { priority: None, patience, tally, ..Waiting::default() }
+    }
+
+    /// A condition that others make hold.
+    fn changing(&mut self) -> Expression {
+        let numbers = self.variables.iter().filter(|(_, kind)| *kind == Kind::Integer);
+        let mut reads: Vec<Expression> = numbers.map(|(name, _)| Expression::Name(name.clone())).collect();
+        let model = &self.model;
+        reads.extend(model.resources.keys().cloned().map(|name| Expression::Reading(Reading::Free(name))));
+        reads.extend(model.resources.keys().cloned().map(|name| Expression::Reading(Reading::Queue(name))));
+        let levels = model.containers.keys().chain(model.stores.keys()).cloned();
+        reads.extend(levels.map(|name| Expression::Reading(Reading::Level(name))));
+        let (a, bound) = (self.of(&reads), self.below(4));
+        let operator = self.of(&[Binary::Equal, Binary::Greater, Binary::Less]);
+        let b = match self.below(3) {
+            0 => Expression::Name(self.attributes[self.entity][0].0.clone()),
+            _ => Expression::Number(bound.into()),
+        };
+        Expression::Binary(operator, Box::new([a, b]))
     }
 
     /// A delay of at least half a unit.
@@ -97,23 +179,30 @@ impl Make {
         (!all.is_empty()).then(|| self.of(&all))
     }
 
-    fn units(&mut self) -> Expression {
-        match self.below(10) {
+    fn request(&mut self) -> Request {
+        let resource = self.resource();
+        let several =
+            matches!(self.model.resources[&resource].units, Expression::Number(units) if units > 1.0);
+        let own = || Expression::Name(self.attributes[self.entity][0].0.clone());
+        let units = match self.random.below(16) {
             0 => self.expression(Kind::Integer, 1, false),
-            1 => {
-                let own = self.attributes[self.entity][0].0.clone();
-                Expression::Name(own)
+            1 => own(),
+            // 1 or 2.
+            2 if several => {
+                let two = Expression::Binary(Binary::Modulo, Box::new([own(), 2.into()]));
+                Expression::Binary(Binary::Plus, Box::new([two, 1.into()]))
             }
-            2 => 2.into(),
+            3 | 4 if several => 2.into(),
             _ => 1.into(),
-        }
+        };
+        Request { resource, units }
     }
 
     fn requests(&mut self) -> Vec<Request> {
-        let mut requests = vec![Request { resource: self.resource(), units: self.units() }];
-        let other = self.resource();
-        if other != requests[0].resource && self.chance(3) {
-            requests.push(Request { resource: other, units: self.units() });
+        let mut requests = vec![self.request()];
+        let other = self.request();
+        if other.resource != requests[0].resource && self.chance(3) {
+            requests.push(other);
         }
         requests
     }
@@ -193,7 +282,7 @@ impl Make {
 
     fn container(&mut self, depth: u32) -> Option<Vec<Action>> {
         let container = self.named(|model| &model.containers)?;
-        let amount = match self.below(8) {
+        let amount = match self.below(16) {
             0 => self.expression(Kind::Integer, 1, false),
             _ => Expression::Number((1 + self.below(5)).into()),
         };
@@ -245,14 +334,14 @@ impl Make {
     }
 
     fn wait_until(&mut self, depth: u32) -> Option<Vec<Action>> {
-        let condition = self.condition(2, true);
+        let condition = if self.chance(2) { self.changing() } else { self.condition(2, true) };
         let waiting = self.waiting(Order::Fifo, true, depth);
         Some(vec![Action::WaitUntil { condition, waiting }])
     }
 
     fn spawn(&mut self, _: u32) -> Option<Vec<Action>> {
         let types = self.attributes.len();
-        if self.entity + 1 >= types && !self.chance(8) {
+        if self.entity + 1 >= types && !self.chance(6) {
             return None;
         }
         let later = self.below((types - self.entity) as u32) as usize + self.entity;

@@ -160,6 +160,22 @@ pub struct Places<'m> {
     pub conditions: Vec<Waiters>,
 }
 
+impl Where<'_> {
+    /// What waits there, for reports of what was tested.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Resource(_) => "resource",
+            Self::Getters(_) => "getters",
+            Self::Putters(_) => "putters",
+            Self::Items(_) => "items",
+            Self::Givers(_) => "givers",
+            Self::Takers(_) => "takers",
+            Self::Signal(_) => "signal",
+            Self::Condition(_) => "condition",
+        }
+    }
+}
+
 impl<'m> Places<'m> {
     pub fn line(&mut self, of: Where<'m>) -> &mut Waiters {
         const KNOWN: &str = "lower checks names";

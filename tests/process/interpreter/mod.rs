@@ -10,7 +10,7 @@ mod run;
 mod statements;
 mod values;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use eventhorizon::process::ir::{Arrivals, Expression, Kind, ProcessModel, Reading, Source, Value};
 use eventhorizon::process::program::{FaultCode, MOST_EVENTS_AT_ONCE};
@@ -90,6 +90,8 @@ pub struct World<'m> {
     /// The text of what is executed, and how many statements this event executed.
     doing: String,
     pub steps: u32,
+    /// What happened, to see what is tested: statements, and what entities waited for.
+    pub did: BTreeSet<String>,
 }
 
 impl<'m> World<'m> {
@@ -171,6 +173,7 @@ impl<'m> World<'m> {
             full: false,
             doing: String::new(),
             steps: 0,
+            did: BTreeSet::new(),
         };
         for (name, of) in &model.variables {
             let first = match &of.value {

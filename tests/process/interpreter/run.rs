@@ -169,6 +169,11 @@ impl<'m> World<'m> {
 
     /// An entity that left what it waited in.
     pub(super) fn continues(&mut self, slot: Slot) {
+        let what = match self.being(slot).state {
+            State::Line(line) => format!("granted {}", line.kind()),
+            state @ (State::Ready | State::Delay | State::Join) => format!("behind {state:?}"),
+        };
+        self.did.insert(what);
         let being = self.being(slot);
         (being.state, being.number) = (State::Ready, 0);
     }
@@ -181,10 +186,12 @@ impl<'m> World<'m> {
     /// The end of a delay or of a patience.
     pub(super) fn awake(&mut self, slot: Slot) {
         let state = self.being(slot).state;
-        self.continues(slot);
         match state {
-            State::Delay => {}
+            State::Delay => self.continues(slot),
             State::Line(line) => {
+                self.did.insert(format!("gave up {}", line.kind()));
+                let being = self.being(slot);
+                (being.state, being.number) = (State::Ready, 0);
                 let age = self.age();
                 self.places.line(line).leave(slot, age);
                 self.give_up(slot);
@@ -263,6 +270,7 @@ impl<'m> World<'m> {
             let Some(first) = of.givers.first().filter(|_| has_room) else { return };
             of.givers.leave(first.slot, age);
             of.items.enter(first, age);
+            self.did.insert("went inside".to_owned());
             self.being(first.slot).state = State::Line(Where::Items(name));
         }
     }

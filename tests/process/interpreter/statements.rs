@@ -136,6 +136,7 @@ impl<'m> World<'m> {
         being: &mut Being<'m>,
         statement: &'m Statement,
     ) -> Result<Flow, Wrong> {
+        self.did.extend(text(&statement.action).split(' ').next().map(str::to_owned));
         match &statement.action {
             Action::Delay(value) => {
                 let time = self.time(being, value, || self.names.draw(statement, "the delay"))?;
