@@ -1,9 +1,10 @@
 //! Process models: entities that hold resources, wait, and let time pass.
 //!
-//! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
-//! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. The module is hidden: results are raw rows, and its
-//! interface will change. `notes/process.md` has the language and the order of events.
+//! `text` reads descriptions, and [`build`] makes them in Rust. Statements ([`ir`]) are compiled by
+//! `lower` into a [`Program`](program::Program): numbered steps, lines, draws and sums; a printer
+//! makes WGSL of it, and [`ProcessRun`] runs that as a model of `pdes`. The module is hidden:
+//! results are raw rows, and its interface will change. The [guide](crate::guide::processes) has
+//! the language and the order of events.
 
 pub mod build;
 mod error;
