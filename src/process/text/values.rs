@@ -27,11 +27,11 @@ pub(super) fn value(node: &Node, what: &str) -> Result<Value, ProcessError> {
     let arguments = match &arguments.value {
         Tree::List(values) => {
             let all = values.iter().map(|value| expression(value, name));
-            Arguments::List(all.collect::<Result<_, _>>()?)
+            Arguments::List(all.collect::<Result<_, ProcessError>>()?)
         }
         Tree::Table(values) => {
             let all = values.iter().map(|(key, value)| Ok((key.clone(), expression(value, key)?)));
-            Arguments::Named(all.collect::<Result<_, _>>()?)
+            Arguments::Named(all.collect::<Result<_, ProcessError>>()?)
         }
         _ => Arguments::One(expression(arguments, name)?),
     };
