@@ -29,6 +29,9 @@
 //! # Ok::<(), eventhorizon::process::ProcessError>(())
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::Location;
 
 use super::error::ProcessError;
@@ -192,6 +195,9 @@ begins! {
     wait_until "wait_until"
     /// `wait_any`: waits until the first of [`signal`] and [`until`] parts.
     wait_any "wait_any"
+    /// `batch`: waits until as many are together; the last one executes what it
+    /// [`does`](Part::does).
+    batch "batch"
     /// A branch of [`wait_any`]: a signal, and what it [`does`](Part::does).
     signal "signal"
     /// A branch of [`wait_any`]: a condition, and what it [`does`](Part::does).

@@ -9,6 +9,7 @@ use eventhorizon::facility::{self, Distribution, Network, SavedStudy, Station, S
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Options, Until};
+use eventhorizon::process::{self, ProcessModel};
 use eventhorizon::search::{Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 use eventhorizon::statistics::Design;
 use eventhorizon::time::Resolution;
@@ -96,6 +97,15 @@ pub fn network(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         for network in [Network::from_toml(text), Network::from_json(text)].into_iter().flatten() {
             let _ = (network.compile(), network.compile_unstable());
+        }
+    }
+}
+
+/// Reads descriptions of processes in both languages, and compiles them.
+pub fn process(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        for model in [ProcessModel::from_toml(text), ProcessModel::from_json(text)].into_iter().flatten() {
+            let _ = process::lower(&model);
         }
     }
 }

@@ -112,6 +112,11 @@ fn networks() {
 }
 
 #[test]
+fn processes() {
+    gives(&files(&["examples/processes"], &["toml"]), bodies::process);
+}
+
+#[test]
 fn maps_and_graphs() {
     let folders = ["tests/data/movingai", "tests/data/hostile/map"];
     gives(&files(&folders, &["map", "scen", "gr", "co"]), bodies::map);

@@ -15,7 +15,7 @@ mod values;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
-mod tests;
+pub(in crate::process) mod tests;
 
 use std::path::Path;
 

@@ -10,7 +10,7 @@ use super::values::value;
 
 /// Actions. The first of them that a table has is its action: the last ones are keys of others,
 /// too.
-pub(super) const ACTIONS: [&str; 28] = [
+pub(super) const ACTIONS: [&str; 29] = [
     "delay",
     "seize",
     "release",
@@ -24,6 +24,7 @@ pub(super) const ACTIONS: [&str; 28] = [
     "wait",
     "wait_until",
     "wait_any",
+    "batch",
     "send",
     "spawn",
     "interrupted",
@@ -157,6 +158,11 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
                 body: body(keys, depth)?,
             }
         }
+        "batch" => Action::Batch {
+            size: expression(subject, name)?,
+            body: keys.take("do").map_or(Ok(Vec::new()), |node| statements(node, "do", depth))?,
+            waiting: waiting(keys, depth)?,
+        },
         "interrupted" => {
             Action::Interruptible { body: body(keys, depth)?, handler: block(subject, name, depth)? }
         }

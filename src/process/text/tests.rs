@@ -134,6 +134,14 @@ fn each_statement_is_read() {
             Action::Select { among: vec![own("north"), own("south")], by: Policy::InTurn, body: end() },
         ),
         (
+            "{ batch = 5, do = [{ end = true }], tally = \"together\" }",
+            Action::Batch {
+                size: 5.into(),
+                body: end(),
+                waiting: Waiting { tally: Some(own("together")), ..waiting() },
+            },
+        ),
+        (
             "{ do = [{ end = true }], interrupted = \"block\" }",
             Action::Interruptible { body: end(), handler: go("block") },
         ),
@@ -309,7 +317,7 @@ fn json_gives_the_same_model() {
 }
 
 /// TOML as JSON, in the same order.
-fn json(toml: &str) -> String {
+pub(in crate::process) fn json(toml: &str) -> String {
     fn text(node: &Node) -> String {
         match &node.value {
             Tree::Number(number) => number.to_string(),
@@ -326,70 +334,9 @@ fn json(toml: &str) -> String {
 }
 
 /// A model without places.
-fn without_lines(model: &ProcessModel) -> String {
+pub(in crate::process) fn without_lines(model: &ProcessModel) -> String {
     let text = format!("{model:?}");
     text.split("line: ").map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())).collect()
-}
-
-/// The emergency department, as a description and by calls.
-#[test]
-fn toml_json_and_the_builder_give_the_same_department() {
-    use super::super::build::*;
-    use crate::facility::Distribution::{Exponential, Triangular};
-    let written = include_str!("../../../examples/processes/emergency.toml");
-    let levels = [(1, 0.05), (2, 0.15), (3, 0.4), (4, 0.3), (5, 0.1)];
-    let patient = every(Exponential(7.0))
-        .attribute("level", choice(levels))
-        .does([
-            hold("nurse").lasting(Triangular([3.0, 5.0, 9.0])),
-            seize("bed")
-                .priority("level")
-                .patience(time(Exponential(120.0)).when("level >= 4").otherwise("left"))
-                .tally("bed_wait"),
-            hold("doctor").priority("level").lasting(Exponential(15.0)).tally("doctor_wait"),
-            chance(
-                0.6,
-                [
-                    hold("nurse").lasting(Triangular([2.0, 4.0, 8.0])),
-                    delay(drawn("lognormal", pairs([("mean", 40), ("deviation", 20)]))),
-                    hold("doctor").priority("level").lasting("review"),
-                ],
-            ),
-            chance(0.3, [delay(drawn("erlang", pairs([("stages", 3), ("mean", 20)])))]),
-            release("bed"),
-            tally("stay"),
-        ])
-        .block("left", [tally("left")]);
-    let built = ModelBuilder::new("emergency")
-        .about("An emergency department: a bed is held from triage to the end.")
-        .unit("minute")
-        .until(11_520)
-        .warm_up(1_440)
-        .parameter("doctors", [3, 4, 5])
-        .parameter("review", time(9))
-        .resource("nurse", 2)
-        .resource("bed", units(14).queue("priority"))
-        .resource("doctor", units("doctors").queue("priority"))
-        .entity("patient", patient)
-        .build()
-        .unwrap();
-    let toml = ProcessModel::from_toml(written).unwrap();
-    let json = ProcessModel::from_json(&json(written)).unwrap();
-    assert_eq!(without_lines(&built), without_lines(&toml));
-    assert_eq!(without_lines(&json), without_lines(&toml));
-    let lines: Vec<u32> = built.entities["patient"].statements.iter().map(|of| of.place.line).collect();
-    assert!(lines.is_sorted() && lines[0] > 0, "{lines:?}");
-}
-
-#[test]
-fn a_builder_refuses_what_the_reader_refuses() {
-    use super::super::build::*;
-    let line = line!() + 1;
-    let built = ModelBuilder::new("m").entity("part", empty().does([delay(3).priority("x")])).build();
-    let error = built.unwrap_err().to_string();
-    assert_eq!(error, format!("line {line}: `priority` is not a key of `delay`; there are: delay, label"));
-    let twice = ModelBuilder::new("m").resource("bed", 1).resource("bed", 2).build();
-    assert!(matches!(twice, Err(ProcessError::Repeated { .. })));
 }
 
 /// What statements are refused for. They begin in line 3.
