@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | write a model of logical processes that send each other events | [`pdes`] |
 //! | describe a queueing network | [`networks`] |
+//! | describe entities that hold resources, wait and decide | [`processes`] |
 //! | write a stochastic model and replicate it | [`replication`] |
 //! | find shortest paths in batches | [`search`] |
 //! | use the program `eventhorizon` with files and no Rust | [`program`] |
@@ -28,6 +29,7 @@ macro_rules! guides {
 guides! {
     pdes "guide-pdes.md",
     networks "guide-networks.md",
+    processes "guide-processes.md",
     replication "guide-replication.md",
     search "guide-search.md",
     program "program.md",

@@ -9,7 +9,7 @@
 // import: process/sums.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
-// needs: CONDITIONS, FAULT_ROW, JOINS, SOURCES, State (print::wgsl)
+// needs: BATCHES, CONDITIONS, FAULT_ROW, INTERRUPTS, JOINS, PREEMPTS, SOURCES, State (print::wgsl)
 // needs: blank, children_of, condition_of, container_of, copy_words, drawn, holds, law_draws
 // needs: law_time
 // needs: params, resource_of, run_source, run_step, set_words, store_of
@@ -141,6 +141,25 @@ fn act_end(state: ptr<function, State>, m: ptr<function, Machine>) {
     }
 }
 
+// Finds the entity with the type `entry` and the number `number`, and interrupts it if it waits
+// where it can be interrupted.
+fn act_interrupt(state: ptr<function, State>, m: ptr<function, Machine>) {
+    // Bound: MOST_ENTITIES.
+    for (var link = 1u; link <= min((*state).r0.y, MOST_ENTITIES); link += 1u) {
+        let control = memory_get(row_of(link)).x;
+        let status = (control >> 16u) & 0xffu;
+        if (status == STATUS_FREE) | ((control >> 24u) != (*m).entry) { continue; }
+        if memory_get(row_of(link) + 2u).x != (*m).number { continue; }
+        let waits = (status != STATUS_READY) & (status != STATUS_MEMBER);
+        let can = waits & ((step_of(control & 0xffffu).w >> 16u) != 0u);
+        if can & (link != (*m).slot) {
+            (*m).work = WORK_INTERRUPT;
+            (*m).who = link;
+        }
+        break;
+    }
+}
+
 // Starts entities, which continue after the running one stops.
 fn spawn(state: ptr<function, State>, m: ptr<function, Machine>) {
     // Bound: MOST_ENTITIES, which steps check.
@@ -179,22 +198,42 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
         case WORK_RESOURCE: {
             let about = resource_of(item);
             let line = row_get(state, line_of(about.y).x);
-            if line.y == 0u { return; }
-            let head = line.x & 0xffffu;
-            let amount = memory_get(row_of(head) + 1u).y;
             let units = row_get(state, about.x);
-            if amount > units.y - units.x { return; }
-            row_set(state, about.x, vec4<u32>(units.x + amount, units.y, level_64(units.zw, amount, false, (*m).age)));
+            who = line.x & 0xffffu;
+            out = about.y;
+            var wait = vec4<u32>(0u);
+            if line.y != 0u { wait = memory_get(row_of(who) + 1u); }
+            var amount = wait.y;
+            let fits = (line.y != 0u) & (units.x + amount <= units.y);
+            var takes = false;
+            if PREEMPTS && about.w != 0u {
+                let holders = (about.w & 0xffffu) - 1u;
+                let held = row_get(state, line_of(holders).x);
+                if held.y != 0u {
+                    let victim = held.x & 0xffffu;
+                    let largest = bitcast<i32>(memory_get(row_of(victim) + 1u).x);
+                    let over = ((about.w >> 16u) != 0u) & (units.x > units.y);
+                    let sooner = (line.y != 0u) & (bitcast<i32>(wait.x) < largest);
+                    takes = over | (!fits & sooner & (units.x <= units.y));
+                    if takes {
+                        who = victim;
+                        out = holders;
+                        amount = 1u;
+                    }
+                }
+            }
+            if !fits & !takes { return; }
+            let used = select(units.x + amount, units.x - amount, takes);
+            row_set(state, about.x, vec4<u32>(used, units.y, level_64(units.zw, amount, takes, (*m).age)));
             (*m).touched |= about.z;
-            let held = step_of(memory_get(row_of(head)).x & 0xffffu).w;
+            let held = step_of(memory_get(row_of(who)).x & 0xffffu).w & 0xffffu;
             if held != 0u {
-                let place = row_of(head) + 2u + (held - 1u) / 4u;
+                let place = row_of(who) + 2u + (held - 1u) / 4u;
                 var words = memory_get(place);
-                words[(held - 1u) & 3u] += amount;
+                let count = words[(held - 1u) & 3u];
+                words[(held - 1u) & 3u] = select(count + amount, count - amount, takes);
                 memory_set(place, words);
             }
-            who = head;
-            out = about.y;
             (*m).work = WORK_RESOURCE;
         }
         case WORK_CONTAINER: {
@@ -258,6 +297,11 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
             into = (*m).line;
             grants = false;
             (*m).slot = 0u;
+            let about = line_of(into);
+            if PREEMPTS && (about.y & SERVES) != 0u {
+                (*m).work = about.w & 0xffu;
+                (*m).item = about.w >> 8u;
+            }
         }
         case WORK_LEAVE: {
             who = (*m).slot;
@@ -269,6 +313,36 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
         }
         case WORK_GRANT: {
             who = (*m).who;
+        }
+        case WORK_BATCH: {
+            let line = row_get(state, line_of(item).x);
+            if !BATCHES || line.y == 0u { return; }
+            who = line.x >> 16u;
+            out = item;
+            grants = false;
+            (*m).work = WORK_BATCH;
+        }
+        case WORK_SEPARATE: {
+            if !BATCHES { return; }
+            let place = row_of((*m).slot) + 2u + (*m).copies / 4u;
+            var words = memory_get(place);
+            who = words[(*m).copies & 3u];
+            let next = memory_get(row_of(who)).z & 0xffffu;
+            words[(*m).copies & 3u] = next;
+            memory_set(place, words);
+            if next != 0u { (*m).work = WORK_SEPARATE; }
+        }
+        case WORK_INTERRUPT: {
+            who = (*m).who;
+            let control = memory_get(row_of(who)).x;
+            let status = (control >> 16u) & 0xffu;
+            if (status == STATUS_LINE) | (status == STATUS_ITEM) {
+                let about = step_of(control & 0xffffu);
+                out = select(about.y, about.z, status == STATUS_ITEM);
+                let owner = line_of(out).w;
+                (*m).work = owner & 0xffu;
+                (*m).item = owner >> 8u;
+            }
         }
         default: {
             who = (*m).who;
@@ -282,7 +356,16 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
     }
     if work == WORK_STORE { row.x = (row.x & 0xff00ffffu) | (STATUS_ITEM << 16u); }
     relink(state, m, who, row, out, into);
-    if grants { grant(m, who); }
+    if BATCHES && work == WORK_BATCH {
+        let place = row_of((*m).slot) + 2u + (*m).copies / 4u;
+        var words = memory_get(place);
+        let control = (row.x & 0xff00ffffu) | (STATUS_MEMBER << 16u);
+        let links = vec2<u32>(words[(*m).copies & 3u], row.w & 0xffff0000u);
+        memory_set(row_of(who), vec4<u32>(control, 0u, links));
+        words[(*m).copies & 3u] = who;
+        memory_set(place, words);
+    }
+    if grants { grant(m, who, INTERRUPTS && work == WORK_INTERRUPT); }
 }
 
 // Executes until nothing continues.
@@ -327,6 +410,8 @@ fn execute(state: ptr<function, State>, m: ptr<function, Machine>) {
                 (*m).slot = 0u;
             } else if act == ACT_END {
                 act_end(state, m);
+            } else if INTERRUPTS && act == ACT_INTERRUPT {
+                act_interrupt(state, m);
             }
             if (*m).spawns != 0u { spawn(state, m); }
         }
@@ -369,6 +454,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).r1 = vec4<u32>((*state).r1.x, events, now());
     if events > MOST_EVENTS_AT_ONCE {
         failed(&m, FAULT_ENDLESS, 0u);
+    } else if (m.age.y >> 15u) != 0u {
+        failed(&m, FAULT_LATE, 0u);
     } else if (event.payload.y & SOURCE_EVENT) != 0u {
         m.source = (event.payload.y & ~SOURCE_EVENT) + 1u;
     } else {

@@ -6,9 +6,9 @@
 //
 // import: gpu/wide.wgsl
 // import: process/machine.wgsl
-// needs: ENTITIES, HEAPS, State, STRIDE, line_of, memory_get, memory_set, row_get, row_set
+// needs: ENTITIES, HEAPS, PREEMPTS, State, STRIDE, line_of, memory_get, memory_set, row_get
 //        (print::wgsl)
-// needs: step_of
+// needs: row_set, step_of
 //
 // bounds: links are below 65,536 and name rows of LP memory. `combined` ends after two steps for
 // each entity of a line.
@@ -50,7 +50,7 @@ fn append(m: ptr<function, Machine>, link: u32) {
 }
 
 // The heap of two heaps, one of which may be empty.
-fn merged(a: u32, b: u32) -> u32 {
+fn merged(a: u32, b: u32, largest: bool) -> u32 {
     if (a == 0u) | (b == 0u) {
         let root = a | b;
         if root != 0u {
@@ -64,7 +64,8 @@ fn merged(a: u32, b: u32) -> u32 {
     let b_row = memory_get(row_of(b));
     let a_first = bitcast<i32>(memory_get(row_of(a) + 1u).x);
     let b_first = bitcast<i32>(memory_get(row_of(b) + 1u).x);
-    let stays = (a_first < b_first) | ((a_first == b_first) & (a_row.y < b_row.y));
+    let less = (a_first < b_first) | ((a_first == b_first) & (a_row.y < b_row.y));
+    let stays = less != largest;
     let root = select(b, a, stays);
     let under = select(a, b, stays);
     var root_row = select(b_row, a_row, stays);
@@ -81,7 +82,7 @@ fn merged(a: u32, b: u32) -> u32 {
 
 // Merges siblings in pairs, from the first child on, then these from the last one on into `heap`,
 // and at last `other`. Merged pairs are linked by `next` meanwhile.
-fn combined(child: u32, length: u32, heap: u32, other: u32) -> u32 {
+fn combined(child: u32, length: u32, heap: u32, other: u32, largest: bool) -> u32 {
     var rest = child;
     var pairs = 0u;
     var root = heap;
@@ -103,7 +104,7 @@ fn combined(child: u32, length: u32, heap: u32, other: u32) -> u32 {
             if more == 0u { break; }
             more = 0u;
         }
-        let found = merged(a, b);
+        let found = merged(a, b, largest);
         if pairing {
             if pairs != 0u { set_next(found, pairs); }
             pairs = found;
@@ -117,6 +118,7 @@ fn combined(child: u32, length: u32, heap: u32, other: u32) -> u32 {
 // Takes an entity with this row 0 out of a line, or puts it into one, or both.
 fn relink(state: ptr<function, State>, m: ptr<function, Machine>, who: u32, row: vec4<u32>, out: u32, into: u32) {
     var heap_row = NO_LINE;
+    var largest = false;
     var child = 0u;
     var heap = 0u;
     var other = 0u;
@@ -127,7 +129,8 @@ fn relink(state: ptr<function, State>, m: ptr<function, Machine>, who: u32, row:
         (*m).touched |= about.z;
         let next = row.z & 0xffffu;
         let previous = row.z >> 16u;
-        if HEAPS && about.y == PRIORITY {
+        if HEAPS && (about.y & PRIORITY) != 0u {
+            largest = PREEMPTS && (about.y & LARGEST) != 0u;
             heap_row = about.x;
             child = row.w & 0xffffu;
             if line.x != who {
@@ -153,7 +156,8 @@ fn relink(state: ptr<function, State>, m: ptr<function, Machine>, who: u32, row:
         line = vec4<u32>(line.x, line.y + 1u, wide_add(line.zw, (*m).age));
         (*m).touched |= about.z;
         var entered = vec4<u32>(row.xy, 0u, row.w & 0xffff0000u);
-        if HEAPS && about.y == PRIORITY {
+        if HEAPS && (about.y & PRIORITY) != 0u {
+            largest = PREEMPTS && (about.y & LARGEST) != 0u;
             heap_row = about.x;
             heap = who;
             other = line.x;
@@ -168,15 +172,16 @@ fn relink(state: ptr<function, State>, m: ptr<function, Machine>, who: u32, row:
     }
     if HEAPS && heap_row != NO_LINE {
         var line = row_get(state, heap_row);
-        line.x = combined(child, line.y, heap, other);
+        line.x = combined(child, line.y, heap, other, largest);
         row_set(state, heap_row, line);
     }
 }
 
-// Lets an entity continue behind the statement at which it was.
-fn grant(m: ptr<function, Machine>, who: u32) {
+// Lets an entity continue behind the statement at which it was, or where it is interrupted.
+fn grant(m: ptr<function, Machine>, who: u32, interrupted: bool) {
     let row = memory_get(row_of(who));
-    let next = step_of(row.x & 0xffffu).x & 0xffffu;
+    let about = step_of(row.x & 0xffffu);
+    let next = select(about.x & 0xffffu, about.w >> 16u, interrupted);
     let control = (row.x & 0xff000000u) | (STATUS_READY << 16u) | next;
     memory_set(row_of(who), vec4<u32>(control, 0u, 0u, row.w & 0xffff0000u));
     append(m, who);

@@ -16,6 +16,7 @@ const FAULT_NEVER = 8u;
 const FAULT_NUMBERS = 9u;
 const FAULT_CHILDREN = 10u;
 const FAULT_SPAWNED = 11u;
+const FAULT_LATE = 12u;
 
 // What an entity does: `process::program::Status`.
 const STATUS_FREE = 0u;
@@ -24,6 +25,7 @@ const STATUS_DELAY = 2u;
 const STATUS_LINE = 3u;
 const STATUS_ITEM = 4u;
 const STATUS_JOIN = 5u;
+const STATUS_MEMBER = 6u;
 
 // What follows the generated part of a step or of a source.
 const ACT_CONTINUE = 0u;
@@ -33,6 +35,7 @@ const ACT_ARRIVAL = 3u; // schedules the next event of a source
 const ACT_JOIN = 4u;
 const ACT_END = 5u;
 const ACT_DRAWN = 6u;   // `drawn` uses what was drawn
+const ACT_INTERRUPT = 7u; // interrupts the entity of the type `entry` with the number `number`
 
 // Work on lines that follows an act.
 const WORK_NONE = 0u;
@@ -46,12 +49,18 @@ const WORK_ENTER = 7u;     // the running entity enters a line
 const WORK_LEAVE = 8u;     // it leaves one: its patience ended
 const WORK_GRANT = 9u;     // grants `who`, of no line
 const WORK_TRIED = 10u;    // grants `who`, whose condition holds
+const WORK_INTERRUPT = 11u; // interrupts `who`, which leaves its line
+const WORK_BATCH = 12u;    // takes all of a line along, the last one first
+const WORK_SEPARATE = 13u; // grants all that were taken along
 
 // No distribution, and a word instead of one.
 const LAW_NONE = 0xffffffffu;
 const LAW_WORD = 0xfffffffeu;
 
+// Bits of a line: by priority, with the largest first, and its resource is served behind entries.
 const PRIORITY = 1u;
+const LARGEST = 2u;
+const SERVES = 4u;
 const ALL_ONES = 0xffffffffu;
 const NO_LINE = 0xffffffffu;
 const SOURCE_EVENT = 0x80000000u;

@@ -29,6 +29,9 @@
 //! # Ok::<(), eventhorizon::process::ProcessError>(())
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::Location;
 
 use super::error::ProcessError;
@@ -190,6 +193,15 @@ begins! {
     wait "wait"
     /// `wait_until`: waits until a condition holds.
     wait_until "wait_until"
+    /// `wait_any`: waits until the first of [`signal`] and [`until`] parts.
+    wait_any "wait_any"
+    /// `batch`: waits until as many are together; the last one executes what it
+    /// [`does`](Part::does).
+    batch "batch"
+    /// A branch of [`wait_any`]: a signal, and what it [`does`](Part::does).
+    signal "signal"
+    /// A branch of [`wait_any`]: a condition, and what it [`does`](Part::does).
+    until "until"
     /// `send`: sends a signal to all that wait for it.
     send "send"
     /// `spawn`: starts entities.
@@ -214,6 +226,8 @@ begins! {
     at_start "at_start"
     /// `units` of a resource.
     units "units"
+    /// `schedule` of a resource: pairs of times and units.
+    schedule "schedule"
     /// `capacity` of a container or a store.
     capacity "capacity"
     /// `value` of a variable or an attribute.
@@ -230,6 +244,30 @@ begins! {
 #[track_caller]
 pub fn empty() -> Part {
     Part { place: here(), keys: Table::new() }
+}
+
+/// `resize`: changes the units of a resource.
+#[track_caller]
+pub fn resize(resource: &str, units: impl Into<Given>) -> Part {
+    empty().key("resize", resource).key("units", units)
+}
+
+/// `select`: chooses one of several resources by a policy, which is `selected` in the block.
+#[track_caller]
+pub fn select(among: impl Into<Given>, by: &str, block: impl Into<Given>) -> Part {
+    empty().key("select", among).key("by", by).key("do", block)
+}
+
+/// `interrupted`: a block that can be interrupted where it waits, and what is done then.
+#[track_caller]
+pub fn interruptible(block: impl Into<Given>, interrupted: impl Into<Given>) -> Part {
+    empty().key("do", block).key("interrupted", interrupted)
+}
+
+/// `interrupt`: interrupts the entity of a type with a number.
+#[track_caller]
+pub fn interrupt(entity: &str, number: impl Into<Given>) -> Part {
+    empty().key("interrupt", entity).key("number", number)
 }
 
 /// `set`: sets an attribute or a variable.
@@ -347,7 +385,11 @@ impl Part {
         into_attributes "into"
         /// `label`: the name of the statement's random numbers.
         label "label"
-        /// `queue`: the order of a line, `fifo` or `priority`.
+        /// `preempted`: what `use` does when its unit is taken.
+        preempted "preempted"
+        /// `shift` of a [`schedule`]: `preempt` ends interruptible times.
+        shift "shift"
+        /// `queue`: the order of a line, `fifo`, `priority` or `preempt`.
         queue "queue"
         /// `level` of a container at first; of a variable, whether it has a time average.
         level "level"

@@ -180,6 +180,14 @@ pub enum ProcessError {
         /// The entity.
         entity: String,
     },
+    /// A type of entities that never enter.
+    #[error("{place}no entity of the type `{entity}` ever enters; give it a source, spawn it, or remove it")]
+    NeverEnters {
+        /// Where it is written.
+        place: Place,
+        /// The entity.
+        entity: String,
+    },
     /// Something that the module does not do.
     #[error("{place}{what} is not possible: {remedy}")]
     Unsupported {

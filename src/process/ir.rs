@@ -39,6 +39,29 @@ pub struct ProcessModel {
     pub signals: IndexMap<String, Signal>,
     /// Entities, with their sources and processes.
     pub entities: IndexMap<String, Entity>,
+    /// Units of resources that change by time, by the name of the resource.
+    pub schedules: IndexMap<String, Schedule>,
+}
+
+/// Units of a resource that change by time: one period after the other, repeated for ever. They
+/// replace [`Resource::units`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Schedule {
+    /// At least one period.
+    pub periods: Vec<Period>,
+    /// Whether interruptible times end when there are fewer units than are held.
+    pub preempts: bool,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// A period of a [`Schedule`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Period {
+    /// Its length, in units.
+    pub lasts: f64,
+    /// The units, 0 to 65,535: numbers and parameters only.
+    pub units: Expression,
 }
 
 /// Where something is written. A builder counts its calls; a file has lines.
@@ -94,6 +117,9 @@ pub enum Order {
     Fifo,
     /// The smallest priority; first come, first served among equals.
     Priority,
+    /// The same, and only for resources: a smaller priority takes a unit from a larger one, while
+    /// that lets the time of an [`Action::Use`] pass.
+    Preempt,
 }
 
 /// Units that entities hold.
@@ -256,6 +282,45 @@ pub struct Waiting {
     pub patience: Option<Patience>,
     /// The tally of times waited, zero included.
     pub tally: Option<String>,
+    /// What an [`Action::Use`] does when its unit is taken ([`Order::Preempt`]).
+    pub preempted: Preempted,
+}
+
+/// What an entity does whose unit was taken while it let the time of an [`Action::Use`] pass. It no
+/// longer holds the unit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Preempted {
+    /// Waits for a unit again, and uses it for the rest of the time.
+    #[default]
+    Resume,
+    /// Waits, and uses it for the same time from the beginning.
+    Repeat,
+    /// Waits, and uses it for a time that is drawn or computed anew.
+    Restart,
+    /// Executes these statements instead, and continues behind the statement.
+    Lose(Vec<Statement>),
+}
+
+/// How a resource is selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// The fewest entities in line and units in use; the first among equals.
+    Shortest,
+    /// The most free units; the first among equals.
+    MostFree,
+    /// One after the other, for all entities that pass the statement.
+    InTurn,
+    /// Each with the same probability.
+    Random,
+}
+
+/// What [`Action::WaitAny`] waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Awaited {
+    /// The next sending of a signal.
+    Signal(String),
+    /// A condition.
+    Until(Expression),
 }
 
 /// When an entity gives up waiting, and what it does then.
@@ -348,6 +413,53 @@ pub enum Action {
         /// How it waits.
         waiting: Waiting,
     },
+    /// Waits until the first of several, and executes its block.
+    WaitAny {
+        /// What it waits for. If several hold, the first is taken.
+        arms: Vec<(Awaited, Vec<Statement>)>,
+        /// How it waits.
+        waiting: Waiting,
+    },
+    /// Changes the units of a resource.
+    Resize {
+        /// The resource.
+        resource: String,
+        /// Its units, 0 to 65,535. Units that are held are kept.
+        units: Expression,
+    },
+    /// Chooses one of several resources, which has the name [`SELECTED`] in `body`.
+    Select {
+        /// The resources, at least one.
+        among: Vec<String>,
+        /// How it chooses, once.
+        by: Policy,
+        /// What it does.
+        body: Vec<Statement>,
+    },
+    /// Waits until this many entities are at the statement. The last one executes `body`, then all
+    /// continue behind it, the last one first.
+    Batch {
+        /// How many, 1 to 65,534: numbers and parameters only.
+        size: Expression,
+        /// What the last one does. It does not leave the block.
+        body: Vec<Statement>,
+        /// How the others wait: patience counts until they are together.
+        waiting: Waiting,
+    },
+    /// Executes `body`, until it is interrupted at a wait in it: then `handler`.
+    Interruptible {
+        /// What it does.
+        body: Vec<Statement>,
+        /// What it does when it is interrupted. An [`Action::Use`] in `body` released before.
+        handler: Vec<Statement>,
+    },
+    /// Interrupts an entity that waits in an [`Action::Interruptible`].
+    Interrupt {
+        /// Its type.
+        entity: String,
+        /// Its number.
+        number: Expression,
+    },
     /// Sends a signal to all that wait for it.
     Send {
         /// The signal.
@@ -424,6 +536,9 @@ pub enum Action {
     End,
 }
 
+/// The name of the resource that [`Action::Select`] chose.
+pub const SELECTED: &str = "selected";
+
 /// An expression. Literals take the kind of what they meet: beside a time they are units of time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
@@ -481,6 +596,9 @@ pub enum Reading {
     Queue(String),
     /// What a container holds, or how many rest in a store: `level(tank)`.
     Level(String),
+    /// The number of the entity of a type that entered last, 0 if none did: `last(part)`. Behind an
+    /// [`Action::Spawn`] it is that of the last one spawned.
+    Last(String),
 }
 
 /// Operators with one operand.

@@ -1,14 +1,17 @@
 //! Compiles statements into steps.
 //!
 //! `names` resolves names, `expression` finds kinds, `statements` makes steps, `held` finds what is
-//! held where, `constants` fills `Params`; `lowering` gives out words
-//! and rows.
+//! held where, `constants` fills `Params`; `lowering` gives out words and rows; `bounds` refuses
+//! what would be too deep.
 
+mod bounds;
 mod constants;
 mod expression;
 mod held;
 mod lowering;
 mod names;
+mod schedules;
+mod scopes;
 mod sources;
 mod statements;
 mod tidy;
@@ -28,12 +31,18 @@ use lowering::{CREATED, Lowering, WHO, number};
 /// Most types of entities: the first word of an entity has 8 bits for it.
 const MOST_TYPES: usize = 255;
 
+/// Most rows of `Params`: WebGPU has 64 KiB for a uniform buffer.
+const MOST_PARAM_ROWS: u32 = 4096;
+
 /// Checks the model and compiles it.
 ///
 /// # Errors
 /// [`ProcessError`], with the line.
 pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
+    bounds::check(model)?;
     names::check(model)?;
+    let expanded = schedules::expanded(model)?;
+    let model = &*expanded;
     if model.entities.len() > MOST_TYPES {
         let (count, most) = (model.entities.len(), MOST_TYPES);
         return Err(ProcessError::TooMany { what: "entities", count, most });
@@ -41,7 +50,9 @@ pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
     let mut lowering = Lowering::new(model, times::resolution(model)?);
     lowering.declare()?;
     let entries = lowering.entities()?;
-    lowering.finish(entries)
+    let program = lowering.finish(entries)?;
+    bounds::entries(model)?;
+    Ok(program)
 }
 
 impl Lowering<'_> {
@@ -100,6 +111,10 @@ impl Lowering<'_> {
             fault_row,
         };
         program.laws = self.constants.laws;
+        if program.param_rows > MOST_PARAM_ROWS {
+            let (count, most) = (program.param_rows as usize, MOST_PARAM_ROWS as usize);
+            return Err(ProcessError::TooMany { what: "rows of constants", count, most });
+        }
         tidy::watches(&mut program);
         tidy::count_held(&mut program, &entries)?;
         tidy::tidy(&mut program, &entries)?;

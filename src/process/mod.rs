@@ -1,10 +1,10 @@
 //! Process models: entities that hold resources, wait, and let time pass.
 //!
-//! Statements ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered
-//! steps, lines, draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a
-//! model of `pdes`. [`ProcessModel::read`] reads descriptions, and [`CompiledProcess::study`] runs
-//! replications of them. The module is hidden: its interface will change. `notes/process.md` has
-//! the language and the order of events.
+//! `text` reads descriptions, and [`build`] makes them in Rust. Statements ([`ir`]) are compiled by
+//! `lower` into a [`Program`](program::Program): numbered steps, lines, draws and sums; a printer
+//! makes WGSL of it, and [`ProcessRun`] runs that as a model of `pdes`. [`CompiledProcess::study`]
+//! runs replications of it. The module is hidden: its interface will change. The
+//! [guide](crate::guide::processes) has the language and the order of events.
 
 pub mod build;
 mod compiled;

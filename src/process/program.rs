@@ -8,13 +8,14 @@ mod layout;
 #[doc = include_str!("program/machine.md")]
 pub mod machine {}
 
-use crate::time::Resolution;
+use crate::time::{Resolution, Ticks};
 
+use super::error::ProcessError;
 use super::ir;
 pub use super::ir::{Kind, Order};
 pub use layout::{
     Control, DRAWN_HASH, EntityLayout, EntityWord, FIRST_COUNT, HEADER, INSTANT, LIVE, LinkWord,
-    MOST_ENTITIES, MOST_EVENTS_AT_ONCE, MOST_STEPS, SOURCE_EVENT, Size, Status,
+    MOST_ENTITIES, MOST_EVENTS_AT_ONCE, MOST_STEPS, MOST_TICKS, SOURCE_EVENT, Size, Status,
 };
 
 /// A step: the program counter of entities that are at it.
@@ -92,6 +93,26 @@ impl Program {
         self.entities() + slot * self.entity.stride
     }
 
+    /// The end of a run, in units.
+    ///
+    /// # Errors
+    /// [`ProcessError::Setting`], if it is not a time below [`MOST_TICKS`].
+    pub fn end(&self, units: f64) -> Result<Ticks, ProcessError> {
+        let found = self.resolution.ticks(units).map_err(|error| error.to_string());
+        let found =
+            found.and_then(|ticks| match ticks.get() < MOST_TICKS {
+                true => Ok(ticks),
+                false => Err("runs have less than 2^47 ticks: end earlier, or choose fewer `ticks_per_unit`"
+                    .to_owned()),
+            });
+        found.map_err(|remedy| ProcessError::Setting {
+            place: ir::Place::default(),
+            what: "the end of the run".to_owned(),
+            value: crate::text::number(units),
+            remedy,
+        })
+    }
+
     /// Rows of LP memory for this number of entities.
     pub fn memory_rows(&self, room: u32) -> u32 {
         self.entity_row(room.min(MOST_ENTITIES))
@@ -106,6 +127,8 @@ pub struct Step {
     pub ops: Vec<Op>,
     /// How it ends.
     pub act: Act,
+    /// Where an entity continues that is interrupted while it waits here, if it can be.
+    pub interrupted: Option<StepId>,
     /// The entity's type.
     pub process: u32,
     /// The statement, for faults: `use doctor`.
@@ -316,6 +339,53 @@ pub enum Act {
         /// The step after it.
         next: StepId,
     },
+    /// Lets time pass, while a unit that it holds can be taken.
+    Hold {
+        /// The resource.
+        resource: u32,
+        /// Its line is that of the holders; its patience is the time, with the step behind it.
+        wait: Wait,
+        /// The step after its unit was taken.
+        next: StepId,
+    },
+    /// Waits until entities are together; the last one takes the others along.
+    Batch {
+        /// How many: a constant of `Params`.
+        size: ParamWord,
+        /// The word of the last one with the first of the others, a link.
+        members: EntityWord,
+        /// How the others wait.
+        wait: Wait,
+        /// The step of the others behind it.
+        next: StepId,
+        /// The next step of the last one.
+        begin: StepId,
+    },
+    /// Lets those continue that [`Act::Batch`] took along.
+    Separate {
+        /// The word with the first of them.
+        members: EntityWord,
+        /// The step after it.
+        next: StepId,
+    },
+    /// Changes the units of a resource.
+    Resize {
+        /// The resource.
+        resource: u32,
+        /// Its units, an integer.
+        units: Expr,
+        /// The step after it.
+        next: StepId,
+    },
+    /// Interrupts an entity, if it waits at a step with [`Step::interrupted`].
+    Interrupt {
+        /// Its type.
+        process: u32,
+        /// Its number, an integer.
+        number: Expr,
+        /// The step after it.
+        next: StepId,
+    },
     /// Waits for a signal.
     Wait {
         /// The signal.
@@ -521,8 +591,12 @@ pub enum Arrivals {
 pub struct Line {
     /// Its row.
     pub row: u32,
-    /// Its order.
+    /// Its order: [`Order::Fifo`] or [`Order::Priority`].
     pub order: Order,
+    /// Whether the largest key of a priority line is the first.
+    pub largest: bool,
+    /// Whether its resource is served after an entity entered.
+    pub serves: bool,
     /// The bit that a change of its length sets, for conditions; 0 if none reads it.
     pub watch: u32,
     /// Its name in results: `queue(bed)`.
@@ -537,8 +611,15 @@ pub struct Resource {
     pub row: u32,
     /// Its units at first.
     pub units: ParamWord,
+    /// The most units that it has: a request for more is a fault. The same word as `units`, if
+    /// they do not change.
+    pub most: ParamWord,
     /// Its line.
     pub line: u32,
+    /// The line of those that can be preempted, by the largest priority.
+    pub holders: Option<u32>,
+    /// Whether those are preempted when there are fewer units than are held.
+    pub shift: bool,
     /// The bit that a change sets, for conditions.
     pub watch: u32,
     /// Its name.
@@ -692,6 +773,8 @@ pub enum FaultCode {
     Children = 10,
     /// More entities are started at once than can exist. Detail: how many.
     Spawned = 11,
+    /// An event [`MOST_TICKS`] or more behind the warm-up: sums would not fit.
+    Late = 12,
 }
 
 impl FaultCode {
@@ -710,6 +793,7 @@ impl FaultCode {
             F::Numbers,
             F::Children,
             F::Spawned,
+            F::Late,
         ];
         all.into_iter().find(|fault| *fault as u32 == code)
     }
@@ -729,6 +813,16 @@ impl Expr {
 }
 
 impl Step {
+    /// The steps that may follow.
+    pub fn successors(&self) -> Vec<StepId> {
+        self.act.successors().into_iter().chain(self.interrupted).collect()
+    }
+
+    /// The steps that it names, to change them.
+    pub(super) fn steps_mut(&mut self) -> Vec<&mut StepId> {
+        self.act.steps_mut().into_iter().chain(&mut self.interrupted).collect()
+    }
+
     /// The draw of this step, if it has one.
     pub fn draw(&self) -> Option<u32> {
         let of = |time: &Time| match time {
@@ -752,6 +846,8 @@ impl Act {
             | Self::Get { wait, .. }
             | Self::Give { wait, .. }
             | Self::Take { wait, .. }
+            | Self::Hold { wait, .. }
+            | Self::Batch { wait, .. }
             | Self::Wait { wait, .. }
             | Self::WaitUntil { wait, .. } => Some(wait),
             _ => None,
@@ -759,7 +855,7 @@ impl Act {
     }
 
     /// The steps that it names, to change them.
-    pub(super) fn steps_mut(&mut self) -> Vec<&mut StepId> {
+    fn steps_mut(&mut self) -> Vec<&mut StepId> {
         match self {
             Self::End { .. } => Vec::new(),
             Self::Branch { yes, no, .. } => vec![yes, no],
@@ -773,12 +869,20 @@ impl Act {
             | Self::Delay { next, .. }
             | Self::Release { next, .. }
             | Self::Send { next, .. }
+            | Self::Resize { next, .. }
+            | Self::Separate { next, .. }
+            | Self::Interrupt { next, .. }
             | Self::Join { next, .. } => vec![next],
+            Self::Batch { next, begin, wait, .. } => {
+                let patience = wait.patience.as_mut().map(|patience| &mut patience.otherwise);
+                [next, begin].into_iter().chain(patience).collect()
+            }
             Self::Seize { next, wait, .. }
             | Self::Put { next, wait, .. }
             | Self::Get { next, wait, .. }
             | Self::Give { next, wait, .. }
             | Self::Take { next, wait, .. }
+            | Self::Hold { next, wait, .. }
             | Self::Wait { next, wait, .. }
             | Self::WaitUntil { next, wait, .. } => {
                 let patience = wait.patience.as_mut().map(|patience| &mut patience.otherwise);
@@ -787,7 +891,7 @@ impl Act {
         }
     }
 
-    /// The steps that may follow.
+    /// The steps that may follow, unless it is interrupted: first the usual one.
     pub fn successors(&self) -> Vec<StepId> {
         let mut steps = match self {
             Self::End { .. } => Vec::new(),
@@ -805,11 +909,16 @@ impl Act {
             | Self::Get { next, .. }
             | Self::Give { next, .. }
             | Self::Take { next, .. }
+            | Self::Hold { next, .. }
+            | Self::Resize { next, .. }
+            | Self::Separate { next, .. }
+            | Self::Interrupt { next, .. }
             | Self::Wait { next, .. }
             | Self::WaitUntil { next, .. }
             | Self::Send { next, .. }
             | Self::Spawn { next, .. }
             | Self::Join { next, .. } => vec![*next],
+            Self::Batch { next, begin, .. } => vec![*next, *begin],
         };
         steps.extend(self.wait().and_then(|wait| wait.patience.as_ref()).map(|patience| patience.otherwise));
         steps

@@ -2,10 +2,10 @@
 //! that depend on parameters only into `Params`.
 
 use super::super::error::ProcessError;
-use super::super::ir::{Binary, Expression, Kind, Place, ProcessModel, Reading, Unary};
+use super::super::ir::{Binary, Expression, Kind, Place, ProcessModel, Reading, SELECTED, Unary};
 use super::super::program::{self, ConstantKind, Expr, Line, Node, Slot, Variable};
 use super::constants::{Constants, evaluate, literal};
-use super::names::{Named, Scope, index};
+use super::names::{Named, Scope, index, resource};
 use crate::time::Resolution;
 
 /// What expressions are compiled with.
@@ -17,6 +17,9 @@ pub(super) struct Expressions<'m> {
     pub(super) stores: &'m [program::Store],
     pub(super) containers: &'m [program::Container],
     pub(super) resources: &'m [program::Resource],
+    pub(super) processes: &'m [program::Process],
+    /// The resource that a statement around it chose.
+    pub(super) selected: Option<u32>,
     pub(super) signals: &'m [u32],
     pub(super) lines: &'m [Line],
     pub(super) created: program::EntityWord,
@@ -167,10 +170,14 @@ impl Expressions<'_> {
                 None => time(Node::Waited),
             },
             Reading::Number => integer(Node::Attribute(0)),
-            Reading::InUse(name) => integer(Node::InUse(index(&model.resources, name, "a resource", place)?)),
-            Reading::Units(name) => integer(Node::Units(index(&model.resources, name, "a resource", place)?)),
+            Reading::InUse(name) => integer(Node::InUse(self.resource(name, place)?)),
+            Reading::Units(name) => integer(Node::Units(self.resource(name, place)?)),
+            Reading::Last(name) => {
+                let process = index(&model.entities, name, "an entity", place)?;
+                integer(Node::Global(self.processes[process as usize].count))
+            }
             Reading::Free(name) => {
-                let resource = index(&model.resources, name, "a resource", place)?;
+                let resource = self.resource(name, place)?;
                 let operands = [Node::Units(resource), Node::InUse(resource)].map(integer);
                 integer(Node::Binary(Binary::Minus, Box::new(operands)))
             }
@@ -184,9 +191,16 @@ impl Expressions<'_> {
         })
     }
 
+    fn resource(&self, name: &str, place: Place) -> Result<u32, ProcessError> {
+        resource(self.model, name, self.selected, place)
+    }
+
     /// The line that `queue(name)` reads.
     fn line(&self, at: &At<'_>, name: &str) -> Result<u32, ProcessError> {
         let model = self.model;
+        if let (SELECTED, Some(resource)) = (name, self.selected) {
+            return Ok(self.resources[resource as usize].line);
+        }
         let found = (model.resources.get_index_of(name).map(|index| self.resources[index].line))
             .or_else(|| model.containers.get_index_of(name).map(|index| self.containers[index].getters))
             .or_else(|| model.stores.get_index_of(name).map(|index| self.stores[index].takers))

@@ -131,6 +131,16 @@ fn after(step: &Step, state: &State) -> Vec<(StepId, State)> {
             };
             Some((next, *resource, held))
         }
+        Act::Hold { resource, next, .. } => {
+            let held = match state.get(resource) {
+                Some(Held::Known(held)) => match less(held, &Node::Literal(1)) {
+                    Some(held) => Some(Held::Known(held)).filter(|held| total(held) != Some(0)),
+                    None => Some(Held::Varies),
+                },
+                _ => Some(Held::Varies),
+            };
+            Some((next, *resource, held))
+        }
         _ => None,
     };
     let follow = |next: StepId| match &changed {
@@ -158,6 +168,7 @@ fn after(step: &Step, state: &State) -> Vec<(StepId, State)> {
         all.pop();
         all.push((otherwise, state.clone()));
     }
+    all.extend(step.interrupted.map(|handler| (handler, state.clone())));
     all
 }
 

@@ -55,6 +55,11 @@ pub(super) struct Lowering<'m> {
     pub(super) preludes: IndexMap<(u32, Vec<String>), StepId>,
     /// How many statements of a type have a text.
     pub(super) occurrences: IndexMap<(u32, String), u32>,
+    /// Variables that count the sendings of signals, where an entity waits for one of several.
+    pub(super) sent: IndexMap<String, u32>,
+    /// Variables with whose turn it is, by the names of statements, and those without a statement.
+    pub(super) turns: IndexMap<String, u32>,
+    pub(super) free_turns: Vec<u32>,
 }
 
 impl<'m> Lowering<'m> {
@@ -87,6 +92,9 @@ impl<'m> Lowering<'m> {
             blocks: Vec::new(),
             preludes: IndexMap::new(),
             occurrences: IndexMap::new(),
+            sent: IndexMap::new(),
+            turns: IndexMap::new(),
+            free_turns: Vec::new(),
         }
     }
 
@@ -105,7 +113,9 @@ impl<'m> Lowering<'m> {
 
     pub(super) fn line(&mut self, name: String, order: Order) -> u32 {
         let row = self.rows(1);
-        self.lines.push(Line { row, order, watch: 0, name });
+        let serves = order == Order::Preempt;
+        let order = if serves { Order::Priority } else { order };
+        self.lines.push(Line { row, order, largest: false, serves, watch: 0, name });
         number(self.lines.len() - 1)
     }
 
@@ -151,14 +161,32 @@ impl<'m> Lowering<'m> {
         for (name, variable) in &model.variables {
             self.variable(name, variable)?;
         }
+        self.hidden_variables();
         self.next_row = self.next_word.div_ceil(4);
         for (name, resource) in &model.resources {
-            let what = format!("the units of `{name}`");
-            let units = ConstantKind::Whole(resource.units.clone(), [1, 65_535]);
-            let units = self.constants.constant(units, &what, resource.place);
+            let [units, most] = self.units(name, resource);
             let row = self.rows(1);
             let line = self.line(format!("queue({name})"), resource.order);
-            self.resources.push(Resource { row, units, line, watch: 0, name: name.clone() });
+            let holders = (resource.order == Order::Preempt).then(|| {
+                let line = self.line(format!("holders({name})"), Order::Preempt);
+                self.lines[line as usize].largest = true;
+                line
+            });
+            let shift = model.schedules.get(name).is_some_and(|schedule| schedule.preempts);
+            let name = name.clone();
+            self.resources.push(Resource { row, units, most, line, holders, shift, watch: 0, name });
+        }
+        let containers = model.containers.iter().map(|(name, of)| (name, of.order, of.place));
+        for (name, order, place) in
+            containers.chain(model.stores.iter().map(|(name, of)| (name, of.order, of.place)))
+        {
+            if order == Order::Preempt {
+                return Err(ProcessError::Unsupported {
+                    place,
+                    what: format!("preemption at `{name}`"),
+                    remedy: "only resources have it; use `queue = \"priority\"`",
+                });
+            }
         }
         for (name, container) in &model.containers {
             let most = i32::MAX.cast_unsigned();

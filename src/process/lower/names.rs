@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::super::error::ProcessError;
-use super::super::ir::{Kind, Place, ProcessModel};
+use super::super::ir::{Kind, Place, ProcessModel, SELECTED};
 use super::super::program::{Attribute, Slot};
 
 /// Words of expressions: no names. Names of functions are followed by `(`, so they may be.
@@ -79,6 +79,19 @@ pub(super) fn index<T>(
     table.get_index_of(name).and_then(|index| u32::try_from(index).ok()).ok_or_else(unknown)
 }
 
+/// The number of a resource, which `select` may have chosen.
+pub(super) fn resource(
+    model: &ProcessModel,
+    name: &str,
+    selected: Option<u32>,
+    place: Place,
+) -> Result<u32, ProcessError> {
+    match selected {
+        Some(resource) if name == SELECTED => Ok(resource),
+        _ => index(&model.resources, name, "a resource", place),
+    }
+}
+
 /// Checks that names are names, and each names one thing.
 pub(super) fn check(model: &ProcessModel) -> Result<(), ProcessError> {
     let mut seen: IndexMap<&str, &'static str> = IndexMap::new();
@@ -91,6 +104,10 @@ pub(super) fn check(model: &ProcessModel) -> Result<(), ProcessError> {
         .chain(model.entities.iter().map(|(name, of)| (name, "an entity", of.place)));
     for (name, what, place) in all {
         valid(name, place)?;
+        if name == SELECTED {
+            let reason = "it is that of the resource that `select` chose";
+            return Err(ProcessError::Name { place, name: name.clone(), reason });
+        }
         if let Some(other) = seen.insert(name, what) {
             return Err(ProcessError::Repeated { place, name: name.clone(), other });
         }

@@ -2,13 +2,12 @@
 //! step that follows it.
 
 use super::super::error::ProcessError;
-use super::super::ir::{
-    self, Action, Arguments, Binary, Expression, Kind, Order, Place, Request, Statement, Value,
-};
+use super::super::ir::{self, Action, Arguments, Binary, Expression, Kind, Order, Place, Statement, Value};
 use super::super::program::{
-    Act, Condition, ConstantKind, DRAWN_HASH, Draw, EntityWord, Expr, FIRST_COUNT, Node, Op, Slot, Step,
-    StepId, SumKind, Time,
+    Act, ConstantKind, DRAWN_HASH, Draw, EntityWord, Expr, FIRST_COUNT, Node, Op, Slot, Step, StepId,
+    SumKind, Time,
 };
+use super::bounds::not_preempted;
 use super::expression::Expressions;
 use super::lowering::{CREATED, Lowering, number, take};
 use super::names::index;
@@ -20,7 +19,17 @@ use crate::random::mix;
 pub(super) struct Here {
     pub(super) process: u32,
     /// The word that counts the rounds of the innermost loop that draws.
-    visit: Option<EntityWord>,
+    pub(super) visit: Option<EntityWord>,
+    /// Where it continues when it is interrupted.
+    pub(super) interrupted: Option<StepId>,
+    /// The resource that a statement around it chose.
+    pub(super) selected: Option<u32>,
+}
+
+impl Here {
+    fn of(process: u32) -> Self {
+        Self { process, visit: None, interrupted: None, selected: None }
+    }
 }
 
 /// A statement's text, for faults and random streams.
@@ -50,7 +59,7 @@ impl Lowering<'_> {
         }
         let mut count = FIRST_COUNT + number(model.entities.len());
         for (process, entity) in (0..).zip(model.entities.values()) {
-            let here = Here { process, visit: None };
+            let here = Here::of(process);
             let body = self.bodies[process as usize];
             let end = self.end(&here, entity.statements.last().map_or(entity.place, |last| last.place))?;
             self.block(&here, &entity.statements, body, end)?;
@@ -78,7 +87,7 @@ impl Lowering<'_> {
         }
         let model = self.model;
         let (name, entity) = model.entities.get_index(process as usize).expect("a type of the model");
-        let here = Here { process, visit: None };
+        let here = Here::of(process);
         let mut at = self.reserve()?;
         self.preludes.insert(key, at);
         for (attribute, written) in entity.attributes.iter().filter(|(name, _)| !given.contains(name)) {
@@ -103,7 +112,9 @@ impl Lowering<'_> {
 
     pub(super) fn put(&mut self, at: StepId, named: &Named<'_>, ops: Vec<Op>, act: Act) {
         let (process, statement, place) = (named.here.process, named.text.clone(), named.place);
-        self.steps[usize::from(at)] = Some(Step { ops, act, process, statement, place });
+        let waits = act.wait().is_some() || matches!(act, Act::Delay { .. } | Act::Join { .. });
+        let interrupted = named.here.interrupted.filter(|_| waits);
+        self.steps[usize::from(at)] = Some(Step { ops, act, interrupted, process, statement, place });
     }
 
     pub(super) fn end(&mut self, here: &Here, place: Place) -> Result<StepId, ProcessError> {
@@ -118,7 +129,7 @@ impl Lowering<'_> {
         take(&mut self.words[process as usize], kind)
     }
 
-    fn children(&mut self, process: u32) -> EntityWord {
+    pub(super) fn children(&mut self, process: u32) -> EntityWord {
         let known = self.processes[process as usize].children;
         let word = known.unwrap_or_else(|| self.hidden(process, Kind::Integer));
         self.processes[process as usize].children = Some(word);
@@ -148,7 +159,7 @@ impl Lowering<'_> {
         Ok(number(self.draws.len() - 1))
     }
 
-    fn expressions(&mut self, process: u32) -> Expressions<'_> {
+    fn expressions(&mut self, here: &Here) -> Expressions<'_> {
         Expressions {
             model: self.model,
             resolution: self.resolution,
@@ -157,10 +168,12 @@ impl Lowering<'_> {
             stores: &self.stores,
             containers: &self.containers,
             resources: &self.resources,
+            processes: &self.processes,
+            selected: here.selected,
             signals: &self.signals,
             lines: &self.lines,
             created: CREATED,
-            waited: self.waited[process as usize],
+            waited: self.waited[here.process as usize],
         }
     }
 
@@ -171,9 +184,8 @@ impl Lowering<'_> {
         kind: Kind,
         what: &str,
     ) -> Result<Expr, ProcessError> {
-        let process = named.here.process;
-        let scope = self.scopes[process as usize].clone();
-        self.expressions(process).of(&scope, written, kind, what, named.place)
+        let scope = self.scopes[named.here.process as usize].clone();
+        self.expressions(named.here).of(&scope, written, kind, what, named.place)
     }
 
     pub(super) fn integer(
@@ -251,7 +263,7 @@ impl Lowering<'_> {
     }
 
     /// A block that may be entered repeatedly: counts its rounds if it draws.
-    fn rounds(
+    pub(super) fn rounds(
         &mut self,
         here: &Here,
         all: &[Statement],
@@ -271,7 +283,7 @@ impl Lowering<'_> {
     }
 
     fn named<'s>(&mut self, here: &'s Here, statement: &Statement) -> Named<'s> {
-        let text = text(&statement.action);
+        let text = walk::text(&statement.action);
         let entity = self.processes[here.process as usize].name.clone();
         let key = match &statement.label {
             Some(label) => format!("{entity}/{label}"),
@@ -294,28 +306,22 @@ impl Lowering<'_> {
         let model = self.model;
         let named = self.named(here, statement);
         let place = named.place;
+        if let (Some(waiting), false) =
+            (walk::waiting(&statement.action), matches!(statement.action, Action::Use { .. }))
+        {
+            not_preempted(waiting, place)?;
+        }
         match &statement.action {
             Action::Delay(value) => {
                 let time = self.time(&named, value, "the delay")?;
                 self.put(at, &named, Vec::new(), Act::Delay { time, next });
             }
-            Action::Seize { requests, waiting } => self.seize(&named, requests, waiting, at, next, next)?,
+            Action::Seize { requests, waiting } => {
+                self.seize(&named, requests, waiting, at, next, next, false)?;
+            }
             Action::Release { requests } => self.release(&named, requests, at, next)?,
             Action::Use { requests, waiting, body, time } => {
-                let (begin, release) = (self.reserve()?, self.reserve()?);
-                self.seize(&named, requests, waiting, at, begin, next)?;
-                let delay = match time {
-                    None => release,
-                    Some(time) => {
-                        let delay = self.reserve()?;
-                        let time = self.time(&named, time, "the time")?;
-                        self.put(delay, &named, Vec::new(), Act::Delay { time, next: release });
-                        delay
-                    }
-                };
-                self.block(here, body, begin, delay)?;
-                let backwards: Vec<Request> = requests.iter().rev().cloned().collect();
-                self.release(&named, &backwards, release, next)?;
+                self.used(&named, requests, waiting, body, time.as_ref(), at, next)?;
             }
             Action::Put { container, amount, waiting } | Action::Get { container, amount, waiting } => {
                 let container = index(&model.containers, container, "a container", place)?;
@@ -353,23 +359,31 @@ impl Lowering<'_> {
             }
             Action::WaitUntil { condition, waiting } => {
                 let holds = self.condition(&named, condition)?;
-                if reads_time(&holds) {
-                    return Err(ProcessError::Unsupported {
-                        place,
-                        what: "waiting until a condition of the time".to_owned(),
-                        remedy: "use a delay, or `patience`",
-                    });
-                }
-                let line = self.line(format!("queue({})", named.key), Order::Fifo);
-                let own = reads_attributes(&holds);
-                self.conditions.push(Condition { line, holds, watch: 0, own });
-                let condition = number(self.conditions.len() - 1);
-                let (wait, next) = self.wait(&named, waiting, line, Order::Fifo, next, next)?;
-                self.put(at, &named, Vec::new(), Act::WaitUntil { condition, wait, next });
+                self.wait_until(&named, holds, waiting, at, next, next)?;
             }
-            Action::Send { signal } => {
-                let signal = index(&model.signals, signal, "a signal", place)?;
-                self.put(at, &named, Vec::new(), Act::Send { signal, next });
+            Action::WaitAny { arms, waiting } => self.wait_any(&named, arms, waiting, at, next)?,
+            Action::Select { among, by, body } => self.select(&named, among, *by, body, at, next)?,
+            Action::Interruptible { body, handler } => {
+                let first = self.reserve()?;
+                self.block(&Here { interrupted: Some(first), ..*here }, body, at, next)?;
+                self.block(here, handler, first, next)?;
+            }
+            Action::Batch { size, body, waiting } => self.batch(&named, size, body, waiting, at, next)?,
+            Action::Interrupt { entity, number } => {
+                let process = index(&model.entities, entity, "an entity", place)?;
+                let number = self.integer(&named, number, "the number of the entity")?;
+                self.put(at, &named, Vec::new(), Act::Interrupt { process, number, next });
+            }
+            Action::Resize { resource, units } => {
+                let resource = self.resource(&named, resource)?;
+                let units = self.integer(&named, units, "the units")?;
+                self.put(at, &named, Vec::new(), Act::Resize { resource, units, next });
+            }
+            Action::Send { signal: signal_name } => {
+                let signal = index(&model.signals, signal_name, "a signal", place)?;
+                let sent = self.sent.get_index_of(signal_name).map(|index| self.sent[index]);
+                let ops = sent.map(|variable| self.counted(variable)).into_iter().collect();
+                self.put(at, &named, ops, Act::Send { signal, next });
             }
             Action::Spawn { entity, count, set, joined } => {
                 let process = index(&model.entities, entity, "an entity", place)?;
@@ -443,7 +457,7 @@ impl Lowering<'_> {
                 let age = Expression::Reading(ir::Reading::Age);
                 let scope = self.scopes[here.process as usize].clone();
                 let written = value.as_ref().unwrap_or(&age);
-                let value = self.expressions(here.process).any(&scope, written, "the observation", place)?;
+                let value = self.expressions(here).any(&scope, written, "the observation", place)?;
                 let sum = self.sum(name, SumKind::Tally(value.kind), place)?;
                 self.put(at, &named, vec![Op::Tally(sum, value)], Act::Jump { next });
             }
@@ -528,11 +542,11 @@ impl Lowering<'_> {
     }
 }
 
-fn literal(value: i64) -> Expr {
+pub(super) fn literal(value: i64) -> Expr {
     Expr { kind: Kind::Integer, node: Node::Literal(value) }
 }
 
-fn attribute(word: EntityWord) -> Expr {
+pub(super) fn attribute(word: EntityWord) -> Expr {
     Expr { kind: Kind::Integer, node: Node::Attribute(word) }
 }
 
@@ -540,45 +554,14 @@ pub(super) fn binary(binary: Binary, kind: Kind, a: Expr, b: Expr) -> Expr {
     Expr { kind, node: Node::Binary(binary, Box::new([a, b])) }
 }
 
-fn plus(word: EntityWord, value: i64) -> Expr {
+pub(super) fn plus(word: EntityWord, value: i64) -> Expr {
     binary(Binary::Plus, Kind::Integer, attribute(word), literal(value))
 }
 
-fn reads_time(value: &Expr) -> bool {
+pub(super) fn reads_time(value: &Expr) -> bool {
     value.any(&mut |node| matches!(node, Node::Now | Node::Waited))
 }
 
-fn reads_attributes(value: &Expr) -> bool {
+pub(super) fn reads_attributes(value: &Expr) -> bool {
     value.any(&mut |node| matches!(node, Node::Attribute(_)))
-}
-
-/// The text of a statement: its action, and what it acts on.
-fn text(action: &Action) -> String {
-    let all = |requests: &[Request]| {
-        requests.iter().map(|request| &*request.resource).collect::<Vec<_>>().join(", ")
-    };
-    match action {
-        Action::Delay(_) => "delay".to_owned(),
-        Action::Seize { requests, .. } => format!("seize {}", all(requests)),
-        Action::Release { requests } => format!("release {}", all(requests)),
-        Action::Use { requests, .. } => format!("use {}", all(requests)),
-        Action::Put { container, .. } => format!("put {container}"),
-        Action::Get { container, .. } => format!("get {container}"),
-        Action::Give { store, .. } => format!("give {store}"),
-        Action::Take { store, .. } => format!("take {store}"),
-        Action::Wait { signal, .. } => format!("wait {signal}"),
-        Action::WaitUntil { .. } => "wait_until".to_owned(),
-        Action::Send { signal } => format!("send {signal}"),
-        Action::Spawn { entity, .. } => format!("spawn {entity}"),
-        Action::Join => "join".to_owned(),
-        Action::If { .. } => "if".to_owned(),
-        Action::With { .. } => "with".to_owned(),
-        Action::While { .. } => "while".to_owned(),
-        Action::Repeat { .. } => "repeat".to_owned(),
-        Action::Set { name, .. } => format!("set {name}"),
-        Action::Tally { name, .. } => format!("tally {name}"),
-        Action::Count { name, .. } => format!("count {name}"),
-        Action::Go { block } => format!("go {block}"),
-        Action::End => "end".to_owned(),
-    }
 }

@@ -13,8 +13,10 @@ pub(super) fn watches(program: &mut Program) {
     let mut conditions = std::mem::take(&mut program.conditions);
     for condition in &mut conditions {
         condition.holds.any(&mut |node| {
-            let shared =
-                matches!(node, Node::Global(_) | Node::InUse(_) | Node::Length(_) | Node::Content(_));
+            let shared = matches!(
+                node,
+                Node::Global(_) | Node::InUse(_) | Node::Units(_) | Node::Length(_) | Node::Content(_)
+            );
             if shared {
                 let bit = 1 << (bits.len() % 32);
                 condition.watch |= *bits.entry(node.clone()).or_insert(bit);
@@ -28,7 +30,7 @@ pub(super) fn watches(program: &mut Program) {
         of.watch = bit(Node::Length(line));
     }
     for (resource, of) in (0..).zip(&mut program.resources) {
-        of.watch = bit(Node::InUse(resource));
+        of.watch = bit(Node::InUse(resource)) | bit(Node::Units(resource));
     }
     for (container, of) in (0..).zip(&mut program.containers) {
         of.watch = bit(Node::Content(container));
@@ -51,7 +53,9 @@ pub(super) fn count_held(program: &mut Program, entries: &[Vec<StepId>]) -> Resu
             counted.get_index_of(&resource).map(|index| first + number(index))
         };
         match &mut step.act {
-            Act::Seize { resource, wait, .. } => wait.held = word(*resource),
+            Act::Seize { resource, wait, .. } | Act::Hold { resource, wait, .. } => {
+                wait.held = word(*resource)
+            }
             Act::Release { resource, held, .. } => *held = word(*resource),
             Act::End { children, held } => {
                 *children = program.processes[step.process as usize].children;
@@ -70,7 +74,7 @@ pub(super) fn tidy(program: &mut Program, entries: &[Vec<StepId>]) -> Result<(),
     let reached = reached(program, &entries);
     entries.iter().for_each(|entry| ways[usize::from(*entry)] += 2);
     for (step, _) in program.steps.iter().zip(&reached).filter(|(_, reached)| **reached) {
-        step.act.successors().iter().for_each(|next| ways[usize::from(*next)] += 1);
+        step.successors().iter().for_each(|next| ways[usize::from(*next)] += 1);
     }
     for at in 0..program.steps.len() {
         // Bounded: a step that is taken has one way to it, and is not taken again.
@@ -103,6 +107,7 @@ pub(super) fn tidy(program: &mut Program, entries: &[Vec<StepId>]) -> Result<(),
             step.place = if taken.place.line == 0 { step.place } else { taken.place };
             step.ops.extend(taken.ops);
             step.act = taken.act;
+            step.interrupted = taken.interrupted;
         }
     }
     renumber(program, &entries)
@@ -117,7 +122,7 @@ fn reached(program: &Program, entries: &[StepId]) -> Vec<bool> {
     let mut work = entries.to_vec();
     while let Some(step) = work.pop() {
         if !std::mem::replace(&mut reached[usize::from(step)], true) {
-            work.extend(program.steps[usize::from(step)].act.successors());
+            work.extend(program.steps[usize::from(step)].successors());
         }
     }
     reached
@@ -136,7 +141,7 @@ fn renumber(program: &mut Program, entries: &[StepId]) -> Result<(), ProcessErro
     program.steps.retain(|_| kept.next().copied().unwrap_or(false));
     let to = |step: &mut StepId| *step = numbers[usize::from(*step)];
     for step in &mut program.steps {
-        step.act.steps_mut().into_iter().for_each(to);
+        step.steps_mut().into_iter().for_each(to);
     }
     program.sources.iter_mut().for_each(|source| to(&mut source.entry));
     Ok(())

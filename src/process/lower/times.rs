@@ -5,6 +5,7 @@ use crate::time::Resolution;
 
 use super::super::error::ProcessError;
 use super::super::ir::{Action, Arguments, Arrivals, Kind, Place, ProcessModel, Statement, Value};
+use super::super::program::MOST_TICKS;
 use super::constants::{distribution, evaluate};
 use super::lowering::first_point;
 use super::walk;
@@ -21,14 +22,6 @@ pub(super) fn resolution(model: &ProcessModel) -> Result<Resolution, ProcessErro
             });
         }
     }
-    if let Some(ticks) = model.ticks_per_unit {
-        return Resolution::new(ticks).map_err(|error| ProcessError::Setting {
-            place: Place::default(),
-            what: "`ticks_per_unit`".to_owned(),
-            value: ticks.to_string(),
-            remedy: error.to_string(),
-        });
-    }
     let mut times = Times { constants: Vec::new(), shortest: f64::INFINITY };
     let point = first_point(model);
     for entity in model.entities.values() {
@@ -43,11 +36,30 @@ pub(super) fn resolution(model: &ProcessModel) -> Result<Resolution, ProcessErro
         .extend(model.parameters.values().filter(|of| of.kind == Kind::Time).flat_map(|of| of.values.iter()));
     times.constants.extend([model.until, model.warm_up].into_iter().flatten());
     let until = model.until.unwrap_or_else(|| times.constants.iter().copied().fold(0.0, f64::max));
-    Ok(Resolution::for_times(&times.constants, times.shortest, until * ROOM_OF_SUMS))
+    let found = match model.ticks_per_unit {
+        None => Resolution::for_times(&times.constants, times.shortest, until * ROOM_OF_SUMS),
+        Some(ticks) => Resolution::new(ticks).map_err(|error| wrong(ticks, &error.to_string()))?,
+    };
+    let ticks = found.ticks_per_unit();
+    if until * f64::from(ticks) >= MOST_TICKS as f64 {
+        return Err(wrong(
+            ticks,
+            "runs have less than 2^47 ticks: choose fewer, a larger unit, or an earlier end",
+        ));
+    }
+    if times.shortest * f64::from(ticks) < 1.0 {
+        return Err(wrong(ticks, "the shortest time is less than a tick: choose more, or an earlier end"));
+    }
+    Ok(found)
 }
 
-/// Sums of changes have 64 bits, and levels of resources and lines up to 16 of them: runs are to be
-/// shorter than 2^47 ticks, and ticks end at 2^62.
+fn wrong(ticks: u32, remedy: &str) -> ProcessError {
+    let what = "`ticks_per_unit`".to_owned();
+    let (value, remedy) = (ticks.to_string(), remedy.to_owned());
+    ProcessError::Setting { place: Place::default(), what, value, remedy }
+}
+
+/// Ticks end at 2^62.
 const ROOM_OF_SUMS: f64 = (1 << 15) as f64;
 
 /// Times of a model, in units.

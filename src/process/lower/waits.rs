@@ -1,11 +1,11 @@
 //! How statements wait: seizing, patience, and what is done after a wait.
 
 use super::super::error::ProcessError;
-use super::super::ir::{Action, Binary, Kind, Order, Patience, Request, Waiting};
+use super::super::ir::{Action, Binary, Expression, Kind, Order, Patience, Request, Waiting};
 use super::super::program::{self, Act, EntityWord, Expr, Node, Op, Slot, StepId, SumKind, Wait};
 use super::lowering::{Lowering, words_of};
-use super::names::index;
-use super::statements::{Named, binary};
+use super::names::resource;
+use super::statements::{Here, Named, binary};
 use super::walk;
 
 impl Lowering<'_> {
@@ -80,14 +80,42 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn request(&mut self, named: &Named<'_>, request: &Request) -> Result<(u32, Expr), ProcessError> {
-        let resource = index(&self.model.resources, &request.resource, "a resource", named.place)?;
+    /// A step that releases what was taken, in the opposite order, and continues at `next`.
+    pub(super) fn unwound(
+        &mut self,
+        named: &Named<'_>,
+        taken: &[Request],
+        next: StepId,
+    ) -> Result<StepId, ProcessError> {
+        if taken.is_empty() {
+            return Ok(next);
+        }
+        let first = self.reserve()?;
+        let backwards: Vec<Request> = taken.iter().rev().cloned().collect();
+        self.release(named, &backwards, first, next)?;
+        Ok(first)
+    }
+
+    pub(super) fn request(
+        &mut self,
+        named: &Named<'_>,
+        request: &Request,
+    ) -> Result<(u32, Expr), ProcessError> {
+        let resource = resource(self.model, &request.resource, named.here.selected, named.place)?;
+        let preempts = self.resources[resource as usize].holders.is_some();
+        if preempts && request.units != Expression::Number(1.0) {
+            return Err(ProcessError::Unsupported {
+                place: named.place,
+                what: format!("several units of `{}`, which has preemption,", request.resource),
+                remedy: "take one unit, or declare it with `queue = \"priority\"`",
+            });
+        }
         let what = format!("the units of `{}`", request.resource);
         Ok((resource, self.integer(named, &request.units, &what)?))
     }
 
-    /// Seizes one after the other. Who gives up one releases those before it. `behind` is the step
-    /// after the whole statement.
+    /// Seizes one after the other. Who gives up one releases those before it, and so does who is
+    /// interrupted, if they are `used`. `behind` is the step after the whole statement.
     pub(super) fn seize(
         &mut self,
         named: &Named<'_>,
@@ -96,6 +124,7 @@ impl Lowering<'_> {
         at: StepId,
         next: StepId,
         behind: StepId,
+        used: bool,
     ) -> Result<(), ProcessError> {
         let several = requests.len() > 1;
         let (mut at, process) = (at, named.here.process);
@@ -114,12 +143,7 @@ impl Lowering<'_> {
             let line = self.resources[resource as usize].line;
             let order = self.lines[line as usize].order;
             let otherwise = match gives_up {
-                Some(step) if index > 0 => {
-                    let first = self.reserve()?;
-                    let held: Vec<Request> = requests[..index].iter().rev().cloned().collect();
-                    self.release(named, &held, first, step)?;
-                    Some(first)
-                }
+                Some(step) if index > 0 => Some(self.unwound(named, &requests[..index], step)?),
                 step => step,
             };
             let last = index + 1 == requests.len();
@@ -146,13 +170,19 @@ impl Lowering<'_> {
                 granted = self.reserve()?;
                 self.put(granted, named, ops, Act::Jump { next: following });
             }
+            let interrupted = match named.here.interrupted {
+                Some(handler) if used => Some(self.unwound(named, &requests[..index], handler)?),
+                handler => handler,
+            };
+            let here = Here { interrupted, ..*named.here };
             let key = Named {
                 key: format!("{}/{}", named.key, request.resource),
                 text: named.text.clone(),
+                here: &here,
                 ..*named
             };
             let wait = self.wait_at(&key, waiting, line, order, otherwise, since)?;
-            self.put(at, named, Vec::new(), Act::Seize { resource, units, wait, next: granted });
+            self.put(at, &key, Vec::new(), Act::Seize { resource, units, wait, next: granted });
             at = following;
         }
         if requests.is_empty() {

@@ -1,18 +1,84 @@
 //! Walks through statements and expressions.
 
-use super::super::ir::{Action, Expression, Patience, Reading, Statement, Value, Waiting};
+use super::super::ir::{
+    Action, Arguments, Awaited, Expression, Patience, Policy, Preempted, Reading, Request, Statement, Value,
+    Waiting,
+};
 
 /// The blocks of a statement, with the statement behind whose patience they are.
 pub(super) fn blocks(action: &Action) -> Vec<&[Statement]> {
     let mut all: Vec<&[Statement]> = match action {
-        Action::Use { body, .. } | Action::While { body, .. } | Action::Repeat { body, .. } => vec![body],
+        Action::Use { body, .. }
+        | Action::While { body, .. }
+        | Action::Repeat { body, .. }
+        | Action::Batch { body, .. }
+        | Action::Select { body, .. } => vec![body],
+        Action::Interruptible { body, handler } => vec![body, handler],
+        Action::WaitAny { arms, .. } => arms.iter().map(|(_, block)| &block[..]).collect(),
         Action::If { arms, otherwise } | Action::With { arms, otherwise } => {
             arms.iter().map(|(_, block)| &block[..]).chain([&otherwise[..]]).collect()
         }
         _ => Vec::new(),
     };
     all.extend(patience(action).map(|patience| &patience.otherwise[..]));
+    if let Some(Preempted::Lose(block)) = waiting(action).map(|waiting| &waiting.preempted) {
+        all.push(block);
+    }
     all
+}
+
+/// The expressions of a statement itself, with those of its distributions.
+pub(super) fn expressions(action: &Action) -> Vec<&Expression> {
+    let mut all: Vec<&Expression> = match action {
+        Action::Delay(time) | Action::Set { value: time, .. } => of_value(time),
+        Action::Use { time, requests, .. } => {
+            requests.iter().map(|request| &request.units).chain(time.iter().flat_map(of_value)).collect()
+        }
+        Action::Seize { requests, .. } | Action::Release { requests } => {
+            requests.iter().map(|request| &request.units).collect()
+        }
+        Action::Put { amount, .. } | Action::Get { amount, .. } => vec![amount],
+        Action::Resize { units, .. } => vec![units],
+        Action::Batch { size, .. } => vec![size],
+        Action::Interrupt { number, .. } => vec![number],
+        Action::WaitAny { arms, .. } => arms
+            .iter()
+            .filter_map(|(awaited, _)| match awaited {
+                Awaited::Until(condition) => Some(condition),
+                Awaited::Signal(_) => None,
+            })
+            .collect(),
+        Action::WaitUntil { condition, .. } | Action::While { condition, .. } => vec![condition],
+        Action::Spawn { count, set, .. } => set.iter().map(|(_, value)| value).chain([count]).collect(),
+        Action::If { arms, .. } | Action::With { arms, .. } => {
+            arms.iter().map(|(condition, _)| condition).collect()
+        }
+        Action::Repeat { count, .. } => count.iter().collect(),
+        Action::Tally { value, .. } => value.iter().collect(),
+        Action::Count { by, .. } => by.iter().collect(),
+        _ => Vec::new(),
+    };
+    if let Some(waiting) = waiting(action) {
+        all.extend(&waiting.priority);
+        if let Some(patience) = &waiting.patience {
+            all.extend(&patience.when);
+            all.extend(of_value(&patience.time));
+        }
+    }
+    all
+}
+
+/// The expressions of a value.
+pub(super) fn of_value(value: &Value) -> Vec<&Expression> {
+    match value {
+        Value::Expression(expression) => vec![expression],
+        Value::Law(law) => match &law.arguments {
+            Arguments::One(one) => vec![one],
+            Arguments::List(list) => list.iter().collect(),
+            Arguments::Named(named) => named.values().collect(),
+        },
+        Value::Choice(choice) => choice.iter().map(|(_, probability)| probability).collect(),
+    }
 }
 
 /// How a statement waits.
@@ -25,12 +91,15 @@ pub(super) fn waiting(action: &Action) -> Option<&Waiting> {
         | Action::Give { waiting, .. }
         | Action::Take { waiting, .. }
         | Action::Wait { waiting, .. }
-        | Action::WaitUntil { waiting, .. } => Some(waiting),
+        | Action::WaitUntil { waiting, .. }
+        | Action::Batch { waiting, .. }
+        | Action::WaitAny { waiting, .. } => Some(waiting),
         _ => None,
     }
 }
 
-fn patience(action: &Action) -> Option<&Patience> {
+/// When a statement gives up waiting.
+pub(super) fn patience(action: &Action) -> Option<&Patience> {
     waiting(action)?.patience.as_ref()
 }
 
@@ -47,7 +116,7 @@ pub(super) fn draws(action: &Action) -> bool {
     let own = match action {
         Action::Delay(value) | Action::Set { value, .. } => drawn(value),
         Action::Use { time, .. } => time.as_ref().is_some_and(drawn),
-        Action::With { .. } => true,
+        Action::With { .. } | Action::Select { by: Policy::Random, .. } => true,
         _ => false,
     };
     own || patience(action).is_some_and(|patience| drawn(&patience.time))
@@ -55,42 +124,7 @@ pub(super) fn draws(action: &Action) -> bool {
 
 /// Whether a statement itself reads how long the last wait was.
 pub(super) fn reads_waited(action: &Action) -> bool {
-    let mut found = false;
-    let mut see = |expression: &Expression| found |= reads(expression, &Reading::Waited);
-    let value = |value: &Value, see: &mut dyn FnMut(&Expression)| {
-        if let Value::Expression(expression) = value {
-            see(expression);
-        }
-    };
-    match action {
-        Action::Delay(time) | Action::Set { value: time, .. } => value(time, &mut see),
-        Action::Use { time, requests, .. } => {
-            time.iter().for_each(|time| value(time, &mut see));
-            requests.iter().for_each(|request| see(&request.units));
-        }
-        Action::Seize { requests, .. } | Action::Release { requests } => {
-            requests.iter().for_each(|request| see(&request.units));
-        }
-        Action::Put { amount, .. } | Action::Get { amount, .. } => see(amount),
-        Action::WaitUntil { condition, .. } | Action::While { condition, .. } => see(condition),
-        Action::Spawn { count, set, .. } => {
-            see(count);
-            set.iter().for_each(|(_, value)| see(value));
-        }
-        Action::If { arms, .. } => arms.iter().for_each(|(condition, _)| see(condition)),
-        Action::Repeat { count: Some(count), .. } => see(count),
-        Action::Tally { value: Some(value), .. } => see(value),
-        Action::Count { by: Some(by), .. } => see(by),
-        _ => {}
-    }
-    if let Some(waiting) = waiting(action) {
-        waiting.priority.iter().for_each(&mut see);
-        if let Some(patience) = &waiting.patience {
-            patience.when.iter().for_each(&mut see);
-            value(&patience.time, &mut see);
-        }
-    }
-    found
+    expressions(action).into_iter().any(|expression| reads(expression, &Reading::Waited))
 }
 
 fn reads(expression: &Expression, what: &Reading) -> bool {
@@ -100,5 +134,42 @@ fn reads(expression: &Expression, what: &Reading) -> bool {
         Expression::Unary(_, operand) => reads(operand, what),
         Expression::Binary(_, operands) => operands.iter().any(|operand| reads(operand, what)),
         Expression::Select(operands) => operands.iter().any(|operand| reads(operand, what)),
+    }
+}
+
+/// The text of a statement: its action, and what it acts on.
+pub(super) fn text(action: &Action) -> String {
+    let all = |requests: &[Request]| {
+        requests.iter().map(|request| &*request.resource).collect::<Vec<_>>().join(", ")
+    };
+    match action {
+        Action::Delay(_) => "delay".to_owned(),
+        Action::Seize { requests, .. } => format!("seize {}", all(requests)),
+        Action::Release { requests } => format!("release {}", all(requests)),
+        Action::Use { requests, .. } => format!("use {}", all(requests)),
+        Action::Put { container, .. } => format!("put {container}"),
+        Action::Get { container, .. } => format!("get {container}"),
+        Action::Give { store, .. } => format!("give {store}"),
+        Action::Take { store, .. } => format!("take {store}"),
+        Action::Wait { signal, .. } => format!("wait {signal}"),
+        Action::WaitUntil { .. } => "wait_until".to_owned(),
+        Action::WaitAny { .. } => "wait_any".to_owned(),
+        Action::Resize { resource, .. } => format!("resize {resource}"),
+        Action::Select { among, .. } => format!("select {}", among.join(", ")),
+        Action::Interruptible { .. } => "do".to_owned(),
+        Action::Batch { .. } => "batch".to_owned(),
+        Action::Interrupt { entity, .. } => format!("interrupt {entity}"),
+        Action::Send { signal } => format!("send {signal}"),
+        Action::Spawn { entity, .. } => format!("spawn {entity}"),
+        Action::Join => "join".to_owned(),
+        Action::If { .. } => "if".to_owned(),
+        Action::With { .. } => "with".to_owned(),
+        Action::While { .. } => "while".to_owned(),
+        Action::Repeat { .. } => "repeat".to_owned(),
+        Action::Set { name, .. } => format!("set {name}"),
+        Action::Tally { name, .. } => format!("tally {name}"),
+        Action::Count { name, .. } => format!("count {name}"),
+        Action::Go { block } => format!("go {block}"),
+        Action::End => "end".to_owned(),
     }
 }

@@ -81,8 +81,38 @@ impl Text<'_> {
             }
             Act::Give { store, wait, next } => self.give(*store, wait, *next),
             Act::Take { store, wait, next, .. } => self.take(at, *store, wait, *next),
-            Act::Wait { wait, .. } => self.wait(wait, None),
+            Act::Hold { wait, .. } | Act::Wait { wait, .. } => {
+                self.line("(*m).amount = 0u;");
+                self.wait(wait, None);
+            }
+            Act::Batch { size, members, wait, begin, .. } => {
+                let row = self.row(self.program.lines[wait.line as usize].row);
+                self.line("(*m).amount = 0u;");
+                self.line(format!("if {row}.y + 1u >= {} {{", param(*size, 1)));
+                self.work("WORK_BATCH", wait.line);
+                self.line(format!("(*m).copies = {members}u;"));
+                self.go(*begin);
+                self.line("} else {");
+                self.wait(wait, None);
+                self.line("}");
+            }
+            Act::Separate { members, next } => {
+                self.line(format!("if {} != 0u {{", Self::attribute(AT, *members, 1)));
+                self.work("WORK_SEPARATE", 0);
+                self.line(format!("(*m).copies = {members}u;"));
+                self.line("}");
+                self.go(*next);
+            }
+            Act::Resize { resource, units, next } => self.resize(*resource, units, *next),
+            Act::Interrupt { process, number, next } => {
+                let number = self.words(number, AT);
+                self.line(format!("(*m).number = {number};"));
+                self.line(format!("(*m).entry = {process}u;"));
+                self.act("ACT_INTERRUPT");
+                self.go(*next);
+            }
             Act::WaitUntil { condition, wait, next } => {
+                self.line("(*m).amount = 0u;");
                 let holds = self.program.conditions[*condition as usize].holds.clone();
                 let holds = self.value(&holds, AT);
                 self.unless_waiting(&holds, wait, *next, |_| {}, None);
@@ -222,14 +252,17 @@ impl Text<'_> {
     fn seize(&mut self, resource: u32, units: &Expr, wait: &Wait, next: StepId) {
         let of = &self.program.resources[resource as usize];
         let (row, watch) = (of.row, of.watch);
+        let most = if of.most == of.units { None } else { Some(param(of.most, 1)) };
         let line_row = self.program.lines[of.line as usize].row;
         let units = self.words(units, AT);
         let units = self.bind(&units);
         let level = self.bind(&self.row(row));
-        let request = format!("(bitcast<i32>({units}) < 1) | ({units} > {level}.y)");
+        let most = most.unwrap_or_else(|| format!("{level}.y"));
+        let request = format!("(bitcast<i32>({units}) < 1) | ({units} > {most})");
         self.fault_if(&request, "FAULT_REQUEST", &units);
         self.line(format!("(*m).amount = {units};"));
-        let free = format!("({}.y == 0u) & ({units} <= {level}.y - {level}.x)", self.row(line_row));
+        // Both are below 2^16.
+        let free = format!("({}.y == 0u) & ({level}.x + {units} <= {level}.y)", self.row(line_row));
         let seized = |text: &mut Self| {
             let sum = format!("level_64({level}.zw, {units}, false, (*m).age)");
             text.set_row(row, &format!("vec4<u32>({level}.x + {units}, {level}.y, {sum})"));
@@ -263,6 +296,20 @@ impl Text<'_> {
         self.line(format!("if {}.y != 0u {{", self.row(line_row)));
         self.work("WORK_RESOURCE", resource);
         self.line("}");
+    }
+
+    fn resize(&mut self, resource: u32, units: &Expr, next: StepId) {
+        let of = &self.program.resources[resource as usize];
+        let (row, watch) = (of.row, of.watch);
+        let units = self.words(units, AT);
+        let units = self.bind(&units);
+        // As a word, a number below 0 is large.
+        self.fault_if(&format!("{units} > 65535u"), "FAULT_REQUEST", &units);
+        let level = self.bind(&self.row(row));
+        self.set_row(row, &format!("vec4<u32>({level}.x, {units}, {level}.zw)"));
+        self.touch(watch);
+        self.go(next);
+        self.work("WORK_RESOURCE", resource);
     }
 
     fn container(&mut self, container: u32, amount: &Expr, wait: &Wait, next: StepId, puts: bool) {

@@ -41,6 +41,12 @@ impl Text<'_> {
         self.line(format!("const CONDITIONS = {}u;", program.conditions.len()));
         self.line(format!("const HEAPS = {heaps};"));
         self.line(format!("const JOINS = {joins};"));
+        let interrupts = program.steps.iter().any(|step| matches!(step.act, Act::Interrupt { .. }));
+        let batches = program.steps.iter().any(|step| matches!(step.act, Act::Batch { .. }));
+        self.line(format!("const BATCHES = {batches};"));
+        self.line(format!("const INTERRUPTS = {interrupts};"));
+        let preempts = program.resources.iter().any(|of| of.holders.is_some());
+        self.line(format!("const PREEMPTS = {preempts};"));
     }
 
     /// A function of a number, with a row for each one that is not zeros.
@@ -63,27 +69,34 @@ impl Text<'_> {
         let words = |words: [u32; 4]| words.map(|word| format!("{word}u"));
         let owners = self.owners();
         let lines = program.lines.iter().zip(owners).map(|(line, owner)| {
-            let priority = u32::from(line.order == Order::Priority);
-            let [row, order, watch] = [line.row, priority, line.watch].map(|word| format!("{word}u"));
+            let flags = [line.order == Order::Priority, line.largest, line.serves];
+            let flags = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
+            let [row, order, watch] = [line.row, flags, line.watch].map(|word| format!("{word}u"));
             [row, order, watch, owner]
         });
         self.table("line_of", lines.collect::<Vec<_>>());
-        let steps = program.steps.iter().map(|step| match &step.act {
-            Act::Delay { next, .. } | Act::Join { next, .. } => [u32::from(*next), 0, 0, 0],
-            act => {
-                let Some(wait) = act.wait() else { return [0; 4] };
-                let next = act.successors()[0];
-                let otherwise = wait.patience.as_ref().map_or(0, |patience| patience.otherwise);
-                let item = match act {
-                    Act::Give { store, .. } => program.stores[*store as usize].items,
-                    _ => wait.line,
-                };
-                let held = wait.held.map_or(0, |word| word + 1);
-                [u32::from(next) | u32::from(otherwise) << 16, wait.line, item, held]
-            }
-        });
+        let steps =
+            program.steps.iter().map(|step| match (&step.act, step.interrupted.map_or(0, u32::from) << 16) {
+                (Act::Delay { next, .. } | Act::Join { next, .. }, interrupted) => {
+                    [u32::from(*next), 0, 0, interrupted]
+                }
+                (act, interrupted) => {
+                    let Some(wait) = act.wait() else { return [0; 4] };
+                    let next = act.successors()[0];
+                    let otherwise = wait.patience.as_ref().map_or(0, |patience| patience.otherwise);
+                    let item = match act {
+                        Act::Give { store, .. } => program.stores[*store as usize].items,
+                        _ => wait.line,
+                    };
+                    let held = wait.held.map_or(0, |word| word + 1);
+                    [u32::from(next) | u32::from(otherwise) << 16, wait.line, item, held | interrupted]
+                }
+            });
         self.table("step_of", steps.map(words).collect::<Vec<_>>());
-        let resources = program.resources.iter().map(|of| [of.row, of.line, of.watch, 0]);
+        let resources = program.resources.iter().map(|of| {
+            let holders = of.holders.map_or(0, |line| line + 1);
+            [of.row, of.line, of.watch, holders | u32::from(of.shift) << 16]
+        });
         self.table("resource_of", resources.map(words).collect::<Vec<_>>());
         let containers = program.containers.iter().map(|of| [of.row, of.putters, of.getters, of.watch]);
         self.table("container_of", containers.map(words).collect::<Vec<_>>());
@@ -106,7 +119,9 @@ impl Text<'_> {
         let mut owners = vec!["0u".to_owned(); program.lines.len()];
         let owner = |kind: &str, index: usize| format!("{kind} | {}u", index << 8);
         for (index, of) in program.resources.iter().enumerate() {
-            owners[of.line as usize] = owner("WORK_RESOURCE", index);
+            for line in [of.line].into_iter().chain(of.holders) {
+                owners[line as usize] = owner("WORK_RESOURCE", index);
+            }
         }
         for (index, of) in program.containers.iter().enumerate() {
             for line in [of.putters, of.getters] {

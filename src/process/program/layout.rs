@@ -53,6 +53,10 @@ pub const MOST_ENTITIES: u32 = 0xfffe;
 /// Most steps of an event, over all entities: loops of kernels end below 65,535.
 pub const MOST_STEPS: u32 = 16_384;
 
+/// Ticks behind the warm-up at which runs end at the latest. Sums of changes have 64 bits, and
+/// levels of resources and lines up to 16 of them.
+pub const MOST_TICKS: u64 = 1 << 47;
+
 /// Marks the event of a source in the second word of its payload; an entity's is its slot.
 pub const SOURCE_EVENT: u32 = 1 << 31;
 
@@ -119,6 +123,8 @@ pub enum Status {
     Item = 4,
     /// It waits for entities that it joins.
     Join = 5,
+    /// It is taken along by another, until that separates.
+    Member = 6,
 }
 
 /// Rows of an entity.

@@ -14,7 +14,7 @@ use super::super::ir::{Binary, Expression, Place, Reading, Unary};
 /// Bytes of an expression.
 const MOST_BYTES: usize = 4096;
 /// Levels of an expression: what reads and compiles it is recursive, so the stack bounds them.
-const MOST_DEPTH: usize = 100;
+const MOST_DEPTH: usize = 64;
 
 /// Operators with two operands, and how tightly they bind. The longer of two texts comes first.
 const OPERATORS: [(&str, u8, Binary); 13] = [
@@ -40,16 +40,17 @@ const NEGATED: u8 = 3;
 const SIGNED: u8 = 7;
 
 /// Functions with what they read, and with one operand.
-const READINGS: [(&str, fn(String) -> Reading); 5] = [
+const READINGS: [(&str, fn(String) -> Reading); 6] = [
     ("in_use", Reading::InUse),
     ("free", Reading::Free),
     ("units", Reading::Units),
     ("queue", Reading::Queue),
     ("level", Reading::Level),
+    ("last", Reading::Last),
 ];
 const UNARY: [(&str, Unary); 3] = [("integer", Unary::Integer), ("real", Unary::Real), ("time", Unary::Time)];
-const FUNCTIONS: [&str; 11] =
-    ["if", "min", "max", "integer", "real", "time", "in_use", "free", "units", "queue", "level"];
+const FUNCTIONS: [&str; 12] =
+    ["if", "min", "max", "integer", "real", "time", "in_use", "free", "units", "queue", "level", "last"];
 
 /// Texts of other languages, and what to write.
 const ELSEWHERE: [(&str, &str); 6] = [
@@ -395,6 +396,7 @@ mod tests {
             ),
             ("age + waited", binary(B::Plus, reading(Reading::Age), reading(Reading::Waited))),
             ("number", reading(Reading::Number)),
+            ("last(bed)", reading(Reading::Last(bed()))),
             ("größe", "größe".into()),
             (
                 "time(integer(x))",

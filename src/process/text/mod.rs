@@ -13,7 +13,9 @@ pub(in crate::process) mod tree;
 mod values;
 
 #[cfg(test)]
-mod tests;
+mod examples;
+#[cfg(test)]
+pub(in crate::process) mod tests;
 
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Arrivals, Container, Entity, Expression, Kind, Order, Parameter, ProcessModel, Rate, Resource,
-    Signal, Source, Store,
+    Action, Arrivals, Container, Entity, Expression, Kind, Order, Parameter, Period, ProcessModel, Rate,
+    Resource, Schedule, Signal, Source, Store,
 };
 use super::super::lower::walk;
 use super::files::Traces;
@@ -18,6 +18,10 @@ use super::values::{number_kind, numbers, value, variable};
 pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<ProcessModel, ProcessError> {
     let mut keys = Keys::of(root, "a process model")?;
     let text = |text: Option<String>| text.unwrap_or_default();
+    let resources = all(&mut keys, "resource", resource)?;
+    let schedules =
+        resources.iter().filter_map(|(name, (_, schedule))| Some((name.clone(), schedule.clone()?)));
+    let schedules = schedules.collect();
     let model = ProcessModel {
         name: text(keys.text("name")?),
         about: text(keys.text("about")?),
@@ -27,11 +31,12 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
         warm_up: keys.take("warm_up").map(|node| time(node, "warm_up")).transpose()?,
         parameters: all(&mut keys, "parameters", parameter)?,
         variables: all(&mut keys, "variable", |node, name| variable(node, name, true))?,
-        resources: all(&mut keys, "resource", resource)?,
+        resources: resources.into_iter().map(|(name, (resource, _))| (name, resource)).collect(),
         containers: all(&mut keys, "container", container)?,
         stores: all(&mut keys, "store", store)?,
         signals: all(&mut keys, "signal", signal)?,
         entities: all(&mut keys, "entity", |node, name| entity(node, name, traces))?,
+        schedules,
     };
     keys.end()?;
     match model.entities.is_empty() {
@@ -92,26 +97,47 @@ fn parameter(node: &Node, name: &str) -> Result<Parameter, ProcessError> {
 }
 
 fn order(keys: &mut Keys<'_>) -> Result<Order, ProcessError> {
-    match keys.take("queue") {
-        None => Ok(Order::Fifo),
-        Some(node) => match &node.value {
-            Tree::Text(text) if text == "fifo" => Ok(Order::Fifo),
-            Tree::Text(text) if text == "priority" => Ok(Order::Priority),
-            _ => Err(setting(node, "queue", "write \"fifo\" or \"priority\"")),
-        },
+    let Some(node) = keys.take("queue") else { return Ok(Order::Fifo) };
+    match &node.value {
+        Tree::Text(text) if text == "fifo" => Ok(Order::Fifo),
+        Tree::Text(text) if text == "priority" => Ok(Order::Priority),
+        Tree::Text(text) if text == "preempt" => Ok(Order::Preempt),
+        _ => Err(setting(node, "queue", "write \"fifo\", \"priority\" or, for a resource, \"preempt\"")),
     }
 }
 
-fn resource(node: &Node, name: &str) -> Result<Resource, ProcessError> {
+/// A resource, and its schedule if it has one.
+fn resource(node: &Node, name: &str) -> Result<(Resource, Option<Schedule>), ProcessError> {
     let place = node.place;
     if !matches!(node.value, Tree::Table(_)) {
-        return Ok(Resource { units: expression(node, name)?, order: Order::Fifo, place });
+        return Ok((Resource { units: expression(node, name)?, order: Order::Fifo, place }, None));
     }
     let mut keys = Keys::of(node, format!("the resource `{name}`"))?;
-    let units = keys.expression("units")?.unwrap_or(Expression::Number(1.0));
+    let (units, periods) = (keys.expression("units")?, keys.take("schedule"));
     let order = order(&mut keys)?;
+    let schedule = periods.map(|periods| schedule(periods, &mut keys)).transpose()?;
+    if let (Some(_), Some(periods)) = (&units, periods) {
+        return Err(setting(periods, "schedule", "write `units` or `schedule`, not both"));
+    }
     keys.end()?;
-    Ok(Resource { units, order, place })
+    Ok((Resource { units: units.unwrap_or(Expression::Number(1.0)), order, place }, schedule))
+}
+
+/// `[[480, 2], [960, 1]]`: times and units.
+fn schedule(node: &Node, keys: &mut Keys<'_>) -> Result<Schedule, ProcessError> {
+    let period = |node: &Node| match list(node, "schedule")? {
+        [lasts, units] => {
+            Ok(Period { lasts: number(lasts, "schedule")?, units: expression(units, "schedule")? })
+        }
+        _ => Err(setting(node, "schedule", "write pairs of a time and units: `[[480, 2], [960, 1]]`")),
+    };
+    let periods = list(node, "schedule")?.iter().map(period).collect::<Result<_, _>>()?;
+    let preempts = match keys.take("shift") {
+        None => false,
+        Some(Node { value: Tree::Text(text), .. }) if text == "preempt" => true,
+        Some(node) => return Err(setting(node, "shift", "write \"preempt\", or leave it out")),
+    };
+    Ok(Schedule { periods, preempts, place: node.place })
 }
 
 fn container(node: &Node, name: &str) -> Result<Container, ProcessError> {

@@ -1,26 +1,34 @@
 //! Statements: tables with one action.
 
 use super::super::error::ProcessError;
-use super::super::ir::{Action, Expression, Patience, Request, Statement, Waiting};
+use super::super::ir::{
+    Action, Awaited, Expression, Patience, Policy, Preempted, Request, Statement, Waiting,
+};
 use super::keys::{Keys, expression, list, number, setting, table, text};
 use super::tree::{Node, Tree};
 use super::values::value;
 
 /// Actions. The first of them that a table has is its action: the last ones are keys of others,
 /// too.
-pub(super) const ACTIONS: [&str; 23] = [
+pub(super) const ACTIONS: [&str; 29] = [
     "delay",
     "seize",
     "release",
     "use",
+    "resize",
+    "select",
     "put",
     "get",
     "give",
     "take",
     "wait",
     "wait_until",
+    "wait_any",
+    "batch",
     "send",
     "spawn",
+    "interrupted",
+    "interrupt",
     "if",
     "with",
     "while",
@@ -108,7 +116,7 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
         "release" => Action::Release { requests: requests(name, subject, keys)? },
         "use" => Action::Use {
             requests: requests(name, subject, keys)?,
-            waiting: waiting(keys, depth)?,
+            waiting: Waiting { preempted: preempted(keys, depth)?, ..waiting(keys, depth)? },
             body: keys.take("do").map_or(Ok(Vec::new()), |node| statements(node, "do", depth))?,
             time: keys.take("for").map(|time| value(time, "for")).transpose()?,
         },
@@ -134,6 +142,34 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
             let condition = expression(subject, name)?;
             Action::WaitUntil { condition, waiting: waiting(keys, depth)? }
         }
+        "wait_any" => {
+            let arms = list(subject, name)?.iter().map(|node| awaited(node, depth));
+            Action::WaitAny { arms: arms.collect::<Result<_, _>>()?, waiting: waiting(keys, depth)? }
+        }
+        "resize" => Action::Resize {
+            resource: text(subject, name)?,
+            units: expression(keys.need("units", "write how many there are: `units = 3`")?, "units")?,
+        },
+        "select" => {
+            let among = list(subject, name)?.iter().map(|node| text(node, name));
+            Action::Select {
+                among: among.collect::<Result<_, _>>()?,
+                by: policy(keys.need("by", "write how: `by = \"shortest\"`")?)?,
+                body: body(keys, depth)?,
+            }
+        }
+        "batch" => Action::Batch {
+            size: expression(subject, name)?,
+            body: keys.take("do").map_or(Ok(Vec::new()), |node| statements(node, "do", depth))?,
+            waiting: waiting(keys, depth)?,
+        },
+        "interrupted" => {
+            Action::Interruptible { body: body(keys, depth)?, handler: block(subject, name, depth)? }
+        }
+        "interrupt" => Action::Interrupt {
+            entity: text(subject, name)?,
+            number: expression(keys.need("number", "write which of them: `number = 1`")?, "number")?,
+        },
         "send" => Action::Send { signal: text(subject, name)? },
         "spawn" => {
             let set = keys.take("set").map(|set| table(set, "set")).transpose()?;
@@ -160,6 +196,50 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
         "join" => sure(subject, name).map(|()| Action::Join)?,
         _ => sure(subject, name).map(|()| Action::End)?,
     })
+}
+
+/// What `use` does when its unit is taken.
+fn preempted(keys: &mut Keys<'_>, depth: usize) -> Result<Preempted, ProcessError> {
+    let Some(node) = keys.take("preempted") else { return Ok(Preempted::default()) };
+    match &node.value {
+        Tree::List(_) => Ok(Preempted::Lose(statements(node, "preempted", depth)?)),
+        Tree::Text(text) if text == "resume" => Ok(Preempted::Resume),
+        Tree::Text(text) if text == "repeat" => Ok(Preempted::Repeat),
+        Tree::Text(text) if text == "restart" => Ok(Preempted::Restart),
+        _ => {
+            let remedy = "write \"resume\", \"repeat\", \"restart\", or a list of statements";
+            Err(setting(node, "preempted", remedy))
+        }
+    }
+}
+
+fn policy(node: &Node) -> Result<Policy, ProcessError> {
+    match &node.value {
+        Tree::Text(text) if text == "shortest" => Ok(Policy::Shortest),
+        Tree::Text(text) if text == "most_free" => Ok(Policy::MostFree),
+        Tree::Text(text) if text == "in_turn" => Ok(Policy::InTurn),
+        Tree::Text(text) if text == "random" => Ok(Policy::Random),
+        _ => {
+            let remedy = "write \"shortest\", \"most_free\", \"in_turn\" or \"random\"";
+            Err(setting(node, "by", remedy))
+        }
+    }
+}
+
+/// A branch of `wait_any`.
+fn awaited(node: &Node, depth: usize) -> Result<(Awaited, Vec<Statement>), ProcessError> {
+    let mut keys = Keys::of(node, "a branch of `wait_any`")?;
+    let found = match (keys.take("signal"), keys.take("until")) {
+        (Some(signal), None) => Awaited::Signal(text(signal, "signal")?),
+        (None, Some(condition)) => Awaited::Until(expression(condition, "until")?),
+        _ => {
+            let remedy = "write `signal = \"opened\"` or `until = \"x > 3\"`";
+            return Err(setting(node, "wait_any", remedy));
+        }
+    };
+    let then = optional(&mut keys, "do", depth)?;
+    keys.end()?;
+    Ok((found, then))
 }
 
 /// Checks that the value is `true`.
@@ -192,7 +272,7 @@ fn requests(name: &str, node: &Node, keys: &mut Keys<'_>) -> Result<Vec<Request>
 fn waiting(keys: &mut Keys<'_>, depth: usize) -> Result<Waiting, ProcessError> {
     let priority = keys.expression("priority")?;
     let patience = keys.take("patience").map(|node| patience(node, depth)).transpose()?;
-    Ok(Waiting { priority, patience, tally: keys.text("tally")? })
+    Ok(Waiting { priority, patience, tally: keys.text("tally")?, preempted: Preempted::default() })
 }
 
 /// `{ time = 20, when = "level > 3", else = "left" }`, or a time alone.

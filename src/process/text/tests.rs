@@ -63,8 +63,12 @@ fn each_statement_is_read() {
         otherwise: go("block"),
         continues: true,
     };
-    let impatient =
-        Waiting { priority: Some("level".into()), patience: Some(patience), tally: Some(own("wait")) };
+    let impatient = Waiting {
+        priority: Some("level".into()),
+        patience: Some(patience),
+        tally: Some(own("wait")),
+        ..waiting()
+    };
     let short = Patience { when: None, time: number(5.0), otherwise: Vec::new(), continues: false };
     let short = Waiting { patience: Some(short), ..waiting() };
     for (written, expected) in [
@@ -113,6 +117,46 @@ fn each_statement_is_read() {
         (
             "{ wait_until = \"free(berth) > 0\" }",
             Action::WaitUntil { condition: text("free(berth) > 0"), waiting: waiting() },
+        ),
+        (
+            "{ wait_any = [{ signal = \"opened\", do = [{ end = true }] }, { until = \"x > 3\" }] }",
+            Action::WaitAny {
+                arms: vec![
+                    (Awaited::Signal(own("opened")), end()),
+                    (Awaited::Until(text("x > 3")), Vec::new()),
+                ],
+                waiting: waiting(),
+            },
+        ),
+        ("{ resize = \"bed\", units = 3 }", Action::Resize { resource: own("bed"), units: 3.into() }),
+        (
+            "{ select = [\"north\", \"south\"], by = \"in_turn\", do = [{ end = true }] }",
+            Action::Select { among: vec![own("north"), own("south")], by: Policy::InTurn, body: end() },
+        ),
+        (
+            "{ batch = 5, do = [{ end = true }], tally = \"together\" }",
+            Action::Batch {
+                size: 5.into(),
+                body: end(),
+                waiting: Waiting { tally: Some(own("together")), ..waiting() },
+            },
+        ),
+        (
+            "{ do = [{ end = true }], interrupted = \"block\" }",
+            Action::Interruptible { body: end(), handler: go("block") },
+        ),
+        (
+            "{ interrupt = \"part\", number = \"last(part)\" }",
+            Action::Interrupt { entity: own("part"), number: text("last(part)") },
+        ),
+        (
+            "{ use = \"doctor\", for = 15, preempted = [{ end = true }] }",
+            Action::Use {
+                requests: one("doctor"),
+                waiting: Waiting { preempted: Preempted::Lose(end()), ..waiting() },
+                body: Vec::new(),
+                time: Some(number(15.0)),
+            },
         ),
         ("{ send = \"opened\" }", Action::Send { signal: own("opened") }),
         (
@@ -183,6 +227,8 @@ factor = { real = 2 }
 [resource]
 nurse = 2
 bed = { units = "2 * doctors", queue = "priority" }
+surgeon = { queue = "preempt" }
+porter = { schedule = [[480, 2], [960, "doctors"]], shift = "preempt" }
 [container.tank]
 capacity = 200
 level = 50
@@ -222,6 +268,14 @@ fn each_table_is_read() {
     let bed = &model.resources["bed"];
     assert_eq!((&bed.units, bed.order, bed.place.line), (&text("2 * doctors"), Order::Priority, 15));
     assert_eq!((&model.resources["nurse"].units, model.resources["nurse"].order), (&2.into(), Order::Fifo));
+    assert_eq!(
+        (&model.resources["surgeon"].units, model.resources["surgeon"].order),
+        (&1.into(), Order::Preempt)
+    );
+    let porter = &model.schedules["porter"];
+    let periods =
+        vec![Period { lasts: 480.0, units: 2.into() }, Period { lasts: 960.0, units: "doctors".into() }];
+    assert_eq!((model.schedules.len(), &porter.periods, porter.preempts), (1, &periods, true));
     let tank = &model.containers["tank"];
     assert_eq!(
         (&tank.capacity, &tank.level, tank.order),
@@ -263,7 +317,7 @@ fn json_gives_the_same_model() {
 }
 
 /// TOML as JSON, in the same order.
-fn json(toml: &str) -> String {
+pub(in crate::process) fn json(toml: &str) -> String {
     fn text(node: &Node) -> String {
         match &node.value {
             Tree::Number(number) => number.to_string(),
@@ -280,70 +334,9 @@ fn json(toml: &str) -> String {
 }
 
 /// A model without places.
-fn without_lines(model: &ProcessModel) -> String {
+pub(in crate::process) fn without_lines(model: &ProcessModel) -> String {
     let text = format!("{model:?}");
     text.split("line: ").map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())).collect()
-}
-
-/// The emergency department, as a description and by calls.
-#[test]
-fn toml_json_and_the_builder_give_the_same_department() {
-    use super::super::build::*;
-    use crate::facility::Distribution::{Exponential, Triangular};
-    let written = include_str!("../../../examples/processes/emergency.toml");
-    let levels = [(1, 0.05), (2, 0.15), (3, 0.4), (4, 0.3), (5, 0.1)];
-    let patient = every(Exponential(7.0))
-        .attribute("level", choice(levels))
-        .does([
-            hold("nurse").lasting(Triangular([3.0, 5.0, 9.0])),
-            seize("bed")
-                .priority("level")
-                .patience(time(Exponential(120.0)).when("level >= 4").otherwise("left"))
-                .tally("bed_wait"),
-            hold("doctor").priority("level").lasting(Exponential(15.0)).tally("doctor_wait"),
-            chance(
-                0.6,
-                [
-                    hold("nurse").lasting(Triangular([2.0, 4.0, 8.0])),
-                    delay(drawn("lognormal", pairs([("mean", 40), ("deviation", 20)]))),
-                    hold("doctor").priority("level").lasting("review"),
-                ],
-            ),
-            chance(0.3, [delay(drawn("erlang", pairs([("stages", 3), ("mean", 20)])))]),
-            release("bed"),
-            tally("stay"),
-        ])
-        .block("left", [tally("left")]);
-    let built = ModelBuilder::new("emergency")
-        .about("An emergency department: a bed is held from triage to the end.")
-        .unit("minute")
-        .until(11_520)
-        .warm_up(1_440)
-        .parameter("doctors", [3, 4, 5])
-        .parameter("review", time(9))
-        .resource("nurse", 2)
-        .resource("bed", units(14).queue("priority"))
-        .resource("doctor", units("doctors").queue("priority"))
-        .entity("patient", patient)
-        .build()
-        .unwrap();
-    let toml = ProcessModel::from_toml(written).unwrap();
-    let json = ProcessModel::from_json(&json(written)).unwrap();
-    assert_eq!(without_lines(&built), without_lines(&toml));
-    assert_eq!(without_lines(&json), without_lines(&toml));
-    let lines: Vec<u32> = built.entities["patient"].statements.iter().map(|of| of.place.line).collect();
-    assert!(lines.is_sorted() && lines[0] > 0, "{lines:?}");
-}
-
-#[test]
-fn a_builder_refuses_what_the_reader_refuses() {
-    use super::super::build::*;
-    let line = line!() + 1;
-    let built = ModelBuilder::new("m").entity("part", empty().does([delay(3).priority("x")])).build();
-    let error = built.unwrap_err().to_string();
-    assert_eq!(error, format!("line {line}: `priority` is not a key of `delay`; there are: delay, label"));
-    let twice = ModelBuilder::new("m").resource("bed", 1).resource("bed", 2).build();
-    assert!(matches!(twice, Err(ProcessError::Repeated { .. })));
 }
 
 /// What statements are refused for. They begin in line 3.
@@ -393,6 +386,19 @@ fn wrong_statements_are_refused_with_line_and_remedy() {
         ("{ seize = \"bed\", patience = { tme = 3, when = \"x\" } }", "line 3: `patience` has no `time`"),
         ("{ seize = \"bed\", patience = { time = 3, els = \"b\" } }", "did you mean `else`?"),
         ("{ take = \"desk\", into = { a = 3 } }", "line 3: `a` is 3; write a text in quotes"),
+        (
+            "{ use = \"bed\", for = 3, preempted = \"again\" }",
+            "line 3: `preempted` is \"again\"; write \"resume\", ",
+        ),
+        (
+            "{ select = [\"bed\"], by = \"longest\", do = [] }",
+            "line 3: `by` is \"longest\"; write \"shortest\", ",
+        ),
+        ("{ select = [\"bed\"], do = [] }", "line 3: `select` has no `by`; write how"),
+        ("{ wait_any = [{ do = [] }] }", "line 3: `wait_any` is a table; write `signal"),
+        ("{ interrupted = [] }", "line 3: `interrupted` has no `do`"),
+        ("{ interrupt = \"part\" }", "line 3: `interrupt` has no `number`; write which"),
+        ("{ seize = \"bed\", preempted = \"repeat\" }", "line 3: `preempted` is not a key of `seize`"),
         ("{ use = \"bed\",\n for = 3,\n do = [{ delya = 3 }] }", "line 5: `delya` is not a statement"),
     ] {
         let error = ProcessModel::from_toml(&around(written)).unwrap_err().to_string();
@@ -418,8 +424,15 @@ fn wrong_tables_are_refused_with_line_and_remedy() {
         ),
         (
             "[resource]\nbed = { queue = \"lifo\" }",
-            "line 2: `queue` is \"lifo\"; write \"fifo\" or \"priority\"",
+            "line 2: `queue` is \"lifo\"; write \"fifo\", \"priority\" or",
         ),
+        (
+            "[resource]\nbed = { units = 2, schedule = [[1, 2]] }",
+            "line 2: `schedule` is a list; write `units` or `schedule`, not both",
+        ),
+        ("[resource]\nbed = { schedule = [[1]] }", "line 2: `schedule` is a list; write pairs of a time and"),
+        ("[resource]\nbed = { schedule = [[1, 2]], shift = 3 }", "line 2: `shift` is 3; write \"preempt\""),
+        ("[resource]\nbed = { shift = \"preempt\" }", "`shift` is not a key of the resource `bed`"),
         ("[container]\ntank = 3", "line 2: `the container `tank`` is 3"),
         ("[signal]\nopened = { x = 1 }", "line 2: `x` is not a key of the signal `opened`"),
         (
