@@ -346,7 +346,7 @@ fn times_that_do_not_fit_are_refused() {
     let compiled = compiled(BY_HAND);
     for (until, warm_up, words) in [
         (10.0, 10.0, "statistics begin at 10"),
-        (-1.0, 0.0, "the end of runs"),
+        (-1.0, 0.0, "the end of the run"),
         (10.0, f64::NAN, "the end of the warm-up"),
         (1e12, 0.0, "ticks"),
     ] {
