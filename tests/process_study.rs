@@ -246,6 +246,20 @@ fn room_grows_and_changes_no_result() {
 }
 
 #[test]
+fn parts_of_a_study_change_no_result() {
+    // Some 100 entities at the end: the room changes after the first part.
+    let compiled = compiled(&queue(1, 0.6, ""));
+    let run = |replications| compiled.study(&Study::new(replications, 120.0, 20.0)).run().unwrap();
+    let (few, many) = (run(20), run(600));
+    let values = |results: &StudyResults| {
+        let column = results.observations[0].column("stay").unwrap().values.clone();
+        (0..20).map(|replication| column.get(replication)).collect::<Vec<_>>()
+    };
+    assert_eq!((values(&few), many.replications), (values(&many), 600));
+    assert_eq!((few.mapping.as_str(), many.mapping.as_str()), ("cores", "cores"));
+}
+
+#[test]
 fn a_fault_names_entity_statement_and_time() {
     let text = r#"unit = "minute"
 [resource]
@@ -332,7 +346,7 @@ fn times_that_do_not_fit_are_refused() {
     let compiled = compiled(BY_HAND);
     for (until, warm_up, words) in [
         (10.0, 10.0, "statistics begin at 10"),
-        (-1.0, 0.0, "the end of runs"),
+        (-1.0, 0.0, "the end of the run"),
         (10.0, f64::NAN, "the end of the warm-up"),
         (1e12, 0.0, "ticks"),
     ] {

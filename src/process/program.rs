@@ -11,9 +11,8 @@ mod values;
 #[doc = include_str!("program/machine.md")]
 pub mod machine {}
 
-use crate::time::{Resolution, Ticks};
+use crate::time::Resolution;
 
-use super::error::ProcessError;
 use super::ir;
 pub use super::ir::{Kind, Order};
 pub use faults::FaultCode;
@@ -87,26 +86,6 @@ impl Program {
     /// The row 0 of a slot, from 0, in LP memory.
     pub fn entity_row(&self, slot: u32) -> u32 {
         self.entities() + slot * self.entity.stride
-    }
-
-    /// The end of a run, in units.
-    ///
-    /// # Errors
-    /// [`ProcessError::Setting`], if it is not a time below [`MOST_TICKS`].
-    pub fn end(&self, units: f64) -> Result<Ticks, ProcessError> {
-        let found = self.resolution.ticks(units).map_err(|error| error.to_string());
-        let found =
-            found.and_then(|ticks| match ticks.get() < MOST_TICKS {
-                true => Ok(ticks),
-                false => Err("runs have less than 2^47 ticks: end earlier, or choose fewer `ticks_per_unit`"
-                    .to_owned()),
-            });
-        found.map_err(|remedy| ProcessError::Setting {
-            place: ir::Place::default(),
-            what: "the end of the run".to_owned(),
-            value: crate::text::number(units),
-            remedy,
-        })
     }
 
     /// Rows of LP memory for this number of entities.

@@ -1,14 +1,36 @@
 //! Ticks in a unit of time: as written, or chosen from the times of the model.
 
 use crate::facility::Distribution;
-use crate::time::Resolution;
+use crate::time::{Resolution, Ticks};
 
 use super::super::error::ProcessError;
 use super::super::ir::{Action, Arguments, Arrivals, Kind, Place, ProcessModel, Statement, Value};
-use super::super::program::MOST_TICKS;
+use super::super::program::{MOST_TICKS, Program};
 use super::constants::{distribution, evaluate};
 use super::lowering::first_point;
 use super::walk;
+
+impl Program {
+    /// The end of a run, in units.
+    ///
+    /// # Errors
+    /// [`ProcessError::Setting`], if it is not a time below [`MOST_TICKS`].
+    pub fn end(&self, units: f64) -> Result<Ticks, ProcessError> {
+        let found = self.resolution.ticks(units).map_err(|error| error.to_string());
+        let found =
+            found.and_then(|ticks| match ticks.get() < MOST_TICKS {
+                true => Ok(ticks),
+                false => Err("runs have less than 2^47 ticks: end earlier, or choose fewer `ticks_per_unit`"
+                    .to_owned()),
+            });
+        found.map_err(|remedy| ProcessError::Setting {
+            place: Place::default(),
+            what: "the end of the run".to_owned(),
+            value: crate::text::number(units),
+            remedy,
+        })
+    }
+}
 
 /// Ticks in a unit: as written, or chosen from the times of the model.
 pub(super) fn resolution(model: &ProcessModel) -> Result<Resolution, ProcessError> {

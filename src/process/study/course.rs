@@ -36,7 +36,7 @@ pub struct Change {
     pub entity: String,
     /// Its number among its type, from 1.
     pub number: u32,
-    /// `waits`, `delays`, `rests` (in a store), `joins`, or `ends`.
+    /// `waits`, `delays`, `rests` (in a store), `joins`, `follows` (in a batch), or `ends`.
     pub what: &'static str,
     /// The statement at which it does so; empty if it ends.
     pub statement: String,
@@ -157,6 +157,7 @@ fn change(program: &Program, time: f64, [control, _, number]: Doing, ends: bool)
         status if status == Status::Delay as u32 => "delays",
         status if status == Status::Item as u32 => "rests",
         status if status == Status::Join as u32 => "joins",
+        status if status == Status::Member as u32 => "follows",
         _ => "waits",
     };
     let (statement, line) = if ends { (String::new(), 0) } else { (step.statement.clone(), step.place.line) };

@@ -6,7 +6,7 @@ use crate::statistics::{AnalysisError, Column, Observations, Pairing, Values};
 use crate::time::{Resolution, Ticks};
 
 use super::super::ir::Kind;
-use super::super::program::{Program, SumKind};
+use super::super::program::{Act, Program, Step, SumKind};
 
 /// How the values of replications become an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,15 +96,22 @@ impl Measures {
                 }
             }
         }
-        for resource in &program.resources {
+        for (number, resource) in (0..).zip(&program.resources) {
             let (name, row) = (&resource.name, at(resource.row));
-            all.mean(format!("utilisation({name})"), From::Utilisation(row), true);
-            all.mean(format!("in_use({name})"), From::InUse(row), false);
+            // There is no sum of units that change.
+            let changes =
+                |step: &Step| matches!(step.act, Act::Resize { resource, .. } if resource == number);
+            let constant = !program.steps.iter().any(changes);
+            if constant {
+                all.mean(format!("utilisation({name})"), From::Utilisation(row), true);
+            }
+            all.mean(format!("in_use({name})"), From::InUse(row), !constant);
         }
         for container in &program.containers {
             all.mean(format!("level({})", container.name), From::Content(at(container.row)), true);
         }
-        for line in &program.lines {
+        let holders = |line: u32| program.resources.iter().any(|of| of.holders == Some(line));
+        for (_, line) in (0..).zip(&program.lines).filter(|(line, _)| !holders(*line)) {
             all.mean(line.name.clone(), From::Length(at(line.row)), false);
         }
         all

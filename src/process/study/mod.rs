@@ -32,9 +32,6 @@ pub use plan::Study;
 use replications::Replications;
 pub use results::StudyResults;
 
-/// Runs end before this tick: sums of levels have 64 bits, and levels up to 16 of them.
-const LATEST: u64 = 1 << 47;
-
 /// Replications of a model, which [`run`](Self::run) or [`run_async`](Self::run_async) starts: made
 /// by [`CompiledProcess::study`].
 #[must_use = "a run starts with `run` or `run_async`"]
@@ -56,25 +53,13 @@ impl CompiledProcess {
 
     /// End of the warm-up and end of a valid study.
     fn times(&self, study: &Study) -> Result<[Ticks; 2], ProcessError> {
-        let ticks = |what: &'static str, units: f64| {
-            self.resolution().ticks(units).map_err(|source| ProcessError::Time { what, source })
-        };
-        let until = ticks("the end of runs", study.until)?;
-        let warm_up = ticks("the end of the warm-up", study.warm_up)?;
+        let until = self.program().end(study.until)?;
+        let warm_up = self
+            .resolution()
+            .ticks(study.warm_up)
+            .map_err(|source| ProcessError::Time { what: "the end of the warm-up", source })?;
         if warm_up >= until {
             return Err(ProcessError::WarmUp { until: study.until, warm_up: study.warm_up });
-        }
-        if until.get() >= LATEST {
-            return Err(ProcessError::Setting {
-                place: super::ir::Place::default(),
-                what: "the end of runs".to_owned(),
-                value: study.until.to_string(),
-                remedy: format!(
-                    "sums over time hold {} units with {} ticks each; set fewer `ticks_per_unit`, or end sooner",
-                    self.resolution().units(Ticks::new(LATEST)),
-                    self.resolution().ticks_per_unit()
-                ),
-            });
         }
         Ok([warm_up, until])
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::pdes::{
-    AnyEngine, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
+    AnyEngine, CORES, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
     RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row,
 };
 use crate::statistics::{Experiment, Observations, check_room};
@@ -28,6 +28,11 @@ const FIRST_ROOM: u32 = 128;
 
 /// The share of runs of a part that fit the room of the next part.
 const FITTING: f64 = 0.95;
+
+/// Replications of the first part of a long study, on a device and on the host: they show which
+/// room the others need.
+const PILOT: u32 = 1024;
+const PILOT_ON_HOST: u32 = 64;
 
 /// What was run so far.
 #[derive(Debug, Clone, Default)]
@@ -123,8 +128,10 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// The name of the mapping of the runs.
     pub(super) fn mapping(&self) -> String {
-        let chosen = self.done.mapping.map_or_else(String::new, |mapping| mapping.to_string());
-        self.engines.first().map_or(chosen.clone(), |(_, engine)| engine.mapping(chosen))
+        match (self.gpu, self.done.mapping) {
+            (None, _) => CORES.to_owned(),
+            (Some(_), mapping) => mapping.map_or_else(String::new, |mapping| mapping.to_string()),
+        }
     }
 
     /// The observations of some replications of some points; of the first ones, the same for all
@@ -143,6 +150,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); points.len()];
         let mut next = range.start;
         while next < range.end && !self.done.stopped {
+            let pilot = if self.gpu.is_some() { PILOT } else { PILOT_ON_HOST };
+            // A device is faster with all of a short study at once.
+            let most = if self.done.runs == 0 && count / 8 > pilot { most.min(pilot) } else { most };
             let end = range.end.min(next.saturating_add(most));
             let number = |point: usize| u32::try_from(point).expect("points are counted");
             let jobs: Vec<_> = (next..end)
