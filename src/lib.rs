@@ -39,9 +39,9 @@
 //! let mut simulation = Simulation::new(&gpu, &model, Options::default().seed(42))?;
 //! let progress = simulation.run(end)?;
 //!
-//! let mut reference = CpuSimulation::new(&model, Options::default().seed(42))?;
-//! assert_eq!(progress.events, reference.run(end)?.events);
-//! assert_eq!(simulation.fingerprint()?, reference.fingerprint());
+//! let mut on_cpu = CpuSimulation::new(&model, Options::default().seed(42))?;
+//! assert_eq!(progress.events, on_cpu.run(end)?.events);
+//! assert_eq!(simulation.fingerprint()?, on_cpu.fingerprint());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

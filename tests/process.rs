@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Simulation, Until};
+use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
 use eventhorizon::process::ir::*;
 use eventhorizon::process::program::{HEADER, Program, Size};
 use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
@@ -397,8 +397,8 @@ fn models() -> Vec<ProcessModel> {
 /// The header, the output rows and the events of a run.
 fn run<S: Sized3>(gpu: &Gpu, printed: &Arc<Printed>, until: f64) -> ([u32; 4], Vec<[u32; 4]>, u64) {
     let run = ProcessRun::<S>::new(Arc::clone(printed), &[], Ticks::ZERO, 512).unwrap();
-    let native = NativeModel::new(&run).unwrap_or_else(|error| panic!("{}: {error}", printed.program.name));
-    let mut on_cpu = CpuSimulation::new(&native, Options::default().seed(7)).unwrap();
+    let mut on_cpu = CpuSimulation::new(&run, Options::default().seed(7))
+        .unwrap_or_else(|error| panic!("{}: {error}", printed.program.name));
     let until = Until::time(printed.program.resolution.ticks(until).unwrap());
     let mut simulation = Simulation::new(gpu, &run, Options::default().seed(7)).unwrap();
     let events = simulation.run(until).unwrap().events;

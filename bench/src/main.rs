@@ -17,6 +17,8 @@ mod matching_host;
 mod native;
 mod phold;
 mod primitives;
+#[path = "../../tests/common/references/mod.rs"]
+mod references;
 mod replicas;
 mod replication;
 mod search;

@@ -13,6 +13,7 @@ use eventhorizon::replication::{
     CpuEngine, Design, Engine, Experiment, Mapping, Model, Options, ReferenceModel, ReplicationError,
 };
 
+use crate::references::Reference;
 use crate::shared::Outcome;
 
 /// Measure the speed of replications in each mapping, after comparing every model with its
@@ -67,7 +68,7 @@ fn verify<M: ReferenceModel + Copy + Sync>(
     params: M::Params,
     mappings: &[Mapping],
 ) -> Outcome<()> {
-    let cpu = CpuEngine::new(model, Options::default())?.run(&params, &experiment(300))?;
+    let cpu = CpuEngine::in_rust(model, Options::default())?.run(&params, &experiment(300))?;
     let mut seen = Vec::new();
     for features in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64, wgpu::Features::SUBGROUP] {
         for &mapping in mappings {
@@ -291,12 +292,12 @@ pub(crate) fn run(_: &Args) -> Outcome<()> {
     )?;
     let scalar = [Mapping::Thread, Mapping::Warp];
     let all = [Mapping::Thread, Mapping::Warp, Mapping::Team];
-    verify(&gpu, "pi", Pi, PiParams { points: 1001 }, &scalar)?;
-    verify(&gpu, "mm1", Mm1::default(), Mm1::default().params(0.8, 1.0, 3001)?, &all)?;
-    verify(&gpu, "walk", Walk, WalkParams { steps: 1000 }, &scalar)?;
-    verify(&gpu, "mmck", Mmck::default(), Mmck::default().params(3.0, 1.0, 3, 7, 1000)?, &scalar)?;
+    verify(&gpu, "pi", Reference(Pi), PiParams { points: 1001 }, &scalar)?;
+    verify(&gpu, "mm1", Reference(Mm1::default()), Mm1::default().params(0.8, 1.0, 3001)?, &all)?;
+    verify(&gpu, "walk", Reference(Walk), WalkParams { steps: 1000 }, &scalar)?;
+    verify(&gpu, "mmck", Reference(Mmck::default()), Mmck::default().params(3.0, 1.0, 3, 7, 1000)?, &scalar)?;
     let workshop = WorkshopParams { jobs: 300, operation: 1 << 20 };
-    verify(&gpu, "workshop", Workshop, workshop, &scalar)?;
+    verify(&gpu, "workshop", Reference(Workshop), workshop, &scalar)?;
     mm1(&gpu)?;
     figure(&gpu, "Random walk, 1000 steps", Walk, WalkParams { steps: 1000 })?;
     figure(&gpu, "Workshop, 1000 jobs", Workshop, WorkshopParams { jobs: 1000, operation: 1 << 20 })

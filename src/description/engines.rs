@@ -24,7 +24,7 @@ pub(super) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()
 /// Runs models of logical processes.
 pub(super) enum Simulations<P: Payload> {
     Gpu(Box<pdes::Engine<WgslModel<P>>>),
-    Cpu(pdes::CpuEngine<pdes::NativeModel<WgslModel<P>>>),
+    Cpu(pdes::CpuEngine<WgslModel<P>>),
 }
 
 impl<P: Payload> Simulations<P> {
@@ -35,16 +35,10 @@ impl<P: Payload> Simulations<P> {
         of_point: impl Fn(&Point<'_>) -> usize + 'static,
         options: EngineOptions,
     ) -> Result<Self, SimulationError> {
+        let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
         match device(backend) {
-            Some(gpu) => {
-                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
-                Ok(Self::Gpu(pdes::Engine::new(gpu, build, options)?.into()))
-            }
-            None => {
-                let models = models.into_iter().map(pdes::NativeModel::new).collect::<Result<Vec<_>, _>>()?;
-                let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
-                Ok(Self::Cpu(pdes::CpuEngine::new(build, options)))
-            }
+            Some(gpu) => Ok(Self::Gpu(pdes::Engine::new(gpu, build, options)?.into())),
+            None => Ok(Self::Cpu(pdes::CpuEngine::new(build, options))),
         }
     }
 
@@ -93,7 +87,7 @@ const CORES: &str = "cores";
 /// Runs models of replications.
 pub(super) enum Replications {
     Gpu(Box<replication::Engine<WgslReplication>>),
-    Cpu(Box<replication::CpuEngine<replication::NativeModel<WgslReplication>>>),
+    Cpu(Box<replication::CpuEngine<WgslReplication>>),
 }
 
 impl Replications {
@@ -104,10 +98,7 @@ impl Replications {
     ) -> Result<Self, ReplicationError> {
         match device(backend) {
             Some(gpu) => Ok(Self::Gpu(replication::Engine::new(gpu, model, options)?.into())),
-            None => {
-                let model = replication::NativeModel::new(model)?;
-                Ok(Self::Cpu(replication::CpuEngine::new(model, options)?.into()))
-            }
+            None => Ok(Self::Cpu(replication::CpuEngine::new(model, options)?.into())),
         }
     }
 

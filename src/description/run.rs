@@ -104,8 +104,8 @@ type Ended = (Vec<Observations>, Vec<Decision>, Option<Selected>, u64, String);
 
 impl DescribedModel {
     /// A run with the seed and the replications of the file, on a device (`&Gpu`) or another
-    /// [`Backend`]. On the CPU the WGSL is translated to machine code
-    /// ([`NativeModel`](pdes::NativeModel)). Results are the same bits.
+    /// [`Backend`]. On the CPU the WGSL is translated to machine code. Results are the
+    /// same bits.
     pub fn on<'m>(&'m self, backend: impl Into<Backend<'m>>) -> Run<'m> {
         Run::new(self, backend.into())
     }

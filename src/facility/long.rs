@@ -52,8 +52,10 @@ impl<'m> Run<'m> {
     ) -> Result<Self, SimulationError> {
         let options = Options::default().seed(seed);
         Ok(match (place.gpu(), saved) {
-            (None, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, Options::default().seed(seed))?)),
-            (None, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
+            (None, None) => {
+                Self::Cpu(Box::new(CpuSimulation::in_rust(facility, Options::default().seed(seed))?))
+            }
+            (None, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume_in_rust(facility, saved)?)),
             (Some(gpu), None) => Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?)),
             (Some(gpu), Some(saved)) => {
                 Self::Gpu(Box::new(Simulation::resume_async(gpu, facility, options, saved).await?))
@@ -368,8 +370,10 @@ impl Facility {
         nodes: &[usize],
         look: &mut impl FnMut(usize, &[[u32; 4]]),
     ) -> Result<Vec<Vec<f64>>, SimulationError> {
-        let mut simulation =
-            CpuSimulation::new(self, Options::default().seed(seed).replica(Replica { point: 0, number }))?;
+        let mut simulation = CpuSimulation::in_rust(
+            self,
+            Options::default().seed(seed).replica(Replica { point: 0, number }),
+        )?;
         let (mut reported, mut areas, mut at) =
             (vec![Vec::new(); nodes.len()], vec![0; nodes.len()], Ticks::ZERO);
         let rows = self.memory_rows() as usize;

@@ -59,7 +59,7 @@ impl<'g> Runner<'g> {
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
         let options = options.outputs(true).memory(memory);
         Ok(match backend.gpu() {
-            None => Self::Cpu(Box::new(CpuEngine::new(build, options))),
+            None => Self::Cpu(Box::new(CpuEngine::in_rust(build, options))),
             Some(gpu) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)?)),
         })
     }
@@ -387,7 +387,7 @@ impl Facility {
         if !stuck.contains(&true) {
             return Ok(());
         }
-        let mut simulation = CpuSimulation::new(
+        let mut simulation = CpuSimulation::in_rust(
             self,
             Options::default().seed(seed).replica(Replica { point: 0, number: replication }),
         )?;

@@ -9,8 +9,7 @@ use super::Program;
 /// A model whose `State`, `Params` or `Output` is this type may have a WGSL struct of any number of
 /// words there. On the host it is these words, one after the other. Reflection interprets them
 /// (`pdes::Schema`, `replication::Schema`).
-/// Such a model has no reference implementation in Rust; the CPU engines run it from its WGSL
-/// ([`pdes::NativeModel`](crate::pdes::NativeModel)).
+/// Such a model has no second implementation in Rust: the CPU engines run its WGSL, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Word(pub u32);

@@ -124,6 +124,10 @@ pub struct Context<E: Entity> {
     pub(super) entities: u32,
     pub(super) lookahead: Ticks,
     pub(super) replica: u32,
+    /// The key of the streams.
+    pub(super) seed: u64,
+    /// The number of the event at the entity.
+    pub(super) number: u64,
     pub(super) stream: Stream,
     pub(super) sent: Vec<(u32, Ticks, E::Message)>,
     /// For each: the time, the number of the process, and the number of the wait.
@@ -134,16 +138,20 @@ pub struct Context<E: Entity> {
     pub(super) processes: u32,
     pub(super) calls: Vec<Call<E>>,
     pub(super) failed: Option<String>,
+    /// What the entities of a partition share: nothing that a result depends on.
+    pub(super) scratch: Option<Box<dyn Any + Send>>,
 }
 
 impl<E: Entity> Context<E> {
-    pub(super) fn new(entities: u32, lookahead: Ticks, replica: u32) -> Self {
+    pub(super) fn new(entities: u32, lookahead: Ticks, replica: u32, seed: u64) -> Self {
         Self {
             now: Ticks::ZERO,
             name: 0,
             entities,
             lookahead,
             replica,
+            seed,
+            number: 0,
             stream: Stream::new(0, 0, 0),
             sent: Vec::new(),
             wakes: Vec::new(),
@@ -152,6 +160,7 @@ impl<E: Entity> Context<E> {
             processes: 0,
             calls: Vec::new(),
             failed: None,
+            scratch: None,
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) struct Shared {
 
 impl Shared {
     fn context<E: Entity>(&self) -> Context<E> {
-        Context::new(self.entities, self.lookahead, self.replica)
+        Context::new(self.entities, self.lookahead, self.replica, self.seed)
     }
 }
 
@@ -303,7 +303,8 @@ impl<E: Entity> Part<E> {
         let name = self.names[slot as usize];
         let context = self.context.as_mut().expect("no process runs");
         (context.now, context.name) = (now, name);
-        context.stream = Stream::new(shared.seed, name, self.executed[slot as usize]);
+        context.number = self.executed[slot as usize];
+        context.stream = Stream::new(shared.seed, name, context.number);
         // Once per event, so that no two calls within it assign the same number.
         context.processes = self.processes[slot as usize].as_ref().map_or(0, |some| some.given);
     }

@@ -2,14 +2,10 @@
 
 use super::{MOST_ROOM, ModelError, mean_time, mean_units};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
+use crate::pdes::{Capacity, Model, Totals};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
 use std::borrow::Cow;
-
-const COMPLETION: u32 = 0;
-const ARRIVAL: u32 = 1;
-const HANG_UP: u32 = 2;
 
 /// Call centres, each M/M/c+M or Erlang-A: calls arrive at exponential intervals and are answered
 /// in order, for exponential times, by a number of agents. A waiting call hangs up after an
@@ -145,41 +141,6 @@ impl CallCentre {
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
-
-    fn expect(&self, lp: u32, context: &mut Context<'_>) {
-        let delay = context.stream().exponential(self.params.mean_interarrival);
-        context.schedule(lp, context.now().saturating_add(delay), [ARRIVAL, 0]);
-    }
-
-    fn answer(&self, lp: u32, came: Ticks, state: &mut CallCentreState, context: &mut Context<'_>) {
-        let now = context.now();
-        state.busy += 1;
-        state.served.add(now, now.get() - came.get());
-        let delay = context.stream().exponential(self.params.mean_service);
-        context.schedule(lp, now.saturating_add(delay), [COMPLETION, 0]);
-    }
-
-    fn wait(&self, lp: u32, state: &mut CallCentreState, context: &mut Context<'_>) {
-        if state.tail.wrapping_sub(state.head) == self.room {
-            return context.memory_full();
-        }
-        let now = context.now();
-        context.memory_set(state.tail % self.room, row(now));
-        let delay = context.stream().exponential(self.params.mean_patience);
-        context.schedule(lp, now.saturating_add(delay), [HANG_UP, state.tail]);
-        state.tail = state.tail.wrapping_add(1);
-        state.waiting.add(now, 1);
-    }
-}
-
-/// A row of the line.
-fn row(came: Ticks) -> [u32; 4] {
-    let [low, high] = came.to_words();
-    [low, high, 0, 0]
-}
-
-fn came([low, high, ..]: [u32; 4]) -> Ticks {
-    Ticks::from_words([low, high])
 }
 
 impl Model for CallCentre {
@@ -229,48 +190,5 @@ impl Model for CallCentre {
             ("abandoned".into(), lost / (answered + lost)),
             ("waiting".into(), waiting.unwrap_or(f64::NAN)),
         ]
-    }
-}
-
-impl CpuModel for CallCentre {
-    fn init(&self, lp: u32, state: &mut CallCentreState, context: &mut Context<'_>) {
-        state.served = Tally::since(self.params.warm_up);
-        state.abandoned = Tally::since(self.params.warm_up);
-        state.waiting = TimeAverage::since(self.params.warm_up, 0);
-        self.expect(lp, context);
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut CallCentreState, context: &mut Context<'_>) {
-        let now = context.now();
-        let [kind, ticket] = event.payload;
-        if kind == COMPLETION {
-            state.busy -= 1;
-            while state.head != state.tail {
-                let came = came(context.memory_get(state.head % self.room));
-                state.head = state.head.wrapping_add(1);
-                if came != Ticks::NEVER {
-                    state.waiting.add(now, -1);
-                    self.answer(lp, came, state, context);
-                    break;
-                }
-            }
-        } else if kind == ARRIVAL {
-            self.expect(lp, context);
-            if state.busy < self.params.servers {
-                self.answer(lp, now, state, context);
-            } else {
-                self.wait(lp, state, context);
-            }
-        } else if ticket.wrapping_sub(state.head) < state.tail.wrapping_sub(state.head) {
-            let came = came(context.memory_get(ticket % self.room));
-            context.memory_set(ticket % self.room, row(Ticks::NEVER));
-            state.waiting.add(now, -1);
-            state.abandoned.add(now, now.get() - came.get());
-        }
-    }
-
-    fn output(&self, _: u32, state: &CallCentreState, context: &mut Context<'_>) -> CallCentreOutput {
-        let CallCentreState { served, abandoned, waiting, .. } = *state;
-        CallCentreOutput { served, abandoned, waiting: waiting.at(context.now()) }
     }
 }

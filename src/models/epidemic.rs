@@ -2,13 +2,10 @@
 
 use super::{ModelError, mean_time, span, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
+use crate::pdes::{Capacity, Model, Totals};
 use crate::random::Stream;
 use crate::time::{Resolution, Ticks};
 use std::borrow::Cow;
-
-const CONTACT: u32 = 0;
-const RECOVERY: u32 = 1;
 
 /// The most neighbours of a person: an infection sends to all of them at once, and llvmpipe ends
 /// loops after 65,535 iterations.
@@ -168,42 +165,6 @@ impl Epidemic {
         found.dedup();
         found
     }
-
-    /// The neighbours of a person.
-    ///
-    /// # Panics
-    /// If there is no such person.
-    #[doc(hidden)]
-    pub fn neighbours(&self, person: u32) -> &[u32] {
-        let [begin, end] = [0, 1].map(|next| self.data[person as usize + next] as usize);
-        &self.data[begin..end]
-    }
-
-    /// The time from the infection of `person` to the contact with each neighbour, in a run with
-    /// this seed: [`Ticks::NEVER`] if the recovery comes first. In the order of
-    /// [`Epidemic::neighbours`]. The infector is not contacted again.
-    ///
-    /// # Panics
-    /// If there is no such person.
-    #[doc(hidden)]
-    pub fn contacts(&self, seed: u64, person: u32) -> Vec<Ticks> {
-        let mut stream = Stream::new(seed, person, 1);
-        let (recovery, contacts) = self.draw(person, &mut stream);
-        contacts.map(|contact| if contact < recovery { contact } else { Ticks::NEVER }).collect()
-    }
-
-    /// The consequences of an infection: the time to the recovery, and to the contact with each
-    /// neighbour.
-    fn draw<'a>(
-        &self,
-        person: u32,
-        stream: &'a mut Stream,
-    ) -> (Ticks, impl Iterator<Item = Ticks> + use<'a>) {
-        let (latent, mean) = (self.latent, self.params.mean_contact);
-        let recovery = latent.saturating_add(stream.exponential(self.params.mean_infectious));
-        let neighbours = self.neighbours(person).len();
-        (recovery, (0..neighbours).map(move |_| latent.saturating_add(stream.exponential(mean))))
-    }
 }
 
 /// `data` of the graph, and the most neighbours of a person.
@@ -287,62 +248,5 @@ impl Model for Epidemic {
             ("mean_generation".into(), sum(totals, "generation") / cases),
             ("last".into(), last / f64::from(self.resolution.ticks_per_unit())),
         ]
-    }
-}
-
-impl CpuModel for Epidemic {
-    fn init(&self, lp: u32, _: &mut EpidemicState, context: &mut Context<'_, [u32; 6]>) {
-        if lp >= self.people - self.params.index_cases {
-            context.schedule(lp, Ticks::ZERO, [CONTACT, 0, lp, lp, 0, 0]);
-        }
-    }
-
-    fn handle(
-        &self,
-        lp: u32,
-        event: &Event<[u32; 6]>,
-        state: &mut EpidemicState,
-        context: &mut Context<'_, [u32; 6]>,
-    ) {
-        let now = context.now();
-        let [kind, generation, infector, index_case, low, high] = event.payload;
-        if kind == RECOVERY {
-            state.status = Self::RECOVERED;
-            state.recovered = now;
-            return;
-        }
-        state.contacts += 1;
-        if state.status != Self::SUSCEPTIBLE {
-            return;
-        }
-        let mut stream = context.stream().clone();
-        let (recovery, contacts) = self.draw(lp, &mut stream);
-        context.schedule(lp, now.saturating_add(recovery), [RECOVERY, 0, 0, 0, 0, 0]);
-        let [since_low, since_high] = now.to_words();
-        let message = [CONTACT, generation + 1, lp, index_case, since_low, since_high];
-        let mut infections = 0;
-        for (&neighbour, contact) in self.neighbours(lp).iter().zip(contacts) {
-            if contact < recovery && neighbour != infector {
-                context.schedule(neighbour, now.saturating_add(contact), message);
-                infections += 1;
-            }
-        }
-        *state = EpidemicState {
-            status: Self::INFECTED,
-            contacts: 1,
-            infections,
-            generation,
-            infector,
-            index_case,
-            infected: now,
-            recovered: Ticks::ZERO,
-            interval: Ticks::new(now.get() - Ticks::from_words([low, high]).get()),
-        };
-    }
-
-    fn output(&self, _: u32, state: &EpidemicState, _: &mut Context<'_, [u32; 6]>) -> EpidemicOutput {
-        let EpidemicState { status, generation, infected, interval, .. } = *state;
-        let cases = u32::from(status != Self::SUSCEPTIBLE);
-        EpidemicOutput { status, generation, infected, interval, cases, unused: 0 }
     }
 }

@@ -1,9 +1,9 @@
 //! A closed network of FIFO stations on a torus.
 
-use super::torus::{check_torus, customers_at, step_on_torus};
+use super::torus::check_torus;
 use super::{ModelError, mean_time, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
+use crate::pdes::{Capacity, Model, Totals};
 use crate::time::{Resolution, Ticks};
 use std::borrow::Cow;
 
@@ -109,17 +109,6 @@ impl FifoTorus {
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
-
-    /// Stations are numbered block by block, and row by row within a block.
-    fn neighbour(&self, lp: u32, direction: u32) -> u32 {
-        let FifoTorusParams { rows, columns, block_shift, .. } = self.params;
-        let side = 1 << block_shift;
-        let (blocks, block) = (columns / side, lp / (side * side));
-        let row = block / blocks * side + lp / side % side;
-        let column = block % blocks * side + lp % side;
-        let (row, column) = step_on_torus((rows, columns), (row, column), direction);
-        ((row / side * blocks + column / side) * side + row % side) * side + column % side
-    }
 }
 
 impl Model for FifoTorus {
@@ -169,32 +158,5 @@ impl Model for FifoTorus {
             ("wait".into(), waited / unit / served),
             ("throughput".into(), served / span),
         ]
-    }
-}
-
-impl CpuModel for FifoTorus {
-    fn init(&self, lp: u32, _: &mut FifoTorusState, context: &mut Context<'_>) {
-        for _ in 0..customers_at(lp, self.lps(), self.params.customers) {
-            context.schedule(lp, Ticks::ZERO, [0, 0]);
-        }
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut FifoTorusState, context: &mut Context<'_>) {
-        let service = context.stream().exponential(self.params.mean_service).saturating_add(self.lookahead());
-        let begin = state.free.max(event.time);
-        state.waited = state.waited.saturating_add(Ticks::new(begin.get() - event.time.get()));
-        state.busy = state.busy.saturating_add(service);
-        state.served += 1;
-        state.free = begin.saturating_add(service);
-        let direction = context.stream().below(4);
-        context.schedule(self.neighbour(lp, direction), state.free, [0, 0]);
-    }
-
-    fn output(&self, _: u32, state: &FifoTorusState, context: &mut Context<'_>) -> FifoTorusOutput {
-        let FifoTorusState { free, busy, waited, served } = *state;
-        // The station serves without a break until all have left.
-        let ahead = free.get().saturating_sub(context.now().get());
-        let busy = Ticks::new(busy.get().saturating_sub(ahead));
-        FifoTorusOutput { busy, waited, served, unused: 0 }
     }
 }

@@ -4,14 +4,11 @@ use bytemuck::{Pod, Zeroable};
 
 use super::mean_ticks;
 use crate::gpu::Source;
-use crate::random::{Stream, exponential_tabled};
-use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
+use crate::replication::{AnalysisError, Model, Observations};
 use crate::time::{Resolution, TimeError};
 
 /// The largest mean in ticks: `MM1_LONGEST_MEAN`.
 const LONGEST_MEAN: u32 = 1 << 25;
-/// `MM1_TOO_LONG`: the clients wait for more than 2^62 ticks in all.
-const TOO_LONG: Fail = Fail(1);
 
 /// Clients arrive at a single server with exponential times between them, wait in order, and have
 /// exponential service times.
@@ -98,47 +95,5 @@ impl Model for Mm1 {
         observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] * scale)?;
         observations.derive("time_in_system", &["system_ticks"], |sum| sum[0] * scale)?;
         observations.hide(&["idle_ticks", "queue_ticks", "system_ticks"])
-    }
-}
-
-/// The state of a replication, in ticks.
-#[derive(Debug, Default)]
-pub struct Mm1State {
-    /// The work that the next client finds, before the time until its arrival is subtracted.
-    work: u64,
-    next: u32,
-    idle: u64,
-    queue: u64,
-    service: u64,
-}
-
-impl ReferenceModel for Mm1 {
-    type State = Mm1State;
-
-    fn start(&self, _: &Mm1Params, _: &mut Stream) -> Result<Mm1State, Fail> {
-        Ok(Mm1State::default())
-    }
-
-    fn step(&self, params: &Mm1Params, state: &mut Mm1State, stream: &mut Stream) -> Result<bool, Fail> {
-        // Eight clients, or the last ones.
-        for _ in 0..(params.clients - state.next).min(8) {
-            let interarrival = u64::from(exponential_tabled(stream.draw(), params.mean_interarrival));
-            let service = u64::from(exponential_tabled(stream.draw(), params.mean_service));
-            let wait = state.work.saturating_sub(interarrival);
-            state.idle += interarrival.saturating_sub(state.work);
-            state.queue += wait;
-            state.service += service;
-            state.work = wait + service;
-            state.next += 1;
-        }
-        match state.queue < 1 << 62 {
-            true => Ok(state.next < params.clients),
-            false => Err(TOO_LONG),
-        }
-    }
-
-    fn finish(&self, _: &Mm1Params, state: &Mm1State) -> Result<Mm1Output, Fail> {
-        let &Mm1State { idle, queue, service, .. } = state;
-        Ok(Mm1Output { idle_ticks: idle, queue_ticks: queue, system_ticks: queue + service })
     }
 }

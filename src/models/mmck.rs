@@ -1,21 +1,16 @@
 //! M/M/c/K: several servers, and limited room.
 
-use std::collections::VecDeque;
-
 use bytemuck::{Pod, Zeroable};
 
 use super::mean_ticks;
 use crate::gpu::Source;
-use crate::random::{Stream, exponential_short};
-use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
+use crate::replication::{AnalysisError, Model, Observations};
 use crate::time::{Resolution, TimeError};
 
 /// `MMCK_MOST_SERVERS`
 const MOST_SERVERS: u32 = 8;
 /// `MMCK_MOST_WAITING`
 const MOST_WAITING: u32 = 24;
-/// `MMCK_TOO_LONG`: the clock or the total wait passed 2^63 ticks.
-const TOO_LONG: Fail = Fail(1);
 
 /// Clients arrive at several servers with exponential times between them. One that finds the room
 /// full is turned away; the others wait in order for the first free server and have exponential
@@ -115,57 +110,5 @@ impl Model for Mmck {
         observations.derive("blocking", &["turned_away"], |away| away[0] / arrivals)?;
         observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] / (arrivals * ticks))?;
         observations.hide(&["queue_ticks"])
-    }
-}
-
-/// The state of a replication, in ticks.
-#[derive(Debug)]
-pub struct MmckState {
-    clock: u64,
-    queue: u64,
-    next: u32,
-    turned_away: u32,
-    /// When each server is free.
-    free: Vec<u64>,
-    /// When waiting clients start: servers take them in order, so the starts never decrease.
-    starts: VecDeque<u64>,
-}
-
-impl ReferenceModel for Mmck {
-    type State = MmckState;
-
-    fn start(&self, params: &MmckParams, _: &mut Stream) -> Result<MmckState, Fail> {
-        let free = vec![0; params.servers as usize];
-        Ok(MmckState { clock: 0, queue: 0, next: 0, turned_away: 0, free, starts: VecDeque::new() })
-    }
-
-    fn step(&self, params: &MmckParams, state: &mut MmckState, stream: &mut Stream) -> Result<bool, Fail> {
-        state.clock += u64::from(exponential_short(stream.draw(), params.mean_interarrival));
-        let service = u64::from(exponential_short(stream.draw(), params.mean_service));
-        let clock = state.clock;
-        while state.starts.front().is_some_and(|&start| start <= clock) {
-            state.starts.pop_front();
-        }
-        // Any of the servers that are free at the same time will do.
-        let free = state.free.iter_mut().min().expect("there is a server");
-        if *free <= clock {
-            *free = clock + service;
-        } else if state.starts.len() < (params.room - params.servers) as usize {
-            state.starts.push_back(*free);
-            state.queue += *free - clock;
-            *free += service;
-        } else {
-            state.turned_away += 1;
-        }
-        state.next += 1;
-        match clock.max(state.queue) < 1 << 63 {
-            true => Ok(state.next < params.arrivals),
-            false => Err(TOO_LONG),
-        }
-    }
-
-    fn finish(&self, params: &MmckParams, state: &MmckState) -> Result<MmckOutput, Fail> {
-        let turned_away = state.turned_away;
-        Ok(MmckOutput { turned_away, let_in: params.arrivals - turned_away, queue_ticks: state.queue })
     }
 }

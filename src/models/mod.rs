@@ -1,5 +1,4 @@
-//! Models that ship with the library, each with its WGSL and its reference implementation in Rust.
-//! They use only the public API.
+//! Models that ship with the library, each with its WGSL. They use only the public API.
 //!
 //! Models of [`pdes`](crate::pdes), for logical processes:
 //!

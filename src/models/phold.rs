@@ -2,7 +2,7 @@
 
 use crate::ErrorKind;
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Checkpoint, CheckpointError, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Checkpoint, CheckpointError, Model};
 use crate::text::{number, quoted};
 use crate::time::{Resolution, Ticks, TimeError};
 
@@ -169,16 +169,6 @@ impl Phold {
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
-
-    /// The target of an event. WGSL: `neighbour`, or `draw_below`.
-    fn destination(&self, lp: u32, context: &mut Context<'_>) -> u32 {
-        if self.neighbours == 0 {
-            return context.stream().below(self.lps);
-        }
-        let index = context.stream().below(self.neighbours);
-        let steps = index / 2 + 1;
-        if index.is_multiple_of(2) { (lp + steps) % self.lps } else { (lp + self.lps - steps) % self.lps }
-    }
 }
 
 /// The WGSL `struct Params` of PHOLD.
@@ -240,23 +230,5 @@ impl Model for Phold {
     /// Each event schedules another one.
     fn events_held(&self) -> Option<u32> {
         self.lps.checked_mul(self.population)
-    }
-}
-
-impl CpuModel for Phold {
-    fn init(&self, lp: u32, _: &mut PholdState, context: &mut Context<'_>) {
-        for i in 0..self.population {
-            let delay = context.stream().exponential(self.mean);
-            let to = self.destination(lp, context);
-            context.schedule(to, delay, [lp, i]);
-        }
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut PholdState, context: &mut Context<'_>) {
-        state.received = state.received.wrapping_add(1);
-        state.last = event.time.to_words()[0];
-        let delay = self.lookahead.saturating_add(context.stream().exponential(self.mean));
-        let to = self.destination(lp, context);
-        context.schedule(to, event.time.saturating_add(delay), event.payload);
     }
 }

@@ -3,8 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
-use crate::random::Stream;
-use crate::replication::{AnalysisError, Fail, Model, Observations, ReferenceModel};
+use crate::replication::{AnalysisError, Model, Observations};
 
 /// The share of random points of the unit square that lie in the quarter of the unit circle.
 ///
@@ -45,35 +44,5 @@ impl Model for Pi {
 
     fn derive(&self, params: &PiParams, observations: &mut Observations) -> Result<(), AnalysisError> {
         observations.derive("pi", &["inside"], |inside| 4.0 * inside[0] / f64::from(params.points))
-    }
-}
-
-/// The state of a replication.
-#[derive(Debug, Default)]
-pub struct PiState {
-    next: u32,
-    inside: u32,
-}
-
-impl ReferenceModel for Pi {
-    type State = PiState;
-
-    fn start(&self, _: &PiParams, _: &mut Stream) -> Result<PiState, Fail> {
-        Ok(PiState::default())
-    }
-
-    fn step(&self, params: &PiParams, state: &mut PiState, stream: &mut Stream) -> Result<bool, Fail> {
-        let square = |word: u32| u128::from(word) * u128::from(word);
-        // Two points, or the last one.
-        for _ in 0..(params.points - state.next).min(2) {
-            let distance = square(stream.draw()) + square(stream.draw());
-            state.inside += u32::from(distance < 1 << 64);
-            state.next += 1;
-        }
-        Ok(state.next < params.points)
-    }
-
-    fn finish(&self, _: &PiParams, state: &PiState) -> Result<PiOutput, Fail> {
-        Ok(PiOutput { inside: state.inside })
     }
 }

@@ -2,15 +2,13 @@
 
 use super::{MOST_ROOM, ModelError, mean_time, mean_units};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model, Totals};
+use crate::pdes::{Capacity, Line, Model, Totals};
 use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks};
 use std::borrow::Cow;
 
 /// `CLASSES`
 const CLASSES: u32 = 3;
-const COMPLETION: u32 = 0;
-const ARRIVAL: u32 = 1;
 
 /// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume
 /// priorities: class 0 has priority over class 1, and class 1 over class 2. An arriving customer
@@ -129,26 +127,6 @@ impl Priorities {
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
     }
-
-    fn expect(&self, lp: u32, class: u32, context: &mut Context<'_>) {
-        let delay = context.stream().exponential(self.params.classes[class as usize].mean_interarrival);
-        if delay != Ticks::NEVER {
-            context.schedule(lp, context.now().saturating_add(delay), [ARRIVAL, class]);
-        }
-    }
-
-    /// The server takes the head of the first nonempty line.
-    fn serve(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
-        state.serving = (0..CLASSES).find(|&class| state.lines[class as usize].length > 0).unwrap_or(CLASSES);
-        if state.serving == CLASSES {
-            return;
-        }
-        let line = state.lines[state.serving as usize];
-        let [_, _, low, high] = line.front(context, state.serving * self.params.room);
-        state.service = state.service.wrapping_add(1);
-        state.completes = context.now().saturating_add(Ticks::from_words([low, high]));
-        context.schedule(lp, state.completes, [COMPLETION, state.service]);
-    }
 }
 
 impl Model for Priorities {
@@ -197,51 +175,5 @@ impl Model for Priorities {
             .filter(|(class, _)| class.mean_interarrival != Ticks::NEVER);
         let mean = |column| mean_units(self.resolution, totals.tally(column).as_ref());
         some.map(|(_, (column, name))| (name.into(), mean(column))).collect()
-    }
-}
-
-impl CpuModel for Priorities {
-    fn init(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
-        state.serving = CLASSES;
-        for class in 0..CLASSES {
-            state.system[class as usize] = Tally::since(self.params.warm_up);
-            self.expect(lp, class, context);
-        }
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut PrioritiesState, context: &mut Context<'_>) {
-        let now = context.now();
-        let serving = state.serving;
-        if event.payload[0] == ARRIVAL {
-            let class = event.payload[1];
-            self.expect(lp, class, context);
-            let service = context.stream().exponential(self.params.classes[class as usize].mean_service);
-            let ([a, b], [c, d]) = (now.to_words(), service.to_words());
-            let (base, room) = (class * self.params.room, self.params.room);
-            state.lines[class as usize].push(context, base, room, [a, b, c, d]);
-            if class >= serving {
-                return;
-            }
-            if serving < CLASSES {
-                let front = serving * self.params.room + state.lines[serving as usize].first;
-                let [a, b, ..] = context.memory_get(front);
-                let [c, d] = Ticks::new(state.completes.get() - now.get()).to_words();
-                context.memory_set(front, [a, b, c, d]);
-            }
-        } else {
-            if event.payload[1] != state.service {
-                return; // the service was preempted
-            }
-            let class = serving as usize;
-            let [low, high, ..] = state.lines[class].front(context, serving * self.params.room);
-            state.system[class].add(now, now.get() - Ticks::from_words([low, high]).get());
-            state.lines[class].pop(self.params.room);
-        }
-        self.serve(lp, state, context);
-    }
-
-    fn output(&self, _: u32, state: &PrioritiesState, _: &mut Context<'_>) -> PrioritiesOutput {
-        let [class_0, class_1, class_2] = state.system;
-        PrioritiesOutput { class_0, class_1, class_2 }
     }
 }

@@ -2,13 +2,10 @@
 
 use super::{ModelError, mean_time, span, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
+use crate::pdes::{Capacity, Model, Totals};
 use crate::statistics::TimeAverage;
 use crate::time::{Resolution, Ticks};
 use std::borrow::Cow;
-
-const COMPLETION: [u32; 2] = [0, 0];
-const ARRIVAL: [u32; 2] = [1, 0];
 
 /// A closed network of queues on a torus: a station in each of rows × columns places, and customers
 /// that circulate for ever. A station serves them one by one for an exponential time, in the order
@@ -81,25 +78,6 @@ pub(super) fn check_torus(rows: u32, columns: u32, customers: u32) -> Result<(),
     Ok(())
 }
 
-/// Customers at one station, if they are spread evenly.
-pub(super) fn customers_at(station: u32, stations: u32, customers: u32) -> u32 {
-    customers / stations + u32::from(station < customers % stations)
-}
-
-/// The neighbour of a place (row, column) on a torus of this size, in a direction from 0 to 3.
-pub(super) fn step_on_torus(
-    (rows, columns): (u32, u32),
-    (row, column): (u32, u32),
-    direction: u32,
-) -> (u32, u32) {
-    match direction {
-        0 => (row, (column + 1) % columns),
-        1 => (row, (column + columns - 1) % columns),
-        2 => ((row + 1) % rows, column),
-        _ => ((row + rows - 1) % rows, column),
-    }
-}
-
 impl Torus {
     /// `rows` × `columns` stations and `customers` customers, spread evenly at first. The service
     /// rate is that of a station, per unit of time, and `travel` is in units of time.
@@ -138,23 +116,6 @@ impl Torus {
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
-    }
-
-    fn hold(state: &mut TorusState, now: Ticks, number: u32) {
-        state.number.set(now, number);
-        state.busy.set(now, number.min(1));
-    }
-
-    fn serve(&self, lp: u32, context: &mut Context<'_>) {
-        let delay = context.stream().exponential(self.params.mean_service);
-        context.schedule(lp, context.now().saturating_add(delay), COMPLETION);
-    }
-
-    fn neighbour(&self, lp: u32, direction: u32) -> u32 {
-        let columns = self.params.columns;
-        let (row, column) = (lp / columns, lp % columns);
-        let (row, column) = step_on_torus((self.rows, columns), (row, column), direction);
-        row * columns + column
     }
 }
 
@@ -200,42 +161,5 @@ impl Model for Torus {
             ("number".into(), average("number")),
             ("throughput".into(), throughput),
         ]
-    }
-}
-
-impl CpuModel for Torus {
-    fn init(&self, lp: u32, state: &mut TorusState, context: &mut Context<'_>) {
-        let TorusParams { warm_up, customers, .. } = self.params;
-        let number = customers_at(lp, self.lps(), customers);
-        state.number = TimeAverage::since(warm_up, 0);
-        state.busy = TimeAverage::since(warm_up, 0);
-        Self::hold(state, Ticks::ZERO, number);
-        if number > 0 {
-            self.serve(lp, context);
-        }
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut TorusState, context: &mut Context<'_>) {
-        let (now, number) = (context.now(), state.number.level());
-        if event.payload == ARRIVAL {
-            Self::hold(state, now, number + 1);
-            if number == 0 {
-                self.serve(lp, context);
-            }
-        } else {
-            Self::hold(state, now, number - 1);
-            let direction = context.stream().below(4);
-            context.schedule(self.neighbour(lp, direction), now.saturating_add(self.travel), ARRIVAL);
-            if number > 1 {
-                self.serve(lp, context);
-            }
-            state.served += u64::from(now >= self.params.warm_up);
-        }
-    }
-
-    fn output(&self, _: u32, state: &TorusState, context: &mut Context<'_>) -> TorusOutput {
-        let TorusState { number, busy, served, unused } = *state;
-        let now = context.now();
-        TorusOutput { number: number.at(now), busy: busy.at(now), served, unused }
     }
 }

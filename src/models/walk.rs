@@ -3,11 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
-use crate::random::Stream;
-use crate::replication::{Fail, Model, ReferenceModel};
-
-const COLUMNS: u32 = 60;
-const ROWS: u32 = 50;
+use crate::replication::Model;
 
 /// A walker on a 60 by 50 map with joined edges, divided into 30 chunks of 10 by 10 cells.
 ///
@@ -54,46 +50,5 @@ impl Model for Walk {
             0 => Err("steps is 0; choose at least 1".into()),
             _ => Ok(()),
         }
-    }
-}
-
-/// The state of a replication.
-#[derive(Debug)]
-pub struct WalkState {
-    x: u32,
-    y: u32,
-    next: u32,
-    visits: [u32; 30],
-}
-
-impl WalkState {
-    fn chunk(&self) -> u32 {
-        self.y / 10 * (COLUMNS / 10) + self.x / 10
-    }
-}
-
-impl ReferenceModel for Walk {
-    type State = WalkState;
-
-    fn start(&self, _: &WalkParams, stream: &mut Stream) -> Result<WalkState, Fail> {
-        Ok(WalkState { x: stream.below(COLUMNS), y: stream.below(ROWS), next: 0, visits: [0; 30] })
-    }
-
-    fn step(&self, params: &WalkParams, state: &mut WalkState, stream: &mut Stream) -> Result<bool, Fail> {
-        match stream.draw() >> 30 {
-            0 => state.x = (state.x + 1) % COLUMNS,
-            1 => state.x = (state.x + COLUMNS - 1) % COLUMNS,
-            2 => state.y = (state.y + 1) % ROWS,
-            _ => state.y = (state.y + ROWS - 1) % ROWS,
-        }
-        state.visits[state.chunk() as usize] += 1;
-        state.next += 1;
-        Ok(state.next < params.steps)
-    }
-
-    fn finish(&self, _: &WalkParams, state: &WalkState) -> Result<WalkOutput, Fail> {
-        let explored = state.visits.iter().map(|&visits| u32::from(visits > 0)).sum();
-        let most_visits = state.visits.into_iter().max().unwrap_or(0);
-        Ok(WalkOutput { chunk: state.chunk(), x: state.x, y: state.y, explored, most_visits })
     }
 }

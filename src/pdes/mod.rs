@@ -58,7 +58,6 @@ pub use checkpoint::{Autosave, Checkpoint, CheckpointError, SavedRun};
 pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
 pub use contract::event::{Event, Payload};
-pub use contract::executable::Executable;
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;
 pub use contract::model::{Context, CpuModel, Model};
@@ -83,6 +82,9 @@ pub use run::replicas::{
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};
 pub use sequential::engine::CpuSimulation;
-pub use sequential::native::NativeModel;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use sequential::functions::{Call, Functions, MakeFunctions, RunConstants};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use sequential::native::functions as functions_of;
 #[doc(hidden)]
 pub use sequential::native::native_sources;

@@ -1,39 +1,79 @@
-//! The engine on the host: the reference for the device, and an engine without an adapter.
+//! The engine on the CPU: the reference for the device, and an engine without an adapter.
 
 use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
 use super::batch::check_steps;
-use super::executable::{Executable, Jobs};
+use super::jobs::Jobs;
+use super::native::Compiled;
 use super::options::MOST_STEPS;
+use super::reference;
 use super::results::{CollectedResults, in_rounds, points};
 use super::schema::Schema;
-use super::{Experiment, Options, ReplicationError, Results};
+use super::{Experiment, Model, Options, ReferenceModel, ReplicationError, Results};
 use crate::gpu::values_of;
+use crate::native;
 
 /// Jobs that a core runs at once, at most.
 const PART: usize = 64;
 
-/// Runs replications of a model on all cores, each one from its start to its end. The model has a
-/// reference implementation ([`ReferenceModel`](super::ReferenceModel)), or is run from its WGSL
-/// ([`NativeModel`](super::NativeModel)).
-#[derive(Debug)]
-pub struct CpuEngine<M> {
+/// Runs replications of a model on all cores, each one from its start to its end.
+///
+/// It executes the model's WGSL, translated to machine code. Where that is impossible (wasm32, a
+/// system that forbids it, the library without the feature `native`) the WGSL is interpreted, much
+/// more slowly. A model with a second implementation in Rust ([`ReferenceModel`]) can be run from
+/// that instead, to compare: [`CpuEngine::in_rust`]. Results are the same bits.
+pub struct CpuEngine<M: Model> {
     model: M,
     schema: Schema,
     options: Options,
+    functions: Functions<M>,
 }
 
-impl<M: Executable> CpuEngine<M> {
-    /// Reads the names of factors and columns from the model's WGSL; no device is needed.
+/// The functions of a model.
+enum Functions<M: Model> {
+    Wgsl(Compiled),
+    Rust(fn(&M, &Jobs<'_, M::Params>, u32, &mut [M::Output], &mut [[u32; 2]])),
+}
+
+impl<M: Model + Sync> CpuEngine<M> {
+    /// Translates the model's WGSL; no device is needed.
     ///
     /// # Errors
     /// [`ReplicationError`] if the WGSL does not link or breaks the contract.
     pub fn new(model: M, options: Options) -> Result<Self, ReplicationError> {
+        Self::of_wgsl(model, native::Engine::default(), options)
+    }
+
+    /// The same with WGSL that is interpreted, for comparisons.
+    ///
+    /// # Errors
+    /// As [`CpuEngine::new`].
+    pub fn interpreted(model: M, options: Options) -> Result<Self, ReplicationError> {
+        Self::of_wgsl(model, native::Engine::Interpreter, options)
+    }
+
+    /// The same with the model's functions in Rust instead of its WGSL.
+    ///
+    /// # Errors
+    /// As [`CpuEngine::new`].
+    pub fn in_rust(model: M, options: Options) -> Result<Self, ReplicationError>
+    where
+        M: ReferenceModel,
+    {
+        reference::check_types(&model)?;
+        Ok(Self {
+            schema: Schema::of(&model)?,
+            functions: Functions::Rust(reference::replicate),
+            model,
+            options,
+        })
+    }
+
+    fn of_wgsl(model: M, engine: native::Engine, options: Options) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
-        model.check_executable()?;
-        Ok(Self { model, schema, options })
+        Ok(Self { schema, functions: Functions::Wgsl(Compiled::new(&model, engine)?), model, options })
     }
 
     /// Runs these replications of each point. `None` if `watch` stopped it before any replication
@@ -79,13 +119,31 @@ impl<M: Executable> CpuEngine<M> {
         let part = (number / (8 * rayon::current_num_threads())).clamp(1, PART);
         let parts = outputs.par_chunks_mut(part * values).zip(outcomes.par_chunks_mut(part));
         parts.enumerate().try_for_each_init(
-            || self.model.worker(&jobs),
+            || match &self.functions {
+                Functions::Wgsl(compiled) => Some(compiled.worker()),
+                Functions::Rust(_) => None,
+            },
             |worker, (number, (outputs, outcomes))| {
                 let first = u32::try_from(number * part).expect("the jobs were counted");
-                self.model.replicate(worker, &jobs, first, outputs, outcomes)
+                match (&self.functions, worker) {
+                    (Functions::Wgsl(compiled), Some(worker)) => {
+                        compiled.replicate(worker, &jobs, first, outputs, outcomes)
+                    }
+                    (Functions::Wgsl(_), None) => unreachable!("it was made"),
+                    (Functions::Rust(replicate), _) => {
+                        replicate(&self.model, &jobs, first, outputs, outcomes);
+                        Ok(())
+                    }
+                }
             },
         )?;
         gathered.take(number);
         Results::new(&self.model, schema, points, experiment, gathered)
+    }
+}
+
+impl<M: Model> std::fmt::Debug for CpuEngine<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuEngine").field("options", &self.options).finish_non_exhaustive()
     }
 }

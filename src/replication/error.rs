@@ -67,9 +67,9 @@ pub enum ReplicationError {
         /// The model's file.
         file: String,
     },
-    /// The CPU engine for a model that is loaded at run time.
+    /// The functions in Rust of a model that is loaded at run time, whose types Rust does not know.
     #[error(
-        "{file} has no reference implementation in Rust for the CPU engine. Run it from its WGSL, with `replication::NativeModel`"
+        "{file} has parameters or results of `Word`s, which functions in Rust cannot use. Run its WGSL: `CpuEngine::new`"
     )]
     NoReference {
         /// The model's file.
@@ -93,8 +93,7 @@ pub enum ReplicationError {
          65,535 iterations), or use another adapter"
     )]
     Cut,
-    /// On the CPU, 256 steps of a replication of a [`NativeModel`](super::NativeModel) made more
-    /// than 2^30 iterations of loops.
+    /// On the CPU, 256 steps of a replication made more than 2^30 iterations of loops.
     #[error(
         "256 steps of replication {replication} of point {point} made more than 2^30 iterations of loops: does a loop of the model not end?"
     )]

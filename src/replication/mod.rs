@@ -23,9 +23,9 @@
 //! an empty file.
 //!
 //! # What is exact
-//! * **Integers, on the device and in Rust reference implementations**: time, draws, and everything
-//!   that a model counts and sums in fields `u32`, `i32` and `vec2<u32>`. Outputs and their
-//!   fingerprint are the same bits everywhere.
+//! * **Integers, on the device and on the CPU**: time, draws, and everything that a model counts
+//!   and sums in fields `u32`, `i32` and `vec2<u32>`. Outputs and their fingerprint are the same
+//!   bits everywhere.
 //! * **Integers on the host**: the sums of such columns and of their squares over the replications
 //!   ([`Observations::summary`]), which do not depend on the order of the replications. A mean or a
 //!   variance is rounded to `f64` when it is computed from these sums.
@@ -69,12 +69,13 @@ mod batch;
 mod cpu;
 mod engine;
 mod error;
-mod executable;
+mod jobs;
 mod mapping;
 mod mapping_choice;
 mod model;
 mod native;
 mod options;
+mod reference;
 mod results;
 mod run;
 mod schema;
@@ -87,13 +88,11 @@ pub use batch::Batch;
 pub use cpu::CpuEngine;
 pub use engine::Engine;
 pub use error::ReplicationError;
-pub use executable::Executable;
 pub(crate) use mapping::Shape;
 #[doc(hidden)]
 pub use mapping::kernels;
 pub use mapping_choice::{ChoiceReason, Mapping, MappingChoice};
 pub use model::{Fail, Model, ReferenceModel};
-pub use native::NativeModel;
 pub use options::{MAX_STEPS, Options};
 pub use results::Results;
 pub use run::{ExperimentRun, SequentialRun};

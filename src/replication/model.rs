@@ -87,8 +87,8 @@ pub trait Model {
     }
 }
 
-/// A model's reference implementation in Rust: the same replications on the host, bit for bit. It
-/// defines the meaning of the model, so it is written for reading.
+/// The second implementation of a model, in Rust: the same replications, bit for bit. It is
+/// optional, and [`CpuEngine::in_rust`](super::CpuEngine::in_rust) runs it to check the WGSL.
 pub trait ReferenceModel: Model {
     /// The state of a replication between steps.
     type State;

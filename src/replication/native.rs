@@ -1,15 +1,16 @@
-//! Models that the engine on the CPU runs from their WGSL: `job_slice` of
-//! `shaders/replication/job.wgsl`, which serves all mappings.
+//! Replications of models from their WGSL: `job_slice` of `shaders/replication/job.wgsl`, which
+//! serves all mappings.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::executable::{Executable, Jobs};
+use bytemuck::Pod;
+
+use super::jobs::Jobs;
 use super::mapping::product;
 use super::schema::link;
 use super::work::Work;
-use super::{AnalysisError, Model, Observations, ReplicationError};
-use crate::gpu::{GpuError, Source};
+use super::{Model, ReplicationError};
+use crate::gpu::GpuError;
 use crate::native::{Block, Code, Engine};
 use crate::random::exponential_chords;
 use crate::shaders;
@@ -29,33 +30,8 @@ const ENTRIES: [&str; 2] = ["job_slice", "tables_open"];
 const SLICE: usize = 0;
 const TABLES: usize = 1;
 
-/// A model that [`CpuEngine`](super::CpuEngine) runs from its WGSL, like a model with a reference
-/// implementation. Results are the same bits.
-///
-/// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
-/// it, the library without the feature `native`) it is interpreted, much more slowly.
-///
-/// ```
-/// use eventhorizon::models::Mm1;
-/// use eventhorizon::replication::{CpuEngine, Design, Experiment, NativeModel, Options};
-///
-/// let model = Mm1::default();
-/// let params = model.params(0.8, 1.0, 100)?;
-/// let experiment = Experiment::new(Design::default(), 100, 1);
-/// let native = CpuEngine::new(NativeModel::new(model)?, Options::default())?;
-/// let reference = CpuEngine::new(model, Options::default())?; // `Mm1` has one
-/// let fingerprint = native.run(&params, &experiment)?.fingerprint;
-/// assert_eq!(fingerprint, reference.run(&params, &experiment)?.fingerprint);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct NativeModel<M> {
-    model: M,
-    compiled: Arc<Compiled>,
-}
-
 /// The code of a model's file with the places that the engine uses.
-struct Compiled {
+pub(super) struct Compiled {
     code: Code,
     work: Range<usize>,
     points: Option<usize>,
@@ -66,28 +42,21 @@ struct Compiled {
     chords: Option<usize>,
 }
 
-impl<M: Model> NativeModel<M> {
+/// The memory of code that runs replications.
+pub(super) struct Worker {
+    block: Block,
+    /// `JobSaved` by slot.
+    saved: Vec<u32>,
+    running: [u32; 2],
+}
+
+impl Compiled {
     /// Translates a model's WGSL.
-    ///
-    /// # Errors
-    /// [`ReplicationError`] if the file does not link, with file and line.
-    pub fn new(model: M) -> Result<Self, ReplicationError> {
-        Self::with(model, Engine::default())
-    }
-
-    /// The same without machine code, for comparisons: the WGSL is interpreted.
-    ///
-    /// # Errors
-    /// As [`NativeModel::new`].
-    pub fn interpreted(model: M) -> Result<Self, ReplicationError> {
-        Self::with(model, Engine::Interpreter)
-    }
-
-    fn with(model: M, engine: Engine) -> Result<Self, ReplicationError> {
-        let program = link(&model, &["replication/job.wgsl", product(true)].map(shaders::file))?;
+    pub(super) fn new<M: Model>(model: &M, engine: Engine) -> Result<Self, ReplicationError> {
+        let program = link(model, &["replication/job.wgsl", product(true)].map(shaders::file))?;
         let code = program.compile(&ENTRIES, engine).map_err(GpuError::from)?;
         let buffer = |name| code.buffer(name).expect("replication/job.wgsl uses it");
-        let compiled = Compiled {
+        Ok(Self {
             work: code.variable("job_work").expect("replication/job.wgsl uses it"),
             points: code.buffer("job_points"),
             saved: buffer("job_saved"),
@@ -96,65 +65,12 @@ impl<M: Model> NativeModel<M> {
             running: buffer("job_running"),
             chords: code.buffer("exponential_given"),
             code,
-        };
-        Ok(Self { model, compiled: Arc::new(compiled) })
+        })
     }
 
-    /// The model.
-    pub fn model(&self) -> &M {
-        &self.model
-    }
-}
-
-impl<M> std::fmt::Debug for NativeModel<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NativeModel").finish_non_exhaustive()
-    }
-}
-
-impl<M: Model> Model for NativeModel<M> {
-    type Params = M::Params;
-    type Output = M::Output;
-
-    fn source(&self) -> Source {
-        self.model.source()
-    }
-
-    fn team_source(&self) -> Option<Source> {
-        self.model.team_source()
-    }
-
-    fn params_bytes(&self, params: &M::Params) -> Vec<u8> {
-        self.model.params_bytes(params)
-    }
-
-    fn check(&self, params: &M::Params) -> Result<(), String> {
-        self.model.check(params)
-    }
-
-    fn derive(&self, params: &M::Params, observations: &mut Observations) -> Result<(), AnalysisError> {
-        self.model.derive(params, observations)
-    }
-}
-
-/// The memory of code that runs replications.
-#[derive(Debug)]
-pub struct Worker {
-    block: Block,
-    /// `JobSaved` by slot.
-    saved: Vec<u32>,
-    running: [u32; 2],
-}
-
-impl<M: Model + Sync> Executable for NativeModel<M> {
-    type Worker = Worker;
-
-    fn check_executable(&self) -> Result<(), ReplicationError> {
-        Ok(())
-    }
-
-    fn worker(&self, _: &Jobs<'_, M::Params>) -> Worker {
-        let Compiled { code, chords, .. } = &*self.compiled;
+    /// Memory for replications.
+    pub(super) fn worker(&self) -> Worker {
+        let Self { code, chords, .. } = self;
         let mut block = code.block();
         block.set_fuel(MOST_ITERATIONS);
         if let Some(chords) = *chords {
@@ -167,15 +83,17 @@ impl<M: Model + Sync> Executable for NativeModel<M> {
         Worker { block, saved: Vec::new(), running: [0; 2] }
     }
 
-    fn replicate(
+    /// Runs consecutive jobs from `first` on, one for each row of `outcomes`: (status, code) as in
+    /// `shaders/replication/job.wgsl`. All are zero before.
+    pub(super) fn replicate<P: Pod, O: Pod>(
         &self,
         worker: &mut Worker,
-        jobs: &Jobs<'_, M::Params>,
+        jobs: &Jobs<'_, P>,
         first: u32,
-        outputs: &mut [M::Output],
+        outputs: &mut [O],
         outcomes: &mut [[u32; 2]],
     ) -> Result<(), ReplicationError> {
-        let Compiled { code, work, points, saved, outcomes: status, results, running, .. } = &*self.compiled;
+        let Self { code, work, points, saved, outcomes: status, results, running, .. } = self;
         let Worker { block, saved: states, running: counts } = worker;
         let slots = u32::try_from(outcomes.len()).expect("the jobs were counted");
         states.resize(outcomes.len() * jobs.schema.saved_bytes as usize / 4, 0);

@@ -6,9 +6,7 @@ use std::ops::ControlFlow;
 use std::ops::Range;
 
 use super::results::some;
-use super::{
-    CpuEngine, Engine, Executable, Experiment, Model, ReplicationError, Results, Sequential, Stopping,
-};
+use super::{CpuEngine, Engine, Experiment, Model, ReplicationError, Results, Sequential, Stopping};
 use crate::gpu::Verdict;
 
 /// A run of an experiment, which [`run`](Self::run) or `run_async` starts. `E` is the engine.
@@ -92,7 +90,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: Executable> CpuEngine<M> {
+impl<M: Model + Sync> CpuEngine<M> {
     /// Runs all of an experiment: `experiment(params, experiment).run()`.
     ///
     /// # Errors
@@ -215,7 +213,7 @@ impl<M: Model, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &mut Engine<M>,
     }
 }
 
-impl<M: Executable, V: Verdict, W: FnMut(u64) -> V> ExperimentRun<'_, &CpuEngine<M>, M::Params, W> {
+impl<M: Model + Sync, V: Verdict, W: FnMut(u64) -> V> ExperimentRun<'_, &CpuEngine<M>, M::Params, W> {
     /// Runs the replications on all cores.
     ///
     /// # Errors
@@ -228,7 +226,7 @@ impl<M: Executable, V: Verdict, W: FnMut(u64) -> V> ExperimentRun<'_, &CpuEngine
     }
 }
 
-impl<M: Executable, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &CpuEngine<M>, M::Params, W> {
+impl<M: Model + Sync, V: Verdict, W: FnMut(u64) -> V> SequentialRun<'_, &CpuEngine<M>, M::Params, W> {
     /// Runs replications on all cores until the columns are precise.
     ///
     /// # Errors

@@ -188,7 +188,7 @@ mod tests {
                 assert!(known && !found.columns().is_empty(), "{mapping}");
             }
         }
-        let refused = CpuEngine::new(Untyped(params), Options::default()).unwrap_err();
+        let refused = CpuEngine::in_rust(Untyped(params), Options::default()).unwrap_err();
         assert!(matches!(refused, ReplicationError::NoReference { .. }), "{refused}");
     }
 

@@ -5,6 +5,7 @@
 pub mod counted;
 pub mod like;
 pub mod models;
+pub mod references;
 pub mod replications;
 
 use std::sync::Mutex;

@@ -42,7 +42,7 @@ fn fault_on_gpu<M: Model>(gpu: &Gpu, model: &M, options: Options) -> Fault {
 }
 
 fn fault_on_cpu<M: CpuModel>(model: &M) -> Fault {
-    match CpuSimulation::new(model, Options::default()) {
+    match CpuSimulation::in_rust(model, Options::default()) {
         Ok(mut simulation) => fault(simulation.run(Until::EMPTY)),
         Err(SimulationError::Fault(fault)) => fault,
         Err(other) => panic!("expected a fault, got {other}"),

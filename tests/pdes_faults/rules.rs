@@ -54,7 +54,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
         simulation.run(Until::events(100)).map(|_| simulation.fingerprint().unwrap())
     };
     let unbounded = model;
-    let mut cpu = CpuSimulation::new(&unbounded, Options::default()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&unbounded, Options::default()).unwrap();
     cpu.run(Until::events(100)).unwrap();
     for queue in queues() {
         model.capacity.mailbox = 41;

@@ -16,7 +16,7 @@ mod torus;
 pub use maze::Maze;
 pub use regions::Moving;
 pub use replications::Replications;
-pub use torus::{Settings, Torus, sequential};
+pub use torus::{Checked, Settings, Torus, sequential};
 
 use eventhorizon::gpu::Gpu;
 use wasm_bindgen::prelude::*;

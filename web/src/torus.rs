@@ -4,9 +4,7 @@ use std::mem::size_of;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{self, Phold};
-use eventhorizon::pdes::{
-    CpuModel, CpuSimulation, Model, Options, Progress, Simulation, SimulationError, Until,
-};
+use eventhorizon::pdes::{CpuSimulation, Model, Options, Progress, Simulation, SimulationError, Until};
 use eventhorizon::time::{Resolution, Ticks};
 use wasm_bindgen::prelude::*;
 use web_sys::OffscreenCanvas;
@@ -105,6 +103,7 @@ pub struct Torus {
     run: Run,
     until: Ticks,
     step: u64,
+    events: u64,
 }
 
 /// The progress of a run.
@@ -136,13 +135,13 @@ impl Torus {
         let canvas = Canvas::new(&gpu, canvas).map_err(reported)?;
         let run = start(&gpu, &settings).await?;
         let step = settings.window();
-        Ok(Self { gpu, canvas, settings, run, until: Ticks::ZERO, step })
+        Ok(Self { gpu, canvas, settings, run, until: Ticks::ZERO, step, events: 0 })
     }
 
     /// Starts again with other settings.
     pub async fn restart(&mut self, settings: Settings) -> Result<(), JsError> {
         self.run = start(&self.gpu, &settings).await?;
-        (self.until, self.step) = (Ticks::ZERO, settings.window());
+        (self.until, self.step, self.events) = (Ticks::ZERO, settings.window(), 0);
         self.settings = settings;
         Ok(())
     }
@@ -153,6 +152,7 @@ impl Torus {
         self.until = self.until.saturating_add(Ticks::new(self.step));
         let until = Until::time(self.until);
         let progress = either!(&mut self.run, run => run.until(until).run_async().await).map_err(reported)?;
+        self.events = progress.events;
         let took = begun.elapsed().as_secs_f64() * 1e3;
         let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
         let step = (self.step as f64 * factor) as u64;
@@ -190,17 +190,40 @@ impl Torus {
         Frame { events, time, windows, took, queue, sync }
     }
 
-    /// The end of the last step, in ticks.
-    #[must_use]
-    pub fn until(&self) -> u64 {
-        self.until.get()
+    /// The run in its current state, to be compared with the sequential engine; of a long run, its
+    /// first events, which are run again.
+    pub async fn checked(&self) -> Result<Checked, JsError> {
+        let again;
+        let run = if self.events < CHECKED {
+            &self.run
+        } else {
+            let mut run = start(&self.gpu, &self.settings).await?;
+            let end = first_events(self.until);
+            either!(&mut run, run => run.until(end).run_async().await).map_err(reported)?;
+            again = run;
+            &again
+        };
+        let fingerprint = either!(run, run => run.fingerprint_async().await).map_err(reported)?;
+        Ok(Checked { fingerprint: fingerprint.to_string(), until: self.until.get() })
     }
+}
 
-    /// The fingerprint of the run in its current state.
-    pub async fn fingerprint(&self) -> Result<String, JsError> {
-        let fingerprint = either!(&self.run, run => run.fingerprint_async().await).map_err(reported)?;
-        Ok(fingerprint.to_string())
-    }
+/// The most events that the sequential engine repeats: it interprets the WGSL here, which is slow.
+const CHECKED: u64 = 200_000;
+
+/// An end of the run, or of its first events.
+fn first_events(until: Ticks) -> Until {
+    Until { events: CHECKED, ..Until::time(until) }
+}
+
+/// The state of a run.
+#[wasm_bindgen(getter_with_clone)]
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// Its end, in ticks.
+    pub until: u64,
 }
 
 async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
@@ -213,11 +236,11 @@ async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
     })
 }
 
-/// The fingerprint of the same run up to `until` (in ticks) on the sequential engine. Blocks, and
-/// calls `watch` with the number of executed events.
+/// The fingerprint of the same run up to `until` (in ticks), or of its first events, on the
+/// sequential engine. Blocks, and calls `watch` with the number of executed events.
 #[wasm_bindgen]
 pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> Result<String, JsError> {
-    fn run<M: CpuModel>(
+    fn run<M: Model>(
         model: &M,
         seed: u64,
         until: u64,
@@ -225,7 +248,7 @@ pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> 
     ) -> Result<String, SimulationError> {
         let mut simulation = CpuSimulation::new(model, Options::default().seed(seed))?;
         let progress = simulation
-            .until(Until::time(Ticks::new(until)))
+            .until(first_events(Ticks::new(until)))
             .watch(|progress| {
                 let _ = watch.call1(&JsValue::NULL, &JsValue::from_f64(progress.events as f64));
             })

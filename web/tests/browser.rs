@@ -28,8 +28,11 @@ wasm_bindgen_test_configure!(run_in_browser);
 mod kernels;
 #[path = "../../tests/common/like.rs"]
 mod like;
+#[path = "../../tests/common/references/mod.rs"]
+mod references;
 
 use like::Like;
+use references::Reference;
 
 async fn adapter() -> Gpu {
     Gpu::open().await.unwrap_or_else(|error| panic!("this test needs a browser with WebGPU: {error}"))
@@ -46,9 +49,9 @@ async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> 
     (progress.events, simulation.fingerprint_async().await.unwrap().to_string())
 }
 
-/// The same from the sequential engine.
+/// The same from the sequential engine, in Rust: WGSL is interpreted here.
 fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
-    let mut simulation = CpuSimulation::new(model, Options::default().seed(seed)).unwrap();
+    let mut simulation = CpuSimulation::in_rust(model, Options::default().seed(seed)).unwrap();
     let events = simulation.run(until).unwrap().events;
     (events, simulation.fingerprint().to_string())
 }
@@ -68,7 +71,7 @@ async fn phold_has_the_fingerprint_of_native_runs() {
     assert_eq!(again.events, found.0);
     // `phold --lps 1024 --population 16 --until 200` natively.
     assert_eq!(found, (166_035, "a76f08100a92f1cc".to_owned()));
-    assert_eq!(found, meant(&model, 42, until));
+    assert_eq!(found, meant(&Reference(model), 42, until));
 }
 
 /// Growth goes back to a snapshot; the events that `init` schedules may exceed the capacity too.
@@ -79,7 +82,11 @@ async fn queues_grow() {
     let until = Until::time(ticks(60.0));
     let narrow = Like(model, model.source(), Capacity { queue: 2, mailbox: 1 });
     let found = run(&gpu, &narrow, Options::default().seed(3), until).await;
-    assert_eq!(found, meant(&model, 3, until));
+    assert_eq!(found, meant(&Reference(model), 3, until));
+    // The WGSL, interpreted.
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(3)).unwrap();
+    assert_eq!(simulation.run(until).unwrap().events, found.0);
+    assert_eq!(simulation.fingerprint().to_string(), found.1);
 }
 
 #[wasm_bindgen_test]
@@ -88,8 +95,10 @@ async fn replications_have_the_fingerprint_of_the_cpu() {
     let model = Mm1::default();
     let params = model.params(0.9, 1.0, 500).unwrap();
     let experiment = Experiment::new(Design::default(), 300, 42);
-    let expected =
-        CpuEngine::new(model, replication::Options::default()).unwrap().run(&params, &experiment).unwrap();
+    let expected = CpuEngine::in_rust(Reference(model), replication::Options::default())
+        .unwrap()
+        .run(&params, &experiment)
+        .unwrap();
     // `mrip-mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
     assert_eq!(format!("{:016x}", expected.fingerprint), "e6ed59affc2f0afb");
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto] {
@@ -315,7 +324,7 @@ async fn a_model_that_only_the_browser_refuses_is_an_error_in_its_file() {
         }
     }
     let until = Until::time(ticks(30.0));
-    assert_eq!(run(&gpu, &phold, Options::default(), until).await, meant(&phold, 0, until));
+    assert_eq!(run(&gpu, &phold, Options::default(), until).await, meant(&Reference(phold), 0, until));
 }
 
 #[wasm_bindgen_test]

@@ -24,8 +24,9 @@ const panels = {
           await torus.restart(make(settings));
         }
         if (fingerprint) {
-          const told = { fingerprint: await torus.fingerprint(), until: torus.until(), settings };
-          postMessage({ asked: told });
+          const checked = await torus.checked();
+          postMessage({ asked: { fingerprint: checked.fingerprint, until: checked.until, settings } });
+          checked.free();
           return {};
         }
       }

@@ -26,8 +26,8 @@ use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{
-    Capacity, Checkpoint, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, Mapping, Options,
-    Progress, Simulation, Sync, Until,
+    Capacity, Checkpoint, CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Model, Options, Progress,
+    Simulation, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
@@ -256,7 +256,7 @@ impl Round<'_> {
     /// Runs a model from start to end. `tight` is the same model with too little capacity.
     fn follow<M>(&mut self, model: &M, tight: &M, traits: ModelTraits) -> Outcome<()>
     where
-        M: CpuModel<State: PartialEq>,
+        M: Model,
     {
         let seed = self.chance.draw().into();
         let mut cpu = CpuSimulation::new(model, Options::default().seed(seed))?;

@@ -17,9 +17,7 @@ use std::time::Instant;
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Pi, PiParams, Walk, WalkParams};
-use eventhorizon::replication::{
-    self, CpuEngine, Design, Engine, Experiment, Mapping, Model as _, ReferenceModel,
-};
+use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping, Model};
 use plotters::prelude::*;
 
 use crate::shared::{self, Outcome};
@@ -59,7 +57,7 @@ fn median(mut run: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     Ok(seconds[seconds.len() / 2])
 }
 
-fn curves<M: ReferenceModel + Copy + Sync>(
+fn curves<M: Model + Copy + Sync>(
     gpu: &Gpu,
     model: M,
     params: &M::Params,

@@ -2,17 +2,17 @@
 //! because the state of an async process cannot be saved.)
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{Options, Part, Simulation, agreed};
+use crate::hybrid::lp::Compiled;
 use crate::hybrid::transport::SingleRank;
 use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
 #[cfg(doc)]
 use crate::pdes::CpuSimulation;
 use crate::pdes::checkpoint::{Checkpointed, Contents, Identity, RunHeader};
-use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, Event, Model, Progress, SimulationError};
 
-impl<M: CpuModel + Send + Sync + 'static> Lp<M>
+impl<M: Model + Send + Sync + 'static> Lp<M>
 where
     M::State: Send,
     M::Payload: Message,
@@ -31,22 +31,22 @@ where
         let mut transport = transport.unwrap_or_else(|| Box::new(SingleRank));
         saved::known(&mut *transport, &model, checkpoint)?;
         let options = options.seed(checkpoint.seed()).replica(checkpoint.replica());
-        let (model, all) = (Arc::new(model), checkpoint.lps());
+        let compiled = agreed(&mut *transport, Compiled::new(model))?;
+        let (model, all) = (&compiled.model, checkpoint.lps());
         let (states, memory) = (checkpoint.states::<M::State>(&all), checkpoint.memory(&all));
-        let rows = model.memory_rows() as usize;
-        let make = |name: u32| Self {
-            model: Arc::clone(&model),
-            state: states[name as usize],
-            memory: memory[name as usize * rows..][..rows].into(),
+        let (values, rows) = (compiled.values, model.memory_rows() as usize);
+        let make = |name: u32| {
+            let name = name as usize;
+            compiled.lp(&states[name * values..][..values], &memory[name * rows..][..rows])
         };
         let mut simulation = Simulation::begin(transport, model.lps(), model.lookahead(), make, options)?;
         let put = simulation.put(checkpoint);
         agreed(&mut *simulation.transport, put)?;
-        Ok(simulation.of(&*model))
+        Ok(simulation.of(model))
     }
 }
 
-impl<M: CpuModel + Send + Sync + 'static> Simulation<Lp<M>>
+impl<M: Model + Send + Sync + 'static> Simulation<Lp<M>>
 where
     M::State: Send,
     M::Payload: Message,
@@ -104,7 +104,7 @@ where
             .collect();
         pending.sort_unstable();
         let names = rows.iter().map(|&(name, ..)| name);
-        let states: Vec<_> = rows.iter().map(|(_, lp, _)| lp.state).collect();
+        let states: Vec<_> = rows.iter().flat_map(|(_, lp, _)| lp.state.iter().copied()).collect();
         let memory: Vec<_> = rows.iter().flat_map(|(_, lp, _)| lp.memory.iter().copied()).collect();
         let executed: Vec<_> = rows.iter().map(|&(.., executed)| executed).collect();
         let digest = self.parts.iter().map(Part::digest).fold(0, u64::wrapping_add);
@@ -132,7 +132,7 @@ where
     }
 }
 
-impl<M: CpuModel + Send + Sync + 'static> Checkpointed for Simulation<Lp<M>>
+impl<M: Model + Send + Sync + 'static> Checkpointed for Simulation<Lp<M>>
 where
     M::State: Send,
     M::Payload: Message,

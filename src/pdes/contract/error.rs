@@ -242,10 +242,9 @@ pub enum SimulationError {
         /// The model's name.
         model: String,
     },
-    /// The sequential engine for a model that is loaded at run time, which has no reference
-    /// implementation.
+    /// The functions in Rust of a model that is loaded at run time, whose types Rust does not know.
     #[error(
-        "{model} has only WGSL, and no reference implementation in Rust for the engine on the CPU. Run it from its WGSL, with `pdes::NativeModel`"
+        "{model} has a state, parameters or results of `Word`s, which functions in Rust cannot use. Run its WGSL: `CpuSimulation::new`"
     )]
     NoReference {
         /// The model's name.

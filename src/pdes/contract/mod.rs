@@ -6,7 +6,6 @@ pub(super) mod checkpoint_error;
 pub(super) mod error;
 pub(super) mod error_kind;
 pub(super) mod event;
-pub(super) mod executable;
 pub(super) mod fingerprint;
 pub(super) mod limits;
 pub(super) mod line;

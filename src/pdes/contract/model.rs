@@ -1,5 +1,4 @@
-//! The model contract: plain data in Rust, the behaviour in one WGSL file, and its reference
-//! implementation in Rust.
+//! The model contract: plain data in Rust, and the behaviour in one WGSL file.
 
 use bytemuck::Pod;
 use std::borrow::Cow;
@@ -313,8 +312,9 @@ impl<M: Model> Model for &M {
     }
 }
 
-/// The reference implementation of a model in Rust: the same behaviour as its WGSL, for the
-/// sequential engine.
+/// The second implementation of a model, in Rust: the same behaviour as its WGSL. It is optional,
+/// and the sequential engine runs it to check the WGSL
+/// ([`CpuSimulation::in_rust`](crate::pdes::CpuSimulation::in_rust)).
 pub trait CpuModel: Model {
     /// The same as `init` in WGSL.
     fn init(&self, lp: u32, state: &mut Self::State, context: &mut Context<'_, Self::Payload>);

@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(expected_rows.columns(), rows.columns());
         assert_eq!(expected_rows.to_string(), rows.to_string());
         assert_eq!(expected.totals(until.time, None).unwrap(), found.totals(until.time, None).unwrap());
-        let refused = CpuSimulation::new(&untyped, Options::default().seed(7)).unwrap_err();
+        let refused = CpuSimulation::in_rust(&untyped, Options::default().seed(7)).unwrap_err();
         assert!(matches!(refused, SimulationError::NoReference { .. }), "{refused}");
         // Shorter parameters would be read beyond their end.
         let short = Untyped { params: typed.params_bytes()[4..].to_vec(), ..untyped.clone() };

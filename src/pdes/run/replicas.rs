@@ -23,7 +23,9 @@ use crate::gpu::Gpu;
 use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check_room};
 
 use crate::pdes::contract::error::SimulationError;
-use crate::pdes::{Executable, Model, Replica, Until};
+use crate::pdes::sequential::functions::MakeFunctions;
+use crate::pdes::sequential::{native, reference};
+use crate::pdes::{CpuModel, Model, Replica, Until};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
 pub(super) use mapping::kernels;
@@ -45,10 +47,12 @@ pub struct Engine<M> {
     fastest: Fastest,
 }
 
-/// The reference implementation of [`Engine`] on the host: runs on all cores, one run per core at a
-/// time.
+/// The same experiments as [`Engine`] on the CPU: runs on all cores, one run per core at a time, as
+/// [`CpuSimulation`](crate::pdes::CpuSimulation) makes them.
 pub struct CpuEngine<M> {
     build: Build<M>,
+    /// The functions for the models of a design, which share their WGSL.
+    functions: fn(&M) -> Result<MakeFunctions<M>, SimulationError>,
     /// Only the options about results apply.
     options: EngineOptions,
 }
@@ -150,7 +154,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: Executable<Output: Send> + std::marker::Sync> CpuEngine<M> {
+impl<M: Model + std::marker::Sync> CpuEngine<M> {
     /// Creates an engine for the models that `build` returns for the points of a design.
     /// Only [`EngineOptions::outputs`] and [`EngineOptions::memory`] apply.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
@@ -158,7 +162,18 @@ impl<M: Executable<Output: Send> + std::marker::Sync> CpuEngine<M> {
         options: EngineOptions,
     ) -> Self {
         let build = Box::new(move |point: &Point<'_>| build(point).map_err(Into::into));
-        Self { build, options }
+        Self { build, options, functions: native::functions }
+    }
+
+    /// The same with the models' functions in Rust instead of their WGSL.
+    pub fn in_rust<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
+        build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
+        options: EngineOptions,
+    ) -> Self
+    where
+        M: CpuModel,
+    {
+        Self { functions: reference::functions, ..Self::new(build, options) }
     }
 
     /// Makes the runs of an experiment: see [`Engine::run`].
@@ -180,8 +195,9 @@ impl<M: Executable<Output: Send> + std::marker::Sync> CpuEngine<M> {
         let prepared = Prepared::new(&experiment.design, &self.build)?;
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
-        let runs =
-            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.options, watch)?;
+        let functions = (self.functions)(&prepared.models[0])?;
+        let models = (&prepared.models[..], &functions);
+        let runs = results::on_cpu(models, columns, &jobs, experiment.seed, until, self.options, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
     }
 }

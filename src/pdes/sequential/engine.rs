@@ -15,18 +15,20 @@ use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::event_list::EventList;
+use super::functions::{Call, Functions, MakeFunctions, RunConstants};
+use super::{native, reference};
 use crate::pdes::checkpoint::{
     CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
 use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
-use crate::pdes::contract::executable::{Call, Executable, Functions, RunConstants};
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
 use crate::pdes::device::check;
 use crate::pdes::{
-    Checkpoint, Event, Fingerprint, Options, Outputs, Pending, Progress, Replica, Stop, Totals, Until,
+    Checkpoint, CpuModel, Event, Fingerprint, Model, Options, Outputs, Pending, Progress, Replica, Stop,
+    Totals, Until,
 };
 
 shared! {
@@ -57,16 +59,35 @@ const LOOK: u64 = 64;
 /// The number of events hashed together: a multiple of eight.
 const RECENT: usize = 8;
 
-/// A simulation on the CPU, one event after the other. The model has a reference implementation in
-/// Rust ([`CpuModel`](crate::pdes::CpuModel)), or is run from its WGSL
-/// ([`NativeModel`](crate::pdes::NativeModel)).
-pub struct CpuSimulation<'m, M: Executable> {
+/// A simulation on the CPU, one event after the other.
+///
+/// It executes the model's WGSL, translated to machine code. Where that is impossible (wasm32, a
+/// system that forbids it, the library without the feature `native`) the WGSL is interpreted, much
+/// more slowly. A model with a second implementation in Rust ([`CpuModel`]) can be run from that
+/// instead, to compare: [`CpuSimulation::in_rust`]. Results are the same bits.
+///
+/// ```
+/// use eventhorizon::models::Phold;
+/// use eventhorizon::pdes::{CpuSimulation, Options, Until};
+/// use eventhorizon::time::Resolution;
+///
+/// let seconds = Resolution::default();
+/// let model = Phold::new(20, 4, 0.1, 10.0, seconds)?;
+/// let mut simulation = CpuSimulation::new(&model, Options::default().seed(42))?;
+/// simulation.run(Until::time(seconds.ticks(100.0)?))?;
+/// println!("{}", simulation.fingerprint());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CpuSimulation<'m, M: Model> {
     model: &'m M,
-    functions: M::Functions,
+    make_functions: MakeFunctions<M>,
+    functions: Box<dyn Functions<M>>,
+    /// The number of values of a state.
+    values: usize,
     /// Selects its random streams.
     run: (u64, Replica),
     constants: RunConstants,
-    /// LP by LP, each with `functions.state_values()`.
+    /// LP by LP, each with `values`.
     states: Vec<M::State>,
     /// LP by LP.
     memory: Vec<[u32; 4]>,
@@ -95,20 +116,33 @@ pub struct CpuSimulation<'m, M: Executable> {
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
 
-impl<'m, M: Executable> CpuSimulation<'m, M> {
+impl<'m, M: Model> CpuSimulation<'m, M> {
     /// Initialises the model's LPs. Of the options only seed and replica count: the others choose
     /// how the engine on the GPU runs.
     ///
     /// # Errors
     /// As the engine on the GPU. Capacities are not limited here, except that of LP memory.
     pub fn new(model: &'m M, options: Options) -> Result<Self, SimulationError> {
-        let mut simulation = Self::of_none(model, (options.seed, options.replica))?;
-        for lp in 0..model.lps() {
-            simulation.call(lp, Ticks::ZERO, |functions, call, state| functions.init(model, call, state));
-        }
-        simulation.faultless()?;
-        simulation.deliver();
-        Ok(simulation)
+        Self::begin(model, native::functions(model)?, options)
+    }
+
+    /// The same with WGSL that is interpreted, for comparisons.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::new`].
+    pub fn interpreted(model: &'m M, options: Options) -> Result<Self, SimulationError> {
+        Self::begin(model, native::interpreted(model)?, options)
+    }
+
+    /// The same with the model's functions in Rust instead of its WGSL.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::new`].
+    pub fn in_rust(model: &'m M, options: Options) -> Result<Self, SimulationError>
+    where
+        M: CpuModel,
+    {
+        Self::begin(model, reference::functions(model)?, options)
     }
 
     /// Resumes a run saved by any engine.
@@ -117,6 +151,41 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     /// [`CheckpointError::Foreign`](crate::pdes::CheckpointError::Foreign) for a checkpoint of
     /// another model; else as [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
+        Self::restore(model, native::functions(model)?, checkpoint)
+    }
+
+    /// The same with the model's functions in Rust instead of its WGSL.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::resume`].
+    pub fn resume_in_rust(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError>
+    where
+        M: CpuModel,
+    {
+        Self::restore(model, reference::functions(model)?, checkpoint)
+    }
+
+    /// A new run with these functions.
+    pub(in crate::pdes) fn begin(
+        model: &'m M,
+        functions: MakeFunctions<M>,
+        options: Options,
+    ) -> Result<Self, SimulationError> {
+        let mut simulation = Self::of_none(model, functions, (options.seed, options.replica))?;
+        for lp in 0..model.lps() {
+            simulation.call(lp, Ticks::ZERO, |functions, call, state| functions.init(model, call, state));
+        }
+        simulation.faultless()?;
+        simulation.deliver();
+        Ok(simulation)
+    }
+
+    /// A saved run with these functions.
+    fn restore(
+        model: &'m M,
+        functions: MakeFunctions<M>,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
         let (progress, all) = (checkpoint.progress(), checkpoint.lps());
         let lps = (0..).zip(checkpoint.held(all.clone()));
@@ -130,7 +199,7 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
             windows: progress.windows,
             fingerprint: Fingerprint(checkpoint.digest()),
             course: checkpoint.course(),
-            ..Self::of_none(model, (checkpoint.seed(), checkpoint.replica()))?
+            ..Self::of_none(model, functions, (checkpoint.seed(), checkpoint.replica()))?
         })
     }
 
@@ -154,11 +223,15 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     }
 
     /// A simulation without events or initialised LPs.
-    fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
+    fn of_none(
+        model: &'m M,
+        make_functions: MakeFunctions<M>,
+        run: (u64, Replica),
+    ) -> Result<Self, SimulationError> {
         check_lps(model)?;
         let (seed, replica, lps) = (run.1.key(run.0), run.1.number, model.lps());
         let constants = RunConstants { seed, replica, lps, lookahead: model.lookahead() };
-        let functions = model.functions(constants)?;
+        let functions = make_functions(model, constants);
         let values = functions.state_values();
         let row = values * size_of::<M::State>() + size_of::<u64>() + size_of::<LastWindow>();
         let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
@@ -167,7 +240,9 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
         }
         Ok(Self {
             model,
+            make_functions,
             functions,
+            values,
             run,
             constants,
             states: vec![M::State::zeroed(); lps as usize * values],
@@ -384,8 +459,7 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     /// The fingerprint of the executed events, the states, LP memory and the pending events.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = self.of_executed();
-        let values = self.functions.state_values();
-        for (lp, state) in (0..).zip(self.states.chunks_exact(values)) {
+        for (lp, state) in (0..).zip(self.states.chunks_exact(self.values)) {
             fingerprint.state(lp, &state_words(state));
         }
         if !self.memory.is_empty() {
@@ -424,10 +498,10 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     ) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
         check_time(at, self.course.done)?;
-        let mut functions = self.model.functions(self.constants)?;
+        let mut functions = (self.make_functions)(self.model, self.constants);
         let values = usize::try_from(columns.values::<M::Output>()).expect("the bytes of a struct");
         let mut outputs = vec![M::Output::zeroed(); self.model.lps() as usize * values];
-        let states = self.states.chunks_exact(functions.state_values());
+        let states = self.states.chunks_exact(self.values);
         let (rows, mut memory, mut sent) = (self.model.memory_rows() as usize, Vec::new(), Vec::new());
         for (lp, (state, output)) in (0..).zip(states.zip(outputs.chunks_exact_mut(values))) {
             memory.clear();
@@ -459,14 +533,14 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
         &mut self,
         lp: u32,
         now: Ticks,
-        function: impl FnOnce(&mut M::Functions, &mut Call<'_, M::Payload>, &mut [M::State]),
+        function: impl FnOnce(&mut dyn Functions<M>, &mut Call<'_, M::Payload>, &mut [M::State]),
     ) {
-        let (rows, values) = (self.model.memory_rows() as usize, self.functions.state_values());
+        let (rows, values) = (self.model.memory_rows() as usize, self.values);
         let mut sent = std::mem::take(&mut self.sent);
         let memory = &mut self.memory[lp as usize * rows..][..rows];
         let number = self.executed[lp as usize];
         let mut call = Call { lp, number, now, memory, sent: &mut sent, fault: None };
-        function(&mut self.functions, &mut call, &mut self.states[lp as usize * values..][..values]);
+        function(&mut *self.functions, &mut call, &mut self.states[lp as usize * values..][..values]);
         if let Some(kind) = call.fault {
             self.fail(kind, lp);
         }
@@ -512,7 +586,7 @@ impl<'m, M: Executable> CpuSimulation<'m, M> {
     }
 }
 
-impl<M: Executable> RunUntil for CpuSimulation<'_, M> {
+impl<M: Model> RunUntil for CpuSimulation<'_, M> {
     type Error = SimulationError;
 
     fn run_until(
@@ -524,7 +598,7 @@ impl<M: Executable> RunUntil for CpuSimulation<'_, M> {
     }
 }
 
-impl<M: Executable> Checkpointed for CpuSimulation<'_, M> {
+impl<M: Model> Checkpointed for CpuSimulation<'_, M> {
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         saved.check_run(&Identity::of(self.model), self.run)
     }
@@ -542,7 +616,7 @@ impl<M: Executable> Checkpointed for CpuSimulation<'_, M> {
     }
 }
 
-impl<M: Executable> std::fmt::Debug for CpuSimulation<'_, M> {
+impl<M: Model> std::fmt::Debug for CpuSimulation<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CpuSimulation")
             .field("model", &self.model.name())

@@ -2,4 +2,6 @@
 
 pub(super) mod engine;
 pub(super) mod event_list;
+pub(super) mod functions;
 pub(super) mod native;
+pub(super) mod reference;

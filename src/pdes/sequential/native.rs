@@ -1,6 +1,5 @@
-//! Models that the engines on the CPU run from their WGSL: `shaders/native/engine.wgsl`.
+//! The functions of a model's WGSL: `shaders/native/engine.wgsl`.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,15 +9,13 @@ use bytemuck::{Pod, Zeroable};
 use crate::gpu::{GpuError, Program, Source, is_words, values_of};
 use crate::native::{Block, Code, Engine};
 use crate::shaders;
-use crate::statistics::{AnalysisError, Observations};
-use crate::time::Ticks;
 
+use super::functions::{Call, Functions, MakeFunctions, RunConstants};
 use crate::pdes::contract::error::FaultKind;
-use crate::pdes::contract::executable::{Call, Executable, Functions, RunConstants};
 use crate::pdes::device::check;
 use crate::pdes::device::memory::Run;
 use crate::pdes::device::recipes::product;
-use crate::pdes::{Capacity, Event, Model, Payload, SimulationError, Totals};
+use crate::pdes::{Event, Model, Payload, SimulationError};
 
 shared! {
     "native/engine.wgsl":
@@ -34,131 +31,23 @@ const MOST_ITERATIONS: i64 = 1 << 30;
 const ROOM: usize = 64;
 const MOST_ROOM: usize = 1 << 24;
 
-/// A model that the engines on the CPU run from its WGSL:
-/// [`CpuSimulation`](crate::pdes::CpuSimulation) and [`CpuEngine`](crate::pdes::CpuEngine) take it
-/// like a model with a reference implementation. Results are the same bits.
+/// The functions of a model's WGSL: machine code, where the platform has it.
 ///
-/// The WGSL is translated to machine code. Where that is impossible (wasm32, a system that forbids
-/// it, the library without the feature `native`) it is interpreted, much more slowly.
-/// A `NativeModel` of a reference borrows the model: `NativeModel::new(&model)`.
-///
-/// ```
-/// use eventhorizon::models::Phold;
-/// use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Until};
-/// use eventhorizon::time::Resolution;
-///
-/// let seconds = Resolution::default();
-/// let model = Phold::new(20, 4, 0.1, 10.0, seconds)?;
-/// let end = Until::time(seconds.ticks(100.0)?);
-///
-/// let native = NativeModel::new(&model)?;
-/// let mut simulation = CpuSimulation::new(&native, Options::default().seed(42))?;
-/// simulation.run(end)?;
-///
-/// let mut reference = CpuSimulation::new(&model, Options::default().seed(42))?; // `Phold` has one
-/// reference.run(end)?;
-/// assert_eq!(simulation.fingerprint(), reference.fingerprint());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct NativeModel<M> {
-    model: M,
-    compiled: Arc<Compiled>,
+/// # Errors
+/// [`SimulationError`] if the file does not link or violates the contract of [`Model`], with file
+/// and line.
+pub(crate) fn functions<M: Model>(model: &M) -> Result<MakeFunctions<M>, SimulationError> {
+    functions_by(model, Engine::default())
 }
 
-impl<M: Model> NativeModel<M> {
-    /// Translates a model's WGSL.
-    ///
-    /// # Errors
-    /// [`SimulationError`] if the file does not link or violates the contract of [`Model`], with
-    /// file and line.
-    pub fn new(model: M) -> Result<Self, SimulationError> {
-        let compiled = compiled(&model, Engine::default())?;
-        Ok(Self { model, compiled })
-    }
-
-    /// The same without machine code, for comparisons: the WGSL is interpreted.
-    ///
-    /// # Errors
-    /// As [`NativeModel::new`].
-    pub fn interpreted(model: M) -> Result<Self, SimulationError> {
-        let compiled = compiled(&model, Engine::Interpreter)?;
-        Ok(Self { model, compiled })
-    }
-
-    /// The model.
-    pub fn model(&self) -> &M {
-        &self.model
-    }
+/// The same, interpreted.
+pub(super) fn interpreted<M: Model>(model: &M) -> Result<MakeFunctions<M>, SimulationError> {
+    functions_by(model, Engine::Interpreter)
 }
 
-impl<M: Model> std::fmt::Debug for NativeModel<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NativeModel").field("model", &self.model.name()).finish_non_exhaustive()
-    }
-}
-
-impl<M: Model> Model for NativeModel<M> {
-    type State = M::State;
-    type Params = M::Params;
-    type Payload = M::Payload;
-    type Output = M::Output;
-
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn source(&self) -> Source {
-        self.model.source()
-    }
-
-    fn lps(&self) -> u32 {
-        self.model.lps()
-    }
-
-    fn lookahead(&self) -> Ticks {
-        self.model.lookahead()
-    }
-
-    fn params(&self) -> M::Params {
-        self.model.params()
-    }
-
-    fn params_bytes(&self) -> Vec<u8> {
-        self.model.params_bytes()
-    }
-
-    fn data(&self) -> &[u32] {
-        self.model.data()
-    }
-
-    fn memory_rows(&self) -> u32 {
-        self.model.memory_rows()
-    }
-
-    fn capacity(&self) -> Capacity {
-        self.model.capacity()
-    }
-
-    fn events_held(&self) -> Option<u32> {
-        self.model.events_held()
-    }
-
-    fn measures(&self, totals: &Totals) -> Vec<(Cow<'static, str>, f64)> {
-        self.model.measures(totals)
-    }
-
-    fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {
-        self.model.derive(observations)
-    }
-}
-
-impl<M: Model> Executable for NativeModel<M> {
-    type Functions = NativeFunctions<M>;
-
-    fn functions(&self, run: RunConstants) -> Result<NativeFunctions<M>, SimulationError> {
-        Ok(NativeFunctions::new(self, run))
-    }
+fn functions_by<M: Model>(model: &M, engine: Engine) -> Result<MakeFunctions<M>, SimulationError> {
+    let compiled = compiled(model, engine)?;
+    Ok(Arc::new(move |model, run| Box::new(NativeFunctions::new(model, compiled.clone(), run))))
 }
 
 /// The entries of a model's code, by number.
@@ -273,27 +162,21 @@ shared! {
 }
 
 /// The functions of a model with the memory of their code.
-pub struct NativeFunctions<M: Model> {
+struct NativeFunctions<P> {
     compiled: Arc<Compiled>,
     block: Block,
-    state_values: usize,
-    sent: Vec<Sent<M::Payload>>,
+    /// The number of values of a state.
+    values: usize,
+    sent: Vec<Sent<P>>,
     replaced: Vec<Replaced>,
     /// The state before the present call.
-    before: Vec<M::State>,
+    before: Vec<u64>,
     /// The number of rows of LP memory, and the address and length of the data, that are bound.
     bound: (usize, (usize, usize)),
 }
 
-impl<M: Model> std::fmt::Debug for NativeFunctions<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NativeFunctions").finish_non_exhaustive()
-    }
-}
-
-impl<M: Model> NativeFunctions<M> {
-    fn new(model: &NativeModel<M>, run: RunConstants) -> Self {
-        let compiled = model.compiled.clone();
+impl<P: Payload> NativeFunctions<P> {
+    fn new<M: Model>(model: &M, compiled: Arc<Compiled>, run: RunConstants) -> Self {
         let mut block = compiled.code.block();
         let RunConstants { seed, replica, lps, lookahead } = run;
         let memory_rows = model.memory_rows();
@@ -303,13 +186,13 @@ impl<M: Model> NativeFunctions<M> {
             block.bytes_mut()[place].copy_from_slice(&model.params_bytes());
         }
         let has_memory = compiled.replaced.is_some() && memory_rows > 0;
-        let state_values = values_of::<M::State>(compiled.state_bytes).expect("its size was checked");
+        let values = values_of::<M::State>(compiled.state_bytes).expect("its size was checked");
         let mut functions = Self {
             block,
-            state_values,
+            values,
             sent: vec![Sent::zeroed(); ROOM],
             replaced: vec![Replaced::zeroed(); if has_memory { ROOM } else { 0 }],
-            before: vec![M::State::zeroed(); state_values],
+            before: vec![0; (compiled.state_bytes as usize).div_ceil(8)],
             bound: (0, (0, 0)),
             compiled,
         };
@@ -332,8 +215,8 @@ impl<M: Model> NativeFunctions<M> {
     /// Binds the LP's rows and the model's data: at other places with each call, rarely of another
     /// length.
     #[inline]
-    fn bind(&mut self, model: &M, memory: &mut [[u32; 4]]) {
-        let Compiled { memory: rows, data, .. } = *self.compiled;
+    fn bind(&mut self, data: &[u32], memory: &mut [[u32; 4]]) {
+        let Compiled { memory: rows, data: buffer, .. } = *self.compiled;
         // SAFETY: the memory outlives the call. Code writes only within it, and does not write
         // `data`, which is declared `read`.
         unsafe {
@@ -346,8 +229,7 @@ impl<M: Model> NativeFunctions<M> {
                     self.block.rebind(rows, at);
                 }
             }
-            if let Some(buffer) = data {
-                let data = model.data();
+            if let Some(buffer) = buffer {
                 let bound = (data.as_ptr().addr(), data.len());
                 if bound != self.bound.1 {
                     self.block.bind(buffer, data.as_ptr().cast_mut().cast(), size_of_val(data));
@@ -362,8 +244,14 @@ impl<M: Model> NativeFunctions<M> {
     /// # Safety
     /// Addresses in `arguments` are valid for the types that the entry declares.
     #[inline]
-    unsafe fn enter(&mut self, model: &M, memory: &mut [[u32; 4]], entry: usize, arguments: &[u64]) -> u32 {
-        self.bind(model, memory);
+    unsafe fn enter(
+        &mut self,
+        data: &[u32],
+        memory: &mut [[u32; 4]],
+        entry: usize,
+        arguments: &[u64],
+    ) -> u32 {
+        self.bind(data, memory);
         self.block.set_fuel(MOST_ITERATIONS);
         #[expect(clippy::cast_possible_truncation, reason = "the entries return a u32 or nothing")]
         // SAFETY: as the caller guarantees, and the buffers are bound.
@@ -377,23 +265,23 @@ impl<M: Model> NativeFunctions<M> {
     /// # Safety
     /// As [`NativeFunctions::enter`]; the last argument is to be the address of `state`.
     #[inline]
-    unsafe fn call<const N: usize>(
+    unsafe fn call<S: Pod, const N: usize>(
         &mut self,
-        model: &M,
-        call: &mut Call<'_, M::Payload>,
+        data: &[u32],
+        call: &mut Call<'_, P>,
         entry: usize,
         mut arguments: [u64; N],
-        state: &mut [M::State],
+        state: &mut [S],
     ) {
         // (A copy of one value needs no call.)
-        match (&*state, &mut *self.before) {
-            ([state], [before]) => *before = *state,
-            (state, before) => before.copy_from_slice(state),
+        match state {
+            [state] => self.before(size_of::<S>()).copy_from_slice(bytemuck::bytes_of(state)),
+            _ => self.before(size_of_val(state)).copy_from_slice(bytemuck::cast_slice(state)),
         }
         loop {
             arguments[N - 1] = address(state.as_mut_ptr());
             // SAFETY: as the caller guarantees.
-            let result = unsafe { self.enter(model, call.memory, entry, &arguments) };
+            let result = unsafe { self.enter(data, call.memory, entry, &arguments) };
             if result != NATIVE_TROUBLE && self.block.fuel() >= 0 {
                 let sent = self.sent[..result as usize].iter();
                 call.sent.extend(sent.map(|sent| (sent.lp, sent.event)));
@@ -402,13 +290,14 @@ impl<M: Model> NativeFunctions<M> {
             if !self.makes_room(call) {
                 return;
             }
-            state.copy_from_slice(&self.before);
+            let bytes = bytemuck::cast_slice_mut(state);
+            bytes.copy_from_slice(self.before(bytes.len()));
         }
     }
 
     /// Undoes a call that was too short of room, and makes some; else returns false with the fault.
     #[cold]
-    fn makes_room(&mut self, call: &mut Call<'_, M::Payload>) -> bool {
+    fn makes_room(&mut self, call: &mut Call<'_, P>) -> bool {
         let [sent, replaced, _] = self.compiled.counts.map(|place| self.word(place));
         let cut = self.block.fuel() < 0;
         // A call whose writes were dropped may have been cut for that reason.
@@ -433,6 +322,10 @@ impl<M: Model> NativeFunctions<M> {
         false
     }
 
+    fn before(&mut self, bytes: usize) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.before)[..bytes]
+    }
+
     fn word(&self, place: usize) -> u32 {
         bytemuck::pod_read_unaligned(&self.block.bytes()[place..place + 4])
     }
@@ -448,20 +341,20 @@ fn words(number: u64) -> [u64; 2] {
     [number & 0xffff_ffff, number >> 32]
 }
 
-impl<M: Model> Functions<NativeModel<M>> for NativeFunctions<M> {
+impl<M: Model> Functions<M> for NativeFunctions<M::Payload> {
     fn state_values(&self) -> usize {
-        self.state_values
+        self.values
     }
 
-    fn init(&mut self, model: &NativeModel<M>, call: &mut Call<'_, M::Payload>, state: &mut [M::State]) {
+    fn init(&mut self, model: &M, call: &mut Call<'_, M::Payload>, state: &mut [M::State]) {
         let arguments = [call.lp.into(), 0];
         // SAFETY: a state has the bytes of the WGSL `State`, which was checked.
-        unsafe { self.call(&model.model, call, INIT, arguments, state) }
+        unsafe { self.call(model.data(), call, INIT, arguments, state) }
     }
 
     fn handle(
         &mut self,
-        model: &NativeModel<M>,
+        model: &M,
         call: &mut Call<'_, M::Payload>,
         event: &Event<M::Payload>,
         state: &mut [M::State],
@@ -470,23 +363,23 @@ impl<M: Model> Functions<NativeModel<M>> for NativeFunctions<M> {
         let arguments = [call.lp.into(), low, high, address(event), 0];
         // SAFETY: a state has the bytes of the WGSL `State`, which was checked; an event has the
         // layout of `Event`.
-        unsafe { self.call(&model.model, call, HANDLE, arguments, state) }
+        unsafe { self.call(model.data(), call, HANDLE, arguments, state) }
     }
 
     fn output(
         &mut self,
-        model: &NativeModel<M>,
+        model: &M,
         call: &mut Call<'_, M::Payload>,
         state: &[M::State],
         output: &mut [M::Output],
     ) {
         // The code may write to its state: those writes are lost.
-        self.before.copy_from_slice(state);
+        self.before(size_of_val(state)).copy_from_slice(bytemuck::cast_slice(state));
         let [low, high] = words(call.now.get());
         let state = address(self.before.as_mut_ptr());
         let arguments = [call.lp.into(), low, high, state, address(output.as_mut_ptr())];
         // SAFETY: the state and the output have the bytes of the WGSL structs, which was checked.
-        unsafe { self.enter(&model.model, call.memory, OUTPUT, &arguments) };
+        unsafe { self.enter(model.data(), call.memory, OUTPUT, &arguments) };
         let wrong = self.word(self.compiled.counts[2]);
         call.fault = match self.block.fuel() < 0 {
             true => Some(FaultKind::LoopsCut),

@@ -19,7 +19,7 @@ use super::{shipped, shipped_one};
 /// engine in everything that a user can see.
 #[track_caller]
 pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
-    let mut cpu = CpuSimulation::new(facility, Options::default().seed(7)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(facility, Options::default().seed(7)).unwrap();
     let expected = cpu.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
     for sync in [Sync::Horizon, Sync::Yawns] {
         let options = Options::default().seed(7).sync(sync);
@@ -74,7 +74,8 @@ pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], wh
     let experiment = Experiment::new(Design::default(), 9, 11);
     // More rows than exist.
     let [first, rows] = [3, facility.memory_rows()];
-    let engine = CpuEngine::new(build.clone(), EngineOptions::default().outputs(true).memory([first, rows]));
+    let engine =
+        CpuEngine::in_rust(build.clone(), EngineOptions::default().outputs(true).memory([first, rows]));
     let expected = engine.run(&experiment, Until::time(until)).unwrap();
     for &mapping in mappings {
         let memory = [first, rows];

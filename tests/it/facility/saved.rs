@@ -206,7 +206,7 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
     save(&facility, &study, None, false).unwrap();
     save(&facility, &study.replications(5).level(0.9), None, true).unwrap();
     let saved = std::fs::read(&file.0).unwrap();
-    let mut runs = CpuSimulation::new(&facility, Options::default().seed(1)).unwrap();
+    let mut runs = CpuSimulation::in_rust(&facility, Options::default().seed(1)).unwrap();
     let jackson = shipped_one("jackson").compile().unwrap();
     let other = study.seed(2);
     for (error, says) in [
@@ -312,7 +312,7 @@ fn what_is_no_saved_study_of_this_is_refused() {
     let error = facility.long_run(&study, 8).save(keep).run().unwrap_err();
     assert!(error.to_string().contains("batches"), "{error}");
     // The checkpoint of a run is refused as a study, and the reverse.
-    let mut simulation = CpuSimulation::new(&facility, Options::default().seed(1)).unwrap();
+    let mut simulation = CpuSimulation::in_rust(&facility, Options::default().seed(1)).unwrap();
     simulation.run(Until::events(100)).unwrap();
     let run = simulation.checkpoint().unwrap().as_bytes().to_vec();
     let kinds = [
@@ -361,7 +361,7 @@ fn files_of_other_versions_are_refused() {
     let keep = StudyAutosave::default().to(Autosave::new(&file.0, Duration::MAX));
     facility.study(&Study::new(4, 100.0, 10.0)).save(keep).run().unwrap();
     let study = std::fs::read(&file.0).unwrap();
-    let run = CpuSimulation::new(&facility, Options::default().seed(1))
+    let run = CpuSimulation::in_rust(&facility, Options::default().seed(1))
         .unwrap()
         .checkpoint()
         .unwrap()
@@ -393,7 +393,7 @@ fn sums_and_counts_are_carried_from_word_to_word() {
         let facility = if name == "emergency" { facility.with_details() } else { facility };
         let until = facility.resolution().ticks(network.until.unwrap() / 100.0).unwrap();
         let half = Ticks::new(until.get() / 2);
-        let mut cpu = CpuSimulation::new(&facility, Options::default().seed(7)).unwrap();
+        let mut cpu = CpuSimulation::in_rust(&facility, Options::default().seed(7)).unwrap();
         cpu.run(Until::time(half)).unwrap();
         let mut file = cpu.checkpoint().unwrap().as_bytes().to_vec();
         // After tag, zeros and length.
@@ -414,7 +414,7 @@ fn sums_and_counts_are_carried_from_word_to_word() {
             }
         }
         let saved = Checkpoint::from_bytes(sealed(file)).unwrap();
-        let mut cpu = CpuSimulation::resume(&facility, &saved).unwrap();
+        let mut cpu = CpuSimulation::resume_in_rust(&facility, &saved).unwrap();
         let mut gpu = Simulation::resume(&gpu(), &facility, Options::default(), &saved).unwrap();
         let before = cpu.memory().to_vec();
         cpu.run(Until::time(until)).unwrap();

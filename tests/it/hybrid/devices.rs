@@ -16,6 +16,7 @@ use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
 use super::common::models::Mischief;
+use super::common::references::Reference;
 use super::{networks, ticks};
 
 /// A device for a rank, which the tests share because it caches kernels.
@@ -44,7 +45,7 @@ fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
     parts: &[u32],
     options: Options,
 ) {
-    let mut sequential = CpuSimulation::new(model, options).unwrap();
+    let mut sequential = CpuSimulation::in_rust(model, options).unwrap();
     let expected: Vec<_> = ends
         .iter()
         .map(|&end| {
@@ -88,21 +89,21 @@ fn parts_have_the_bits_of_the_sequential_engine() {
     let mut ends = [0.0, 10.0, 33.3, 33.3, 50.0, 90.0].map(until).to_vec();
     ends.extend([Until::events(4000), Until { events: 4700, ..until(1e6) }]);
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
-    same(&phold, &ends, &[1, 2, 3, 4], options);
+    same(&Reference(phold), &ends, &[1, 2, 3, 4], options);
     let ring = phold.with_neighbours(4).unwrap();
-    same(&ring, &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
+    same(&Reference(ring), &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
     // The messages between parts are so large that several cores copy them.
-    same(&Phold::new(250_000, 2, 0.1, 10.0, units).unwrap(), &[until(15.0)], &[2], options);
+    same(&Reference(Phold::new(250_000, 2, 0.1, 10.0, units).unwrap()), &[until(15.0)], &[2], options);
     // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(
-        &CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(),
+        &Reference(CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
         &[until(20.0), until(40.0)],
         &[2],
         options,
     );
     let edges: Vec<_> = (0..64).map(|i| (i, (i + 1) % 64)).collect();
     same(
-        &Epidemic::new(64, &edges, 3, 0.5, 0.6, 1.0, units).unwrap(),
+        &Reference(Epidemic::new(64, &edges, 3, 0.5, 0.6, 1.0, units).unwrap()),
         &[until(30.0), Until::EMPTY],
         &[3],
         options,
@@ -115,15 +116,15 @@ fn wide_windows_have_the_same_bits() {
     let wide = Sync::ALL.into_iter().filter(|sync| sync.is_wide() == Some(true) && sync.serves_parts());
     for wide in wide.map(|sync| Options::default().sync(sync)) {
         let torus = FifoTorus::new(5, 5, 64, 1.0, units).unwrap();
-        same(&torus, &[until(3.0), until(9.9), until(20.0)], &[2, 3], wide);
-        same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], wide);
+        same(&Reference(torus), &[until(3.0), until(9.9), until(20.0)], &[2, 3], wide);
+        same(&Reference(Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap()), &[until(12.0)], &[2], wide);
     }
     // Without a lookahead, the default of parts is the event horizon; with YAWNS each round is a
     // window.
     let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
     let ends = [0.0001, 0.0002].map(until);
-    same(&rounds, &ends, &[2], Options::default());
-    same(&rounds, &ends, &[2], Options::default().sync(Sync::Yawns));
+    same(&Reference(rounds), &ends, &[2], Options::default());
+    same(&Reference(rounds), &ends, &[2], Options::default().sync(Sync::Yawns));
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn queueing_networks_are_cut() {
 fn queues_of_all_kinds_are_cut() {
     let model = Phold::new(70, 4, 0.1, 10.0, Resolution::default()).unwrap();
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
-        same(&model, &[until(60.0)], &[2], Options::default().queue(queue));
+        same(&Reference(model), &[until(60.0)], &[2], Options::default().queue(queue));
     }
 }
 
@@ -171,7 +172,7 @@ fn a_fault_is_the_same_on_all_parts() {
         let capacity = Capacity { queue: 64, mailbox: 64 };
         let model = Mischief { lps: 300, rule, culprit, at: 3000, capacity };
         let Err(SimulationError::Fault(expected)) =
-            CpuSimulation::new(&model, Options::default()).unwrap().run(Until::EMPTY)
+            CpuSimulation::in_rust(&model, Options::default()).unwrap().run(Until::EMPTY)
         else {
             panic!("it breaks a rule");
         };

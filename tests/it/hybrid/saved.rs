@@ -14,6 +14,7 @@ use eventhorizon::pdes::{
 use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
+use super::common::references::Reference;
 use super::devices::{device, device_of, own_device, until};
 
 const SEED: u64 = 9;
@@ -49,7 +50,7 @@ fn parts_go_on<M: Model + std::marker::Sync>(
 /// engine, and all resume from it.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
     let gpu = device_of(0);
-    let mut cpu = CpuSimulation::new(model, options()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, options()).unwrap();
     let expected = ends.map(|end| {
         cpu.run(end).unwrap();
         cpu.checkpoint().unwrap()
@@ -79,10 +80,10 @@ fn parts_write_the_file_of_the_whole_and_go_on_from_it() {
     let units = Resolution::default();
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
     // An end within a window, one by events, one by time.
-    same(&phold, [until(33.3), Until::events(4000), until(120.0)], &[2, 1, 3]);
+    same(&Reference(phold), [until(33.3), Until::events(4000), until(120.0)], &[2, 1, 3]);
     // Events of 32 bytes, LP memory, data.
     let centre = CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap();
-    same(&centre, [until(0.0), until(20.0), until(40.0)], &[2]);
+    same(&Reference(centre), [until(0.0), until(20.0), until(40.0)], &[2]);
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn same_on_host<M>(model: &M, [first, second]: [Until; 2])
 where
     M: CpuModel<State: Send, Payload: Message> + Clone + Send + std::marker::Sync + 'static,
 {
-    let mut cpu = CpuSimulation::new(model, options()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, options()).unwrap();
     cpu.run(first).unwrap();
     let (its, fingerprint) = (cpu.checkpoint().unwrap(), cpu.fingerprint());
     let expected = (cpu.run(second).unwrap().events, cpu.fingerprint());
@@ -273,7 +274,7 @@ where
         let saved = saved.into_iter().next().unwrap().unwrap();
         assert!(before.is_none_or(|before| before == saved), "{}: {ranks} ranks", model.name());
         // Windows begin at events, not at epochs.
-        let mut other = CpuSimulation::resume(model, &saved).unwrap();
+        let mut other = CpuSimulation::resume_in_rust(model, &saved).unwrap();
         assert_eq!(other.fingerprint(), fingerprint);
         assert_eq!((other.run(second).unwrap().events, other.fingerprint()), expected);
         for from in [&its, &saved] {
@@ -294,10 +295,13 @@ where
 #[test]
 fn models_on_the_host_are_saved_and_gone_on_with_by_any_engine() {
     let units = Resolution::default();
-    same_on_host(&Phold::new(301, 4, 0.1, 10.0, units).unwrap(), [until(33.3), until(90.0)]);
-    same_on_host(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(), [until(20.0), until(40.0)]);
+    same_on_host(&Reference(Phold::new(301, 4, 0.1, 10.0, units).unwrap()), [until(33.3), until(90.0)]);
+    same_on_host(
+        &Reference(CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
+        [until(20.0), until(40.0)],
+    );
     let rounds = Phold::new(200, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
-    same_on_host(&rounds, [until(0.0001), until(0.0002)]);
+    same_on_host(&Reference(rounds), [until(0.0001), until(0.0002)]);
 }
 
 #[test]

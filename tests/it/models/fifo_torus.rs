@@ -3,7 +3,7 @@ use eventhorizon::pdes::{CpuSimulation, Options, Sync};
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::Resolution;
 
-use super::{Estimate, neighbours_in_all_ways, same_in_all_ways, ticks, until};
+use super::{Estimate, Reference, neighbours_in_all_ways, same_in_all_ways, ticks, until};
 
 fn torus(rows: u32, columns: u32, customers: u32) -> FifoTorus {
     FifoTorus::new(rows, columns, customers, 1.0, Resolution::default()).unwrap()
@@ -12,12 +12,13 @@ fn torus(rows: u32, columns: u32, customers: u32) -> FifoTorus {
 #[test]
 fn the_gpu_has_the_bits_of_the_cpu() {
     // YAWNS windows span one tick here, and a unit has a million: they suit only little work.
-    same_in_all_ways(&torus(6, 4, 40), 0.71, 1.9);
-    neighbours_in_all_ways(&torus(6, 10, 200), 4.21, 12.0);
+    same_in_all_ways(&Reference(torus(6, 4, 40)), 0.71, 1.9);
+    neighbours_in_all_ways(&Reference(torus(6, 10, 200)), 4.21, 12.0);
     // Neighbours that are the same station or the station itself; fewer customers than stations.
     for (rows, columns, customers) in [(1, 1, 5), (2, 2, 3), (1, 33, 20), (3, 1, 90)] {
         let options = Options::default().seed(3).sync(Sync::Neighbours);
-        let states = super::same(&torus(rows, columns, customers), options, &[until(30.0)]);
+        let model = Reference(torus(rows, columns, customers));
+        let states = super::same(&model, options, &[until(30.0)]);
         assert!(states.iter().all(|state| state.served > 0 && state.busy > ticks(0.0)));
     }
 }

@@ -12,9 +12,10 @@ mod torus;
 
 use crate::common;
 use common::gpu;
+use common::references::Reference;
 use eventhorizon::models::ModelError;
 use eventhorizon::pdes::{
-    CpuModel, CpuSimulation, Fault, FaultKind, NativeModel, Options, Simulation, SimulationError, Sync, Until,
+    CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -37,7 +38,7 @@ where
     if options.sync == Sync::Auto {
         options.sync = Sync::Yawns;
     }
-    let mut cpu = CpuSimulation::new(model, options).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, options).unwrap();
     let mut simulation = Simulation::new(&gpu(), model, options).unwrap();
     for &end in ends {
         let mut expected = cpu.run(end).unwrap();
@@ -58,8 +59,7 @@ where
         }
     }
     // From its WGSL on the CPU.
-    let native = NativeModel::new(model).unwrap();
-    let mut native = CpuSimulation::new(&native, options).unwrap();
+    let mut native = CpuSimulation::new(model, options).unwrap();
     ends.iter().for_each(|&end| assert!(native.run(end).is_ok()));
     assert_eq!(native.fingerprint(), cpu.fingerprint(), "{options:?}");
     cpu.states().to_vec()
@@ -111,7 +111,8 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
         SimulationError::Fault(fault) => fault,
         other => panic!("expected a fault, got {other}"),
     };
-    let expected = only(CpuSimulation::new(model, Options::default().seed(1)).unwrap().run(end).unwrap_err());
+    let expected =
+        only(CpuSimulation::in_rust(model, Options::default().seed(1)).unwrap().run(end).unwrap_err());
     let options = Options::default().seed(1).fixed(true);
     let found = only(Simulation::new(&gpu(), model, options).unwrap().run(end).unwrap_err());
     assert_eq!(found, expected);
@@ -226,9 +227,9 @@ fn a_line_that_is_full_ends_the_run() {
     // Hardly any caller is patient for less than a thousand service times, and twice as many arrive
     // as are served.
     let centre = CallCentre::new(3, 2, 4.0, 1.0, 0.001, 16, units).unwrap();
-    assert_eq!(fault(&centre, until(100.0)).kind, FaultKind::MemoryFull);
+    assert_eq!(fault(&Reference(centre), until(100.0)).kind, FaultKind::MemoryFull);
     let station = Priorities::new(3, &[(0.2, 1.0), (2.0, 1.0)], 16, units).unwrap();
-    assert_eq!(fault(&station, until(100.0)).kind, FaultKind::MemoryFull);
+    assert_eq!(fault(&Reference(station), until(100.0)).kind, FaultKind::MemoryFull);
 }
 
 #[path = "../../../examples/stations.rs"]

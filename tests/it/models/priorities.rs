@@ -3,7 +3,7 @@ use eventhorizon::pdes::{CpuSimulation, Options};
 use eventhorizon::statistics::theory;
 use eventhorizon::time::Resolution;
 
-use super::{Estimate, same_in_all_ways, ticks, until};
+use super::{Estimate, Reference, same_in_all_ways, ticks, until};
 
 const CLASSES: [(f64, f64); 3] = [(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)];
 
@@ -13,10 +13,10 @@ fn stations(stations: u32, classes: &[(f64, f64)], room: u32) -> Priorities {
 
 #[test]
 fn the_gpu_has_the_bits_of_the_cpu() {
-    same_in_all_ways(&stations(70, &CLASSES, 20).with_warm_up(ticks(40.0)), 60.3, 300.0);
+    same_in_all_ways(&Reference(stations(70, &CLASSES, 20).with_warm_up(ticks(40.0))), 60.3, 300.0);
     // Classes without customers.
     let options = Options::default().seed(2);
-    let states = super::same(&stations(40, &CLASSES[..1], 20), options, &[until(100.0)]);
+    let states = super::same(&Reference(stations(40, &CLASSES[..1], 20)), options, &[until(100.0)]);
     assert!(states.iter().all(|state| state.system[0].count() > 0 && state.system[1].count() == 0));
 }
 

@@ -1,17 +1,18 @@
 //! Faults, and calls that need more room, of models that run on the CPU from their WGSL.
 
+use eventhorizon::hybrid::{self, HybridError, Lp};
 use eventhorizon::pdes::{
-    CpuSimulation, Fault, FaultKind, NativeModel, Options, Simulation, SimulationError, Sync, Until,
+    CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::time::Ticks;
 
 use super::{Text, common};
 
 fn fault(model: &Text, machine: bool) -> Fault {
-    let native = if machine { NativeModel::new(model) } else { NativeModel::interpreted(model) }.unwrap();
-    let run = CpuSimulation::new(&native, Options::default().seed(1))
-        .and_then(|mut simulation| simulation.run(Until::EMPTY));
-    match run.unwrap_err() {
+    let options = Options::default().seed(1);
+    let simulation =
+        if machine { CpuSimulation::new(model, options) } else { CpuSimulation::interpreted(model, options) };
+    match simulation.and_then(|mut simulation| simulation.run(Until::EMPTY)).unwrap_err() {
         SimulationError::Fault(fault) => fault,
         other => panic!("expected a fault, got {other}"),
     }
@@ -38,6 +39,18 @@ fn faults_are_those_of_a_device() {
         let on_device = Simulation::new(&common::gpu(), &model, options).unwrap().run(Until::EMPTY);
         assert!(matches!(on_device, Err(SimulationError::Fault(fault)) if fault == found), "{on_device:?}");
     }
+}
+
+#[test]
+fn the_host_engine_reports_faults_and_what_it_refuses() {
+    let model = || Text { memory_rows: 2, ..Text::new("if lp == 2u { _ = memory_get(2u); }") };
+    let expected = fault(&model(), true);
+    let mut simulation = Lp::simulation(model(), None, hybrid::Options::default().seed(1)).unwrap();
+    let HybridError::Fault(found) = simulation.run(Ticks::NEVER).unwrap_err() else { panic!("a fault") };
+    assert_eq!((found.entity, found.kind.to_string()), (expected.lp, expected.kind.to_string()));
+    let refused = Lp::simulation(Text::new("(*state).none = 1u;"), None, hybrid::Options::default());
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("my/text.wgsl:4"), "{message}");
 }
 
 #[test]
@@ -68,8 +81,8 @@ fn calls_that_need_more_room_are_repeated_from_their_beginning() {
     let options = Options::default().seed(1).sync(Sync::Yawns);
     let mut device = Simulation::new(&common::gpu(), &model, options).unwrap();
     let expected = device.run(Until::EMPTY).unwrap();
-    for native in [NativeModel::new(&model).unwrap(), NativeModel::interpreted(&model).unwrap()] {
-        let mut simulation = CpuSimulation::new(&native, Options::default().seed(1)).unwrap();
+    for simulation in [CpuSimulation::new(&model, options), CpuSimulation::interpreted(&model, options)] {
+        let mut simulation = simulation.unwrap();
         let found = simulation.run(Until::EMPTY).unwrap();
         assert_eq!((found.events, found.now), (expected.events, expected.now));
         assert!(simulation.states() == device.states().unwrap());
@@ -85,8 +98,7 @@ fn an_initialisation_may_schedule_a_whole_population() {
         "schedule(lp, vec2<u32>(1u, 0u), vec2<u32>(lp, 0u));",
         "if lp == 0u { for (var i = 0u; i < 10000u; i++) { schedule(i % 3u, vec2<u32>(i, 0u), vec2<u32>(i, 0u)); } }",
     );
-    let native = NativeModel::new(&model).unwrap();
-    let mut simulation = CpuSimulation::new(&native, Options::default().seed(1)).unwrap();
+    let mut simulation = CpuSimulation::new(&model, Options::default().seed(1)).unwrap();
     assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 10_000);
     assert_eq!(simulation.states(), [3334, 3333, 3333]);
 }
@@ -99,18 +111,17 @@ fn what_the_contract_refuses_is_refused_with_its_line() {
         ("(*state).none = 1u;", "my/text.wgsl:4"),
     ] {
         let model = Text::new(handler);
-        let refused = NativeModel::new(&model).unwrap_err().to_string();
+        let refused = CpuSimulation::new(&model, Options::default()).unwrap_err().to_string();
         let on_device = Simulation::new(&common::gpu(), &model, Options::default()).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
         assert_eq!(refused, on_device);
     }
     let mut model = Text::new("(*state).count = 1u;");
     model.lps = 0;
-    let native = NativeModel::new(&model).unwrap();
-    assert!(matches!(CpuSimulation::new(&native, Options::default().seed(1)), Err(SimulationError::NoLps)));
+    assert!(matches!(CpuSimulation::new(&model, Options::default().seed(1)), Err(SimulationError::NoLps)));
     let mut other = Text::new("(*state).count = 1u;");
     other.wgsl = other.wgsl.replace("count: u32", "count: u32, more: u32");
-    let refused = NativeModel::new(&other).unwrap_err();
+    let refused = CpuSimulation::new(&other, Options::default()).unwrap_err();
     assert!(matches!(refused, SimulationError::Layout { name: "State", .. }), "{refused}");
     assert_eq!(Ticks::new(10), other.lookahead);
 }

@@ -9,9 +9,7 @@ mod replications;
 
 use crate::common;
 use eventhorizon::gpu::Source;
-use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, Executable, Model, NativeModel, Options, Outputs, Totals, Until,
-};
+use eventhorizon::pdes::{Capacity, CpuModel, CpuSimulation, Model, Options, Outputs, Totals, Until};
 use eventhorizon::time::{Resolution, Ticks};
 
 fn ticks(units: f64) -> Ticks {
@@ -28,8 +26,7 @@ struct Seen<M: Model> {
     results: Option<(Outputs<M::Output>, Totals)>,
 }
 
-fn see<M: Executable>(model: &M, ends: &[Ticks]) -> Vec<Seen<M>> {
-    let mut simulation = CpuSimulation::new(model, Options::default().seed(17)).unwrap();
+fn see<M: Model>(mut simulation: CpuSimulation<'_, M>, ends: &[Ticks]) -> Vec<Seen<M>> {
     let see = |end: &Ticks| {
         let progress = simulation.run(Until::time(*end)).unwrap();
         let has_results = size_of::<M::Output>() > 0;
@@ -52,10 +49,11 @@ fn agrees<M>(model: &M, ends: &[Ticks])
 where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
-    let expected = see(model, ends);
+    let options = Options::default().seed(17);
+    let expected = see(CpuSimulation::in_rust(model, options).unwrap(), ends);
     assert!(expected[0].events > 0, "{} executes nothing", model.name());
-    let compiled = see(&NativeModel::new(model).unwrap(), ends);
-    let interpreted = see(&NativeModel::interpreted(model).unwrap(), &ends[..1]);
+    let compiled = see(CpuSimulation::new(model, options).unwrap(), ends);
+    let interpreted = see(CpuSimulation::interpreted(model, options).unwrap(), &ends[..1]);
     for (way, found) in [("compiled", compiled), ("interpreted", interpreted)] {
         for (found, expected) in found.iter().zip(&expected) {
             let what = format!("{}, {way}", model.name());

@@ -3,20 +3,20 @@
 use eventhorizon::gpu::Source;
 use eventhorizon::models::{Mm1, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Model, NativeModel, Options, ReferenceModel, ReplicationError,
-    Results,
+    CpuEngine, Design, Engine, Experiment, Model, Options, ReferenceModel, ReplicationError, Results,
 };
 use eventhorizon::statistics::FailureCause;
 
 use super::common;
+use common::references::Reference;
 use common::replications::{SEED, assert_same};
 
 /// Compares a model with its reference implementation: as machine code, and interpreted in a few
 /// replications.
 fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: &str, levels: [u32; 2]) {
-    let reference = CpuEngine::new(model, Options::default()).unwrap();
-    let native = CpuEngine::new(NativeModel::new(model).unwrap(), Options::default()).unwrap();
-    let interpreted = CpuEngine::new(NativeModel::interpreted(model).unwrap(), Options::default()).unwrap();
+    let reference = CpuEngine::in_rust(model, Options::default()).unwrap();
+    let native = CpuEngine::new(model, Options::default()).unwrap();
+    let interpreted = CpuEngine::interpreted(model, Options::default()).unwrap();
     let design = Design::default().cross(factor, levels).unwrap();
     let few = Experiment::new(Design::default(), 6, SEED);
     let many = Experiment::new(design, 300, SEED);
@@ -39,19 +39,19 @@ fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: 
     assert_same(&interpreted.run(&params, &few).unwrap(), &expected, "interpreted");
     // A bound on steps ends the same replications.
     let options = Options::default().max_steps(3);
-    let bounded = CpuEngine::new(model, options).unwrap().run(&params, &few).unwrap();
-    let native = CpuEngine::new(NativeModel::new(model).unwrap(), options).unwrap();
+    let bounded = CpuEngine::in_rust(model, options).unwrap().run(&params, &few).unwrap();
+    let native = CpuEngine::new(model, options).unwrap();
     assert_same(&native.run(&params, &few).unwrap(), &bounded, "at most 3 steps");
 }
 
 #[test]
 fn models_have_the_bits_of_their_reference_implementations() {
-    agrees(Pi, PiParams { points: 3001 }, "points", [1, 999]);
-    agrees(Walk, WalkParams { steps: 97 }, "steps", [1, 500]);
-    agrees(Workshop, WorkshopParams { jobs: 50, operation: 1 << 20 }, "jobs", [3, 400]);
-    agrees(Mm1::default(), Mm1::default().params(0.8, 1.0, 3333).unwrap(), "clients", [1, 100]);
+    agrees(Reference(Pi), PiParams { points: 3001 }, "points", [1, 999]);
+    agrees(Reference(Walk), WalkParams { steps: 97 }, "steps", [1, 500]);
+    agrees(Reference(Workshop), WorkshopParams { jobs: 50, operation: 1 << 20 }, "jobs", [3, 400]);
+    agrees(Reference(Mm1::default()), Mm1::default().params(0.8, 1.0, 3333).unwrap(), "clients", [1, 100]);
     let mmck = Mmck::default();
-    agrees(mmck, mmck.params(3.0, 1.0, 3, 7, 900).unwrap(), "arrivals", [1, 50]);
+    agrees(Reference(mmck), mmck.params(3.0, 1.0, 3, 7, 900).unwrap(), "arrivals", [1, 50]);
 }
 
 /// A model of its WGSL alone.
@@ -90,7 +90,7 @@ fn failures_are_those_of_a_device() {
         }",
     );
     let experiment = Experiment::new(Design::default(), 200, 1);
-    let native = CpuEngine::new(NativeModel::new(model).unwrap(), Options::default()).unwrap();
+    let native = CpuEngine::new(model, Options::default()).unwrap();
     let found = native.run(&5, &experiment).unwrap();
     let mut device = Engine::new(&common::gpu(), model, Options::default()).unwrap();
     assert_same(&device.run(&5, &experiment).unwrap(), &found, "on a device");
@@ -107,7 +107,7 @@ fn a_loop_that_does_not_end_is_an_error() {
         }
         fn finish(state: ptr<function, State>) -> Output { return Output((*state).n); }",
     );
-    let native = CpuEngine::new(NativeModel::new(model).unwrap(), Options::default()).unwrap();
+    let native = CpuEngine::new(model, Options::default()).unwrap();
     let error = native.run(&1, &Experiment::new(Design::default(), 2, 1)).unwrap_err();
     assert!(matches!(error, ReplicationError::LoopsCut { point: 0, .. }), "{error}");
     assert_eq!(error.kind(), eventhorizon::ErrorKind::Fault);

@@ -76,7 +76,7 @@ impl CpuModel for Dawn {
 #[test]
 fn a_sudden_load_makes_no_submission_long() {
     let end = Until::time(Ticks::new(DUSK));
-    let mut cpu = CpuSimulation::new(&Dawn, Options::default().seed(3)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&Dawn, Options::default().seed(3)).unwrap();
     let expected = cpu.run(end).unwrap();
     let ways = [
         (QueueDesign::Heap, Sync::Yawns),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::common::counted::Counted;
 use super::common::models::Ring;
+use super::common::references::Reference;
 use super::common::{gpu, own_gpu};
 use super::hostile::sealed;
 use super::own_events::{Busy, Wide};
@@ -34,7 +35,7 @@ fn through<M>(gpu: &Gpu, model: &M, ways: &[Options], ends: impl Fn(u64) -> Unti
 where
     M: CpuModel<State: PartialEq>,
 {
-    let mut cpu = CpuSimulation::new(model, Options::default().seed(9)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, Options::default().seed(9)).unwrap();
     let mut saved = cpu.checkpoint().unwrap();
     assert_eq!(saved.until(), Until::EMPTY);
     for (step, options) in (1..).zip(ways) {
@@ -57,11 +58,11 @@ where
         // Another synchronisation counts windows differently.
         saved = if exact { its } else { mine };
         if step % 2 == 0 {
-            let mut other = CpuSimulation::resume(model, &saved).unwrap();
+            let mut other = CpuSimulation::resume_in_rust(model, &saved).unwrap();
             assert_eq!(other.fingerprint(), cpu.fingerprint());
             assert!(other.checkpoint().unwrap() == saved);
             let (next, expected) =
-                (ends(step + 1), CpuSimulation::resume(model, &saved).unwrap().run(ends(step + 1)));
+                (ends(step + 1), CpuSimulation::resume_in_rust(model, &saved).unwrap().run(ends(step + 1)));
             assert_eq!(other.run(next).unwrap(), expected.unwrap());
             // The CPU has reached the end before the GPU starts.
             cpu.run(next).unwrap();
@@ -79,8 +80,8 @@ fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
         QueueDesign::PRODUCTION.into_iter().flat_map(|queue| [by(queue), by(calendar)]).collect();
     // LP memory, and more events in a window than an LP executes; then events of 32 bytes, data.
     through(&gpu, &Busy::new(70), &ways, |step| Until::events(90 * step));
-    through(&gpu, &phold(2, 300, 0.1), &ways[..], |step| Until::events(700 * step));
-    through(&gpu, &phold(130, 9, 0.1), &ways[..], |step| until(6.1 * step as f64));
+    through(&gpu, &Reference(phold(2, 300, 0.1)), &ways[..], |step| Until::events(700 * step));
+    through(&gpu, &Reference(phold(130, 9, 0.1)), &ways[..], |step| until(6.1 * step as f64));
     through(&gpu, &Wide::new(33), &ways[..], |step| Until::time(Ticks::new(9 * step)));
     through(&gpu, &Ring::new(40, 1000), &ways[..4], |step| Until::events(333 * step));
     through(&gpu, &Counted::new(50), &ways[..4], |step| Until::time(Ticks::new(77 * step)));
@@ -96,23 +97,23 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
         let wide = heap.sync(sync);
         if sync.needs_senders() {
             let ways = [wide, heap, wide, heap.sync(Sync::Horizon)];
-            through(&gpu, &torus, &ways, |step| until(3.0 * step as f64));
+            through(&gpu, &Reference(torus), &ways, |step| until(3.0 * step as f64));
         } else {
             let ways = [heap, wide, heap, wide];
             through(&gpu, &at_once, &ways, |step| Until::events(150 * step));
-            through(&gpu, &phold(200, 5, 0.01), &ways, |step| until(31.0 * step as f64));
+            through(&gpu, &Reference(phold(200, 5, 0.01)), &ways, |step| until(31.0 * step as f64));
         }
     }
     let groups = heap.group_size(8).tiles(3);
     through(
         &gpu,
-        &phold(100, 9, 0.1).with_capacity(TINY),
+        &Reference(phold(100, 9, 0.1).with_capacity(TINY)),
         &[heap, groups, by(QueueDesign::Calendar)],
         |step| until(9.0 * step as f64),
     );
     // Several bindings; a row is in one of them.
     let small = gpu.binding_at_most(1 << 13);
-    through(&small, &phold(64, 9, 0.1), &[groups, groups], |step| until(9.0 * step as f64));
+    through(&small, &Reference(phold(64, 9, 0.1)), &[groups, groups], |step| until(9.0 * step as f64));
     // If capacities are fixed, a lack of memory is a fault.
     let model = phold(100, 9, 0.1);
     let saved = CpuSimulation::new(&model, Options::default().seed(9)).unwrap().checkpoint().unwrap();
@@ -161,7 +162,7 @@ fn a_run_that_is_stopped_between_two_ends_goes_on_to_the_same_windows() {
 #[test]
 fn results_are_those_of_the_whole_run() {
     let (model, end) = (Counted::new(60), Until::time(Ticks::new(900)));
-    let mut whole = CpuSimulation::new(&model, Options::default().seed(9)).unwrap();
+    let mut whole = CpuSimulation::in_rust(&model, Options::default().seed(9)).unwrap();
     whole.run(Until::time(Ticks::new(400))).unwrap();
     let saved = whole.checkpoint().unwrap();
     whole.run(end).unwrap();
@@ -363,19 +364,23 @@ fn a_foreign_checkpoint_is_refused_with_what_differs() {
         CpuSimulation::new(&phold(90, 4, 0.1), Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let counted = Counted::new(90);
     let ring = Ring::new(90, 3);
-    let of_ring = CpuSimulation::new(&ring, Options::default().seed(9)).unwrap().checkpoint().unwrap();
-    let of_counted = CpuSimulation::new(&counted, Options::default().seed(9)).unwrap().checkpoint().unwrap();
+    let of_ring = CpuSimulation::in_rust(&ring, Options::default().seed(9)).unwrap().checkpoint().unwrap();
+    let of_counted =
+        CpuSimulation::in_rust(&counted, Options::default().seed(9)).unwrap().checkpoint().unwrap();
     let mut turned = Ring::new(90, 3);
     turned.next.rotate_left(5);
     let commented = counted.with("fn handle", "// as before\nfn handle");
     let slower = Phold::new(90, 4, 0.1, 11.0, Resolution::default()).unwrap();
     let refused = [
-        (CpuSimulation::resume(&counted, &saved).err(), "of the model `phold`, and this is `counted`"),
+        (
+            CpuSimulation::resume_in_rust(&counted, &saved).err(),
+            "of the model `phold`, and this is `counted`",
+        ),
         (CpuSimulation::resume(&phold(91, 4, 0.1), &saved).err(), "with 90 LPs, and this one has 91"),
         (CpuSimulation::resume(&phold(90, 4, 0.2), &saved).err(), "other parameters"),
         (CpuSimulation::resume(&slower, &saved).err(), "ticks of lookahead"),
-        (CpuSimulation::resume(&turned, &of_ring).err(), "other data"),
-        (CpuSimulation::resume(&commented, &of_counted).err(), "another WGSL text"),
+        (CpuSimulation::resume_in_rust(&turned, &of_ring).err(), "other data"),
+        (CpuSimulation::resume_in_rust(&commented, &of_counted).err(), "another WGSL text"),
         (Simulation::resume(&gpu(), &ring, Options::default(), &saved).err(), "of the model `phold`"),
     ];
     for (error, words) in refused {
@@ -389,13 +394,13 @@ fn a_foreign_checkpoint_is_refused_with_what_differs() {
     // Converted line ends are no change of a model.
     let text = counted.source.text().replace('\n', "\r\n");
     let source = eventhorizon::gpu::Source::new("counted.wgsl", text);
-    assert!(CpuSimulation::resume(&Counted { source, ..counted.clone() }, &of_counted).is_ok());
+    assert!(CpuSimulation::resume_in_rust(&Counted { source, ..counted.clone() }, &of_counted).is_ok());
 }
 
 /// A checkpoint with all kinds of contents, and its model.
 fn sample() -> (Busy, Vec<u8>) {
     let model = Busy::new(20);
-    let mut simulation = CpuSimulation::new(&model, Options::default().seed(3)).unwrap();
+    let mut simulation = CpuSimulation::in_rust(&model, Options::default().seed(3)).unwrap();
     simulation.run(Until::events(60)).unwrap();
     (model, simulation.checkpoint().unwrap().as_bytes().to_vec())
 }
@@ -447,7 +452,7 @@ fn what_is_said_of_files_that_are_none() {
         let endless = Checkpoint::load("/dev/zero").unwrap_err();
         assert!(matches!(endless, CheckpointError::NoCheckpoint), "{endless}");
     }
-    assert!(CpuSimulation::resume(&model, &Checkpoint::from_bytes(bytes).unwrap()).is_ok());
+    assert!(CpuSimulation::resume_in_rust(&model, &Checkpoint::from_bytes(bytes).unwrap()).is_ok());
 }
 
 proptest! {
@@ -476,7 +481,7 @@ proptest! {
         let found = Checkpoint::from_bytes(damaged.clone());
         prop_assert_eq!(found.is_ok(), same);
         if let Ok(checkpoint) = Checkpoint::from_bytes(sealed(damaged)) {
-            let _ = CpuSimulation::resume(&model, &checkpoint);
+            let _ = CpuSimulation::resume_in_rust(&model, &checkpoint);
             prop_assert!(checkpoint.model().len() < bytes.len());
         }
     }

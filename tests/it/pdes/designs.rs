@@ -1,6 +1,7 @@
 //! Queue designs that the library does not use by default: those of the paper, and one defined
 //! here.
 
+use super::common::references::Reference;
 use super::common::{gpu, paper_queues};
 use super::own_events::Busy;
 use super::{phold, same, until};
@@ -18,7 +19,7 @@ const BAG: Design = Design {
 fn conforms(queue: QueueDesign, seed: u64) {
     let gpu = gpu();
     let options = Options::default().seed(seed).queue(queue).tiles(2);
-    same(&gpu, &phold(90, 7, 0.1), options, &[until(17.0), Until::events(900), until(60.0)]);
+    same(&gpu, &Reference(phold(90, 7, 0.1)), options, &[until(17.0), Until::events(900), until(60.0)]);
     let horizon = options.sync(Sync::Horizon);
     same(&gpu, &Busy::new(70), horizon, &[Until::time(Ticks::new(150)), Until::EMPTY]);
 }
@@ -30,7 +31,7 @@ fn a_design_is_a_file_and_a_row() {
     conforms(bag, 3);
     // Queues that no file of the library links grow too.
     let tight = phold(40, 6, 0.1).with_capacity(Capacity { queue: 1, mailbox: 1 });
-    same(&gpu(), &tight, Options::default().queue(bag), &[until(30.0)]);
+    same(&gpu(), &Reference(tight), Options::default().queue(bag), &[until(30.0)]);
     let mut simulation = Simulation::new(&gpu(), &phold(9, 2, 0.1), Options::default()).unwrap();
     simulation.set_queue(bag).unwrap();
     assert_eq!(simulation.queue(), bag);
@@ -59,6 +60,6 @@ fn queues_around_whole_chunks_of_a_team() {
         let room = 5 * population;
         let model = phold(5, population, 0.1).with_capacity(Capacity { queue: room, mailbox: room });
         let options = Options::default().queue(QueueDesign::CbPar(lanes));
-        same(&gpu, &model, options, &[Until::events(20 * u64::from(room))]);
+        same(&gpu, &Reference(model), options, &[Until::events(20 * u64::from(room))]);
     }
 }

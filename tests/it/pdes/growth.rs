@@ -1,5 +1,6 @@
 //! Queues and mailboxes that overflow grow, without an effect on the results.
 
+use super::common::references::Reference;
 use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use crate::common::gpu;
@@ -18,7 +19,12 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     for queue in QueueDesign::PRODUCTION {
         let options = Options::default().seed(6).queue(queue);
         // From the first event on; more in each window; stopped in between.
-        same(&gpu, &phold(130, 9, 0.1).with_capacity(TINY), options, &[until(0.0), until(31.0), until(90.0)]);
+        same(
+            &gpu,
+            &Reference(phold(130, 9, 0.1).with_capacity(TINY)),
+            options,
+            &[until(0.0), until(31.0), until(90.0)],
+        );
         same(
             &gpu,
             &Busy { capacity: TINY, ..Busy::new(70) },
@@ -29,7 +35,12 @@ fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     }
     for (group_size, tiles) in [(1, 3), (8, 1), (64, 2)] {
         let options = Options::default().seed(2).group_size(group_size).tiles(tiles);
-        same(&gpu, &phold(100, 4, 0.1).with_capacity(TINY), options, &[Until::events(700), until(80.0)]);
+        same(
+            &gpu,
+            &Reference(phold(100, 4, 0.1).with_capacity(TINY)),
+            options,
+            &[Until::events(700), until(80.0)],
+        );
     }
 }
 
@@ -66,9 +77,9 @@ fn growth_goes_over_several_bindings() {
     }
     let model = Busy { capacity: Capacity { queue: 4, mailbox: 2 }, ..Busy::new(300) };
     same(&small, &model, options, &[Until::time(Ticks::new(200)), Until::EMPTY]);
-    same(&small, &phold(500, 8, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
+    same(&small, &Reference(phold(500, 8, 0.1).with_capacity(TINY)), options, &[until(25.0), until(70.0)]);
     let options = options.queue(QueueDesign::Calendar);
-    same(&small, &phold(150, 1, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
+    same(&small, &Reference(phold(150, 1, 0.1).with_capacity(TINY)), options, &[until(25.0), until(70.0)]);
 }
 
 #[test]
@@ -81,7 +92,7 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
     let model = model.breaking(3, 7); // each event sends two: the queue fills
     let options = Options::default().group_size(8);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
-    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default()).unwrap();
     let early = Until::time(Ticks::new(30));
     assert_eq!(simulation.run(early).unwrap(), cpu.run(early).unwrap());
     match simulation.run(Until::EMPTY) {
@@ -123,7 +134,7 @@ fn other_faults_are_faults_and_growth_can_be_refused() {
         Err(SimulationError::Fault(fault)) => (fault.kind, fault.lp, fault.window),
         other => panic!("{other:?}"),
     };
-    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default()).unwrap();
     let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
     assert_eq!(kind(simulation.run(Until::EMPTY)), kind(cpu.run(Until::EMPTY)));
     let fixed = Options::default().fixed(true);
@@ -162,7 +173,7 @@ fn a_run_goes_from_one_design_to_another() {
     designs.extend(QueueDesign::PRODUCTION.into_iter().flat_map(|queue| [queue, calendar]));
     through(&gpu, &model, &designs, |step| Until::time(Ticks::new(25 * step)));
     through(&gpu, &model, &designs, |step| Until::events(300 * step));
-    through(&gpu, &cut, &designs, |step| until(6.1 * step as f64));
+    through(&gpu, &Reference(cut), &designs, |step| until(6.1 * step as f64));
 }
 
 /// Runs a model to several ends, with another design after each.
@@ -172,7 +183,7 @@ fn through<M: CpuModel<State: PartialEq>>(
     designs: &[QueueDesign],
     end: impl Fn(u64) -> Until,
 ) {
-    let mut cpu = CpuSimulation::new(model, Options::default().seed(5)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, Options::default().seed(5)).unwrap();
     let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for (step, &design) in (1..).zip(designs) {
@@ -189,7 +200,7 @@ fn through<M: CpuModel<State: PartialEq>>(
 fn windows_recorded_before_a_change_do_nothing_after_it() {
     let gpu = gpu();
     let model = Busy::new(40);
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(5)).unwrap();
     let options = Options::default().seed(5).queue(QueueDesign::Heap);
     let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut recorded = Vec::new();

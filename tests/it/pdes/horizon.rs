@@ -1,6 +1,7 @@
 //! Event-horizon windows, and models without a lookahead: rounds at one time.
 
 use super::common::models::Ring;
+use super::common::references::Reference;
 use super::common::{each_queue, gpu, queues};
 use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
@@ -33,14 +34,19 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
             continue;
         }
         let options = by_horizon().queue(queue).group_size(group_size);
-        same(&gpu, &phold(200, 8, 0.001), options, &[until(700.0), Until::events(3000), until(5000.0)]);
+        same(
+            &gpu,
+            &Reference(phold(200, 8, 0.001)),
+            options,
+            &[until(700.0), Until::events(3000), until(5000.0)],
+        );
         same(&gpu, &Busy::new(100), options, &[Until::time(Ticks::new(150)), Until::EMPTY]);
     }
     for (lps, group_size, tiles) in
         [(1, 8, 1), (7, 8, 1), (8, 8, 2), (9, 8, 3), (63, 32, 2), (64, 32, 2), (65, 32, 2), (3000, 1, 1)]
     {
         let options = by_horizon().group_size(group_size).tiles(tiles);
-        same(&gpu, &phold(lps, 3, 0.01), options, &[until(90.0), until(400.0)]);
+        same(&gpu, &Reference(phold(lps, 3, 0.01)), options, &[until(90.0), until(400.0)]);
     }
 }
 
@@ -50,11 +56,11 @@ fn many_workgroups_and_bindings() {
     // More than a thousand workgroups, whose partial reductions are merged by a separate dispatch;
     // and queues over several bindings.
     let options = by_horizon().group_size(4).tiles(1);
-    same(&gpu, &phold(5000, 2, 0.01), options, &[until(50.0), until(200.0)]);
+    same(&gpu, &Reference(phold(5000, 2, 0.01)), options, &[until(50.0), until(200.0)]);
     let small = gpu.binding_at_most(1 << 16);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 31 {
         let options = by_horizon().group_size(8);
-        same(&small, &phold(400, 6, 0.01), options, &[until(60.0), until(300.0)]);
+        same(&small, &Reference(phold(400, 6, 0.01)), options, &[until(60.0), until(300.0)]);
         same(&small, &Busy { room: 40, ..Busy::new(300) }, options, &[Until::EMPTY]);
     }
 }
@@ -71,7 +77,7 @@ fn without_a_lookahead_windows_are_rounds() {
                 options,
                 &[Until::events(90), Until::time(Ticks::new(77)), Until::EMPTY],
             );
-            same(&gpu, &dense(60, 0.0), options, &[until(1.5), Until::events(700), until(12.0)]);
+            same(&gpu, &Reference(dense(60, 0.0)), options, &[until(1.5), Until::events(700), until(12.0)]);
         }
     }
     // A token moves around the ring at one time.
@@ -91,7 +97,7 @@ fn wide_events_memory_and_growth() {
         same(&gpu, &Wide::new(100), options, &[Until::events(100), Until::EMPTY]);
         same(
             &gpu,
-            &phold(130, 9, 0.005).with_capacity(tiny),
+            &Reference(phold(130, 9, 0.005).with_capacity(tiny)),
             options,
             &[until(0.0), until(90.0), until(700.0)],
         );
@@ -149,7 +155,7 @@ fn a_cycle_at_one_time_names_its_lps() {
         other => panic!("expected a cycle, got {other}"),
     };
     let (expected, at, count, names) =
-        cycle(CpuSimulation::new(&ring, Options::default()).unwrap().run(Until::EMPTY).unwrap_err());
+        cycle(CpuSimulation::in_rust(&ring, Options::default()).unwrap().run(Until::EMPTY).unwrap_err());
     assert_eq!((expected.kind, at, count), (FaultKind::Cycle, Ticks::ZERO, 1));
     for sync in [Sync::Yawns, Sync::Horizon] {
         let options = by_horizon().sync(sync).seed(0);
@@ -181,7 +187,7 @@ fn random_models_agree() {
             let options = by_horizon().seed(seed).queue(queues[queue]).group_size(1 << group).tiles(tiles);
             same(
                 &gpu,
-                &model,
+                &Reference(model),
                 options,
                 &[until(0.7 / rate), Until::events(events), until(2.0 / rate + lookahead)],
             );

@@ -16,12 +16,13 @@ mod stopped;
 
 use crate::{common, hostile};
 use common::models::{Mischief, Ring};
+use common::references::Reference;
 use common::{each_queue, gpu};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, NativeModel, Options, Simulation,
-    SimulationError, Stop, Sync, Until,
+    Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop,
+    Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -45,7 +46,7 @@ where
     if options.sync == Sync::Auto {
         options.sync = Sync::Yawns;
     }
-    let mut cpu = CpuSimulation::new(model, options).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, options).unwrap();
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for &end in ends {
         let expected = cpu.run(end).unwrap();
@@ -60,8 +61,7 @@ where
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
     }
     // From its WGSL on the CPU.
-    let native = NativeModel::new(model).unwrap();
-    let mut native = CpuSimulation::new(&native, options).unwrap();
+    let mut native = CpuSimulation::new(model, options).unwrap();
     ends.iter().for_each(|&end| assert!(native.run(end).is_ok()));
     assert_eq!(native.fingerprint(), cpu.fingerprint(), "{options:?}");
     cpu.fingerprint()
@@ -73,7 +73,7 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let model = phold(200, 8, 0.1);
     for (queue, group_size) in each_queue(&[1, 8, 64, 256]) {
         let options = Options::default().seed(42).queue(queue).group_size(group_size);
-        same(&gpu, &model, options, &[until(100.0)]);
+        same(&gpu, &Reference(model), options, &[until(100.0)]);
     }
 }
 
@@ -82,7 +82,7 @@ fn lp_counts_around_the_workgroup_size() {
     let gpu = gpu();
     for lps in [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129] {
         let options = Options::default().seed(lps.into()).group_size(32);
-        same(&gpu, &phold(lps, 3, 0.1), options, &[until(60.0)]);
+        same(&gpu, &Reference(phold(lps, 3, 0.1)), options, &[until(60.0)]);
     }
 }
 
@@ -92,7 +92,7 @@ fn kernels_without_optional_features_and_with_all_checks_give_the_same_bits() {
     let model = phold(300, 8, 0.1);
     let options = Options::default().seed(7);
     for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
-        same(&gpu, &model, options, &[until(50.0)]);
+        same(&gpu, &Reference(model), options, &[until(50.0)]);
     }
 }
 
@@ -101,7 +101,7 @@ fn sparse_windows_and_wide_ones() {
     let gpu = gpu();
     for (queue, rate) in each_queue(&[0.001, 0.00001, 5.0]) {
         let options = Options::default().seed(1).queue(queue);
-        same(&gpu, &phold(256, 16, rate), options, &[Until::events(4000)]);
+        same(&gpu, &Reference(phold(256, 16, rate)), options, &[Until::events(4000)]);
     }
 }
 
@@ -110,10 +110,10 @@ fn a_run_in_parts_is_the_run_in_one() {
     let gpu = gpu();
     let model = phold(100, 4, 0.1);
     let options = Options::default().seed(3);
-    let whole = same(&gpu, &model, options, &[until(80.0)]);
+    let whole = same(&gpu, &Reference(model), options, &[until(80.0)]);
     let ends =
         [until(0.0), until(0.5), until(13.0), until(13.0), Until::events(900), until(41.0), until(80.0)];
-    assert_eq!(same(&gpu, &model, options, &ends), whole);
+    assert_eq!(same(&gpu, &Reference(model), options, &ends), whole);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn an_empty_event_set_ends_a_run() {
 fn a_number_of_events_ends_a_run_after_the_window_that_reaches_it() {
     let gpu = gpu();
     let model = phold(64, 4, 0.1);
-    same(&gpu, &model, Options::default(), &[0, 1, 100, 101, 5000].map(Until::events));
+    same(&gpu, &Reference(model), Options::default(), &[0, 1, 100, 101, 5000].map(Until::events));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn invocations_that_serve_several_lps() {
     for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
         for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70), (64, u32::MAX)] {
             let options = Options::default().seed(9).group_size(group_size).tiles(tiles);
-            same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
+            same(&gpu, &Reference(phold(lps, 3, 0.1)), options, &[until(25.0), until(60.0)]);
         }
     }
     // If a binding cannot hold a workgroup's rows, it serves fewer.
@@ -204,7 +204,7 @@ fn memory_that_is_cut_over_several_bindings() {
         let refused = Simulation::new(&small, &phold(1000, 16, 0.1), Options::default());
         assert!(matches!(refused, Err(SimulationError::TooLarge { what: "mailboxes", .. })), "{refused:?}");
         let model = phold(1000, 16, 0.1).with_capacity(Capacity { queue: 62, mailbox: 4 });
-        same(&small, &model, Options::default(), &[Until::events(0)]);
+        same(&small, &Reference(model), Options::default(), &[Until::events(0)]);
         return;
     }
     for (queue, (lps, group_size)) in
@@ -214,17 +214,22 @@ fn memory_that_is_cut_over_several_bindings() {
         let (lps, population, group_size) =
             if queue == QueueDesign::Calendar { (300, 1, 8) } else { (lps, 15, group_size) };
         let options = Options::default().seed(3).queue(queue).group_size(group_size);
-        same(&small, &phold(lps, population, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
+        same(
+            &small,
+            &Reference(phold(lps, population, 0.1)),
+            options,
+            &[until(25.0), until(40.0), until(90.0)],
+        );
     }
     // A calendar whose buckets are sorted by teams.
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
     let options = Options::default().queue(QueueDesign::Calendar).group_size(8);
-    same(&gpu.binding_at_most(1 << 18), &model, options, &[until(13.0), until(44.0)]);
+    same(&gpu.binding_at_most(1 << 18), &Reference(model), options, &[until(13.0), until(44.0)]);
     // Many mailboxes and few queues in a binding, and the reverse.
     for (queue, mailbox) in [(240, 20), (40, 100)] {
         let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
         let options = Options::default().group_size(8);
-        same(&small, &model, options, &[until(70.0)]);
+        same(&small, &Reference(model), options, &[until(70.0)]);
     }
 }
 
@@ -234,7 +239,7 @@ fn parts_of_a_run_add_up_to_the_whole() {
     // Tokens move around two rings: the LPs below 40, and the others.
     let mut model = Ring::new(100, 20);
     model.next = (0..40).map(|lp| (lp + 1) % 40).chain((40..100).map(|lp| 40 + (lp - 39) % 60)).collect();
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(5)).unwrap();
     let end = Until::time(Ticks::new(123));
     cpu.run(end).unwrap();
     let parts = [0..40, 40..100].map(|lps| {
@@ -265,8 +270,8 @@ fn a_run_that_ends_after_each_window_goes_on_as_if_it_had_not() {
     let gpu = gpu();
     let model = phold(60, 4, 0.1);
     let ends: Vec<_> = (1..40).map(|window| Until::time(Ticks::new(window * (7 << 20)))).collect();
-    let whole = same(&gpu, &model, Options::default(), &[ends[ends.len() - 1]]);
-    assert_eq!(same(&gpu, &model, Options::default(), &ends), whole);
+    let whole = same(&gpu, &Reference(model), Options::default(), &[ends[ends.len() - 1]]);
+    assert_eq!(same(&gpu, &Reference(model), Options::default(), &ends), whole);
 }
 
 #[test]
@@ -297,7 +302,7 @@ fn buckets_that_overflow() {
             .tiles(tiles)
             .fixed(true);
         let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox });
-        same(&gpu, &model, options, &[until(7.0), Until::events(500), until(55.0), until(111.0)]);
+        same(&gpu, &Reference(model), options, &[until(7.0), Until::events(500), until(55.0), until(111.0)]);
     }
 }
 
@@ -310,19 +315,24 @@ fn calendars_as_on_hardware() {
     // Buckets that overflow, that a thread picks from, and that a team sorts; in one binding and in
     // several.
     let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
-    same(&gpu, &model, options.fixed(true), &[until(7.0), Until::events(500), until(55.0)]);
-    same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
-    same(&gpu, &phold(65, 4, 0.001), options, &[until(500.0), Until::events(400)]);
+    same(&gpu, &Reference(model), options.fixed(true), &[until(7.0), Until::events(500), until(55.0)]);
+    same(&gpu, &Reference(phold(70, 16, 0.1)), options, &[until(25.0), until(40.0), until(90.0)]);
+    same(&gpu, &Reference(phold(65, 4, 0.001)), options, &[until(500.0), Until::events(400)]);
     // Capacities of 24, and of 40, of which a thread picks from 32 and sorts more.
     for (population, mailbox) in [(32, 40), (60, 64)] {
         let model = phold(70, population, 0.1).with_capacity(Capacity { queue: 200, mailbox });
-        same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+        same(&gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
     }
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
-    same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+    same(&gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 30 {
         let options = options.group_size(8);
-        same(&gpu.binding_at_most(1 << 16), &phold(300, 1, 0.1), options, &[until(25.0), until(90.0)]);
+        same(
+            &gpu.binding_at_most(1 << 16),
+            &Reference(phold(300, 1, 0.1)),
+            options,
+            &[until(25.0), until(90.0)],
+        );
     }
     // Own events in their window, in either batch; events of 32 bytes.
     for lps in [70, 1] {
@@ -337,7 +347,7 @@ fn calendars_as_on_hardware() {
         (own_events::Busy::new(100).breaking(2, 64), FaultKind::Past),
         (own_events::Busy::new(10).breaking(3, 7), FaultKind::QueueFull),
     ] {
-        let expected = CpuSimulation::new(&model, Options::default().seed(7)).unwrap().run(Until::EMPTY);
+        let expected = CpuSimulation::in_rust(&model, Options::default().seed(7)).unwrap().run(Until::EMPTY);
         let found = Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY);
         match (found, expected) {
             (Err(SimulationError::Fault(found)), _) if kind == FaultKind::QueueFull => {
@@ -371,21 +381,21 @@ fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
     ] {
         let capacity = Capacity { queue: 4 * population, mailbox: capacity };
         let model = phold(lps, population, 0.1).with_capacity(capacity);
-        same(gpu, &model, options, &[until(13.0), until(44.0)]);
+        same(gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
     }
     // More buckets than workgroups: some workgroups sort two, one after the other.
     let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 200 });
-    same(gpu, &model, options, &[until(25.0), until(44.0)]);
+    same(gpu, &Reference(model), options, &[until(25.0), until(44.0)]);
     // 2,600 events in two buckets are too many for a team.
     let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
-    same(gpu, &model, options, &[until(1.0), until(11.0)]);
+    same(gpu, &Reference(model), options, &[until(1.0), until(11.0)]);
     // Lookaheads of one tick, of a few in which many events share a time, and of more than 2^32.
     for resolution in [1, 7, u32::MAX].map(|ticks| Resolution::new(ticks).unwrap()) {
         let model =
             Phold::new(20, 90, 0.1, if resolution.ticks_per_unit() == 1 { 1.0 } else { 10.0 }, resolution);
         let model = model.unwrap().with_capacity(Capacity { queue: 400, mailbox: 200 });
         let end = |units| Until::time(resolution.ticks(units).unwrap());
-        same(gpu, &model, options, &[end(7.0), end(30.0)]);
+        same(gpu, &Reference(model), options, &[end(7.0), end(30.0)]);
     }
 }
 
@@ -435,7 +445,7 @@ fn random_models_agree() {
             let options = Options::default().seed(seed).queue(queue).group_size(1 << group).tiles(tiles);
             same(
                 &gpu,
-                &model,
+                &Reference(model),
                 options,
                 &[until(0.7 / rate), Until::events(events), until(2.0 / rate + lookahead)],
             );
@@ -469,7 +479,7 @@ fn an_application_runs_windows_in_its_own_encoder_and_binds_the_states() {
         progress = simulation.progress().unwrap();
     }
     assert_eq!((progress.events, progress.stop), (400, Some(Stop::Empty)));
-    let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default()).unwrap();
     cpu.run(Until::EMPTY).unwrap();
     assert_eq!(simulation.states().unwrap(), cpu.states());
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());

@@ -1,5 +1,6 @@
 //! Windows with per-LP bounds (after Chandy-Misra-Bryant).
 
+use super::common::references::Reference;
 use super::common::{gpu, queues};
 use super::{phold, same, until};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
@@ -160,11 +161,11 @@ fn every_queue_gives_the_bits_of_the_cpu() {
     for (i, queue) in queues().enumerate() {
         let group_size = Some([64, 1, 8, 32][i % 4]);
         let options = by_neighbours().queue(queue).group_size(group_size).tiles(1 + i as u32 % 3);
-        same(&gpu, &fifo(12, 20, 500), options, &[until(3.3), until(9.0)]);
+        same(&gpu, &Reference(fifo(12, 20, 500)), options, &[until(3.3), until(9.0)]);
         if i % 2 == 0 {
-            same(&gpu, &ring(150, 4, 0.01, 10.0, 4), options, &[until(120.0), until(400.0)]);
+            same(&gpu, &Reference(ring(150, 4, 0.01, 10.0, 4)), options, &[until(120.0), until(400.0)]);
         } else {
-            same(&gpu, &torus(9, 11, 150, 0.05), options, &[until(2.5), until(7.0)]);
+            same(&gpu, &Reference(torus(9, 11, 150, 0.05)), options, &[until(2.5), until(7.0)]);
         }
     }
 }
@@ -185,10 +186,15 @@ fn tori_of_all_shapes() {
         (32, 64, 300),
         (33, 31, 3000),
     ] {
-        same(&gpu, &fifo(rows, columns, customers), by_neighbours(), &[until(1.7), until(6.0)]);
+        same(&gpu, &Reference(fifo(rows, columns, customers)), by_neighbours(), &[until(1.7), until(6.0)]);
     }
     for (rows, columns, customers, travel) in [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (20, 15, 40, 0.01)] {
-        same(&gpu, &torus(rows, columns, customers, travel), by_neighbours(), &[until(1.7), until(9.0)]);
+        same(
+            &gpu,
+            &Reference(torus(rows, columns, customers, travel)),
+            by_neighbours(),
+            &[until(1.7), until(9.0)],
+        );
     }
 }
 
@@ -208,7 +214,7 @@ fn sizes_around_workgroups_and_many_senders() {
         (3000, 1, 2, 2),
     ] {
         let options = by_neighbours().group_size(group_size).tiles(tiles);
-        same(&gpu, &ring(lps, 2, 0.01, 3.0, neighbours), options, &[until(60.0), until(150.0)]);
+        same(&gpu, &Reference(ring(lps, 2, 0.01, 3.0, neighbours)), options, &[until(60.0), until(150.0)]);
     }
 }
 
@@ -218,8 +224,13 @@ fn growth_from_room_for_one_event() {
     for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         let options = by_neighbours().queue(queue);
         let ends = [until(0.0), until(2.0), Until::events(3000), until(9.0)];
-        same(&gpu, &fifo(9, 8, 700).with_capacity(TINY), options, &ends);
-        same(&gpu, &ring(130, 5, 0.02, 5.0, 2).with_capacity(TINY), options, &[until(40.0), until(200.0)]);
+        same(&gpu, &Reference(fifo(9, 8, 700).with_capacity(TINY)), options, &ends);
+        same(
+            &gpu,
+            &Reference(ring(130, 5, 0.02, 5.0, 2).with_capacity(TINY)),
+            options,
+            &[until(40.0), until(200.0)],
+        );
     }
 }
 
@@ -236,8 +247,8 @@ fn several_bindings() {
     for group_size in [4, 8, 64] {
         let options = by_neighbours().group_size(group_size);
         let stations = fifo(13, 29, 2300).with_capacity(Capacity { queue: 38, mailbox: 40 });
-        same(&small, &stations, options, &[until(2.0), until(6.0)]);
-        same(&small, &ring(380, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
+        same(&small, &Reference(stations), options, &[until(2.0), until(6.0)]);
+        same(&small, &Reference(ring(380, 6, 0.01, 10.0, 4)), options, &[until(60.0), until(300.0)]);
     }
 }
 
@@ -253,9 +264,9 @@ fn runs_end_at_times_and_by_events_in_turn() {
         Until::events(2501),
         until(300.0),
     ];
-    same(&gpu, &ring(140, 5, 0.01, 3.0, 4), by_neighbours(), &ends);
+    same(&gpu, &Reference(ring(140, 5, 0.01, 3.0, 4)), by_neighbours(), &ends);
     let ends = [Until::events(200), until(2.0), Until::events(1000), until(9.0)];
-    same(&gpu, &torus(8, 9, 100, 0.02), by_neighbours(), &ends);
+    same(&gpu, &Reference(torus(8, 9, 100, 0.02)), by_neighbours(), &ends);
     same(&gpu, &Relay::new(60, 4, 40), by_neighbours(), &[Until::events(100), Until::EMPTY]);
 }
 
@@ -289,7 +300,7 @@ fn budgets_in_runs_that_end_by_events() {
     for sync in [Sync::Horizon, Sync::Neighbours] {
         for events in [700, 769, 770, 1025, 1100] {
             let options = by_neighbours().sync(sync);
-            same(&gpu, &fifo(1, 2, 600), options, &[Until::events(events)]);
+            same(&gpu, &Reference(fifo(1, 2, 600)), options, &[Until::events(events)]);
         }
     }
 }
@@ -313,7 +324,7 @@ fn bounds_that_travel_far() {
     let model = Relay { memory: true, ..Relay::new(90, 1, 200) };
     same(&gpu, &model, by_neighbours(), &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     // One customer on a long ring.
-    same(&gpu, &fifo(1, 2500, 1), by_neighbours(), &[until(30.0)]);
+    same(&gpu, &Reference(fifo(1, 2500, 1)), by_neighbours(), &[until(30.0)]);
 }
 
 /// If relaxations do not finish in a window, it executes all events that the missing ones could not
@@ -329,9 +340,9 @@ fn relaxations_need_not_come_to_their_end() {
     });
     assert!(windows[1] * 3 < windows[0], "{windows:?} windows to the horizon of all, and of each");
     let ends = [until(0.2), until(0.21), Until::events(60), Until::events(61), until(1.0), until(2.0)];
-    same(&gpu, &model, by_neighbours(), &ends);
+    same(&gpu, &Reference(model), by_neighbours(), &ends);
     // With this many customers, windows have one more relaxation (FEW in src/pdes/device/plans.rs).
-    same(&gpu, &fifo(192, 192, 12_000), by_neighbours(), &[until(0.6)]);
+    same(&gpu, &Reference(fifo(192, 192, 12_000)), by_neighbours(), &[until(0.6)]);
 }
 
 /// `sender` may read LP memory of the LP that it is called for, which is wrong here.
@@ -397,7 +408,7 @@ fn runs_as_long_as_many_bounds_reach() {
     for customers in [3, 30] {
         let model = FifoTorus::new(3, 4, customers, service_rate, resolution).unwrap();
         let ends = [30.0, 600.0].map(|end| Until::time(resolution.ticks(end / service_rate).unwrap()));
-        same(&gpu, &model, by_neighbours(), &ends);
+        same(&gpu, &Reference(model), by_neighbours(), &ends);
     }
 }
 
@@ -406,7 +417,7 @@ fn an_lp_far_ahead_does_not_hold_up_the_others() {
     let gpu = gpu();
     let windows = |model: Relay, ends: &[Until]| {
         let mut simulation = Simulation::new(&gpu, &model, by_neighbours()).unwrap();
-        let mut cpu = CpuSimulation::new(&model, Options::default().seed(6)).unwrap();
+        let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(6)).unwrap();
         let mut windows = 0;
         for &end in ends {
             assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);
@@ -550,12 +561,12 @@ fn random_models_agree() {
             let options = by_neighbours().seed(seed).queue(queues[queue]).group_size(1 << group).tiles(tiles);
             if fifos {
                 let model = fifo(near, lps.div_ceil(near), population * lps / 2);
-                same(&gpu, &model, options, &[until(0.7), until(3.0), until(4.0)]);
+                same(&gpu, &Reference(model), options, &[until(0.7), until(3.0), until(4.0)]);
             } else {
                 let (rate, lookahead) = times;
                 let model = ring(lps, population, rate, lookahead, 2 * near.min((lps - 1) / 2));
                 let ends = [until(0.7 / rate), Until::events(events), until(2.0 / rate + lookahead)];
-                same(&gpu, &model, options, &ends);
+                same(&gpu, &Reference(model), options, &ends);
             }
             Ok(())
         })

@@ -24,7 +24,7 @@ fn same<M: CpuModel<Output: PartialEq>>(
     options: Options,
     classes: &str,
 ) -> (Outputs<M::Output>, Totals) {
-    let mut cpu = CpuSimulation::new(model, options).unwrap();
+    let mut cpu = CpuSimulation::in_rust(model, options).unwrap();
     cpu.run(Until::time(END)).unwrap();
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     simulation.run(Until::time(END)).unwrap();
@@ -205,7 +205,7 @@ fn the_librarys_statistics_are_pooled() {
     assert!(totals.tally("load").is_none() && totals.tally("no").is_none());
     assert!(totals.time_average("wait").is_none());
     // A time before the run's, and no time.
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(2)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(2)).unwrap();
     cpu.run(Until::time(Ticks::new(7))).unwrap();
     for at in [Ticks::ZERO, Ticks::NEVER] {
         assert!(matches!(simulation.totals(at, None), Err(SimulationError::ResultTime { .. })));
@@ -220,7 +220,7 @@ fn the_librarys_statistics_are_pooled() {
 fn results_are_those_of_the_time_that_is_asked_for() {
     let model = Counted::new(70);
     let mut simulation = Simulation::new(&gpu(), &model, seeded(1)).unwrap();
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(1)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(1)).unwrap();
     for end in [0, 5, 50, 1 << 40] {
         let until = Until { events: 3000, ..Until::time(Ticks::new(end)) };
         assert_eq!(simulation.run(until).unwrap(), cpu.run(until).unwrap());
@@ -434,12 +434,13 @@ fn classes_up_to_the_bound() {
     );
     assert!(error.to_string().contains("4096"), "{error}");
     let model = Counted { first_kinds: (0..5000).collect(), ..Counted::new(5000) };
-    let cpu = CpuSimulation::new(&model, Options::default()).unwrap().totals(END, Some("lp")).unwrap_err();
+    let cpu =
+        CpuSimulation::in_rust(&model, Options::default()).unwrap().totals(END, Some("lp")).unwrap_err();
     assert!(matches!(cpu, SimulationError::TooManyClasses { .. }));
 
     let model = Counted::new(10);
     let simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
-    let cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+    let cpu = CpuSimulation::in_rust(&model, Options::default()).unwrap();
     for (name, words) in [("drift", "not a u32"), ("kinds", "no result column `kinds`"), ("wait", "wait.sum")]
     {
         let found = simulation.totals(END, Some(name)).unwrap_err().to_string();

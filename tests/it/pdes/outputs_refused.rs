@@ -18,7 +18,7 @@ fn a_row_that_an_lp_does_not_have_is_no_result_and_no_fault() {
     model.params.culprit = 123;
     let mut simulation = Simulation::new(&gpu, &model, seeded(1)).unwrap();
     simulation.run(Until::time(END)).unwrap();
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(1)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(1)).unwrap();
     cpu.run(Until::time(END)).unwrap();
     let failures = [
         simulation.outputs(END).map(drop),
@@ -60,7 +60,7 @@ fn loops_that_a_driver_cuts_are_no_result() {
 fn a_model_without_results_needs_nothing_and_gives_none() {
     let model = Ring::new(10, 3);
     let simulation = Simulation::new(&gpu(), &model, Options::default()).unwrap();
-    let cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+    let cpu = CpuSimulation::in_rust(&model, Options::default()).unwrap();
     let failures = [
         simulation.outputs(END).map(drop),
         simulation.totals(END, None).map(drop),
@@ -77,7 +77,7 @@ fn a_model_without_results_needs_nothing_and_gives_none() {
 fn refused(model: &Counted) -> SimulationError {
     let error = Simulation::new(&gpu(), model, Options::default()).map(drop).unwrap_err();
     // The sequential engine names the columns, and so reports the same for results.
-    let cpu = CpuSimulation::new(model, Options::default()).unwrap().outputs(END).map(drop).unwrap_err();
+    let cpu = CpuSimulation::in_rust(model, Options::default()).unwrap().outputs(END).map(drop).unwrap_err();
     assert_eq!(cpu.to_string(), error.to_string());
     error
 }
@@ -250,11 +250,11 @@ fn a_twin_that_does_something_is_a_bug() {
             self.0.output(lp, state, context)
         }
     }
-    CpuSimulation::new(&Drawing(Counted::new(1), 0), Options::default()).unwrap().outputs(END).unwrap();
+    CpuSimulation::in_rust(&Drawing(Counted::new(1), 0), Options::default()).unwrap().outputs(END).unwrap();
     for deed in 1..4 {
         let model = Drawing(Counted::new(1), deed);
         let seen = std::panic::catch_unwind(|| {
-            CpuSimulation::new(&model, Options::default()).unwrap().outputs(END).map(drop)
+            CpuSimulation::in_rust(&model, Options::default()).unwrap().outputs(END).map(drop)
         });
         let text = *seen.unwrap_err().downcast::<String>().unwrap();
         assert!(

@@ -181,7 +181,7 @@ fn faults(gpu: &Gpu, model: &Busy, queue: QueueDesign) -> [Fault; 2] {
     let on_cpu = |simulation: Result<CpuSimulation<'_, Busy>, _>| simulation?.run(Until::EMPTY);
     [
         fault(run(Simulation::new(gpu, model, options))),
-        fault(on_cpu(CpuSimulation::new(model, Options::default()))),
+        fault(on_cpu(CpuSimulation::in_rust(model, Options::default()))),
     ]
 }
 
@@ -204,7 +204,7 @@ fn lps_that_send_each_other_nothing_need_no_lookahead() {
     let gpu = gpu();
     // With one LP, events for a random LP are its own.
     let model = Busy { lookahead: Ticks::NEVER, ..Busy::new(1) };
-    let fault = fault(CpuSimulation::new(&model, Options::default().seed(1)).unwrap().run(Until::EMPTY));
+    let fault = fault(CpuSimulation::in_rust(&model, Options::default().seed(1)).unwrap().run(Until::EMPTY));
     assert_eq!(fault.kind, FaultKind::TimeOverflow, "a lookahead without end is no delay");
     // Only children, and many of them.
     let text = include_str!("../../wgsl/busy.wgsl").replace("if draw_below(3u) == 0u", "if false");
@@ -264,7 +264,7 @@ fn what_a_budget_leaves_over_runs_in_the_next_windows() {
             same(&gpu, &model, options, &[Until::time(Ticks::new(40)), end]);
         }
     }
-    let mut cpu = CpuSimulation::new(&model, Options::default().seed(5)).unwrap();
+    let mut cpu = CpuSimulation::in_rust(&model, Options::default().seed(5)).unwrap();
     cpu.run(Until::EMPTY).unwrap();
     assert!(cpu.states().iter().any(|state| state.seen > 2 * 256), "no LP used up its budget twice");
 }
@@ -341,7 +341,7 @@ fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
         other => panic!("{other:?}"),
     }
     // LP memory is part of the fingerprint.
-    let mut other = CpuSimulation::new(&model, Options::default().seed(3)).unwrap();
+    let mut other = CpuSimulation::in_rust(&model, Options::default().seed(3)).unwrap();
     other.run(Until::EMPTY).unwrap();
     assert_eq!(other.fingerprint(), narrow);
     assert!(other.memory().iter().any(|row| row[2] > 1));

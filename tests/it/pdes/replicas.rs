@@ -21,6 +21,7 @@ use proptest::prelude::*;
 use super::common::counted::Counted;
 use super::common::models::{Mischief, Ring};
 use super::common::queues;
+use super::common::references::Reference;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
 use odd::{Late, OddOneOut, Scribe, TwoAtFault};
@@ -107,7 +108,7 @@ where
     M: CpuModel<Output: Send> + Sync,
 {
     let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
-    let expected = CpuEngine::new(build, EngineOptions::default()).run(experiment, until).unwrap();
+    let expected = CpuEngine::in_rust(build, EngineOptions::default()).run(experiment, until).unwrap();
     let check = |options: EngineOptions, found: &Results<M::Output>| {
         assert_same(found, &expected, &format!("{options:?}"));
         assert!(options.mapping == Mapping::Auto || found.mapping == options.mapping);
@@ -150,7 +151,7 @@ fn phold(lps: u32, population: u32, rate: f64, lookahead: f64) -> Phold {
 fn every_mapping_gives_the_bits_of_the_cpu() {
     for lps in [1, 2, 31, 32, 33, 70] {
         let ways = [Mapping::Team, Mapping::Thread, Mapping::Grid, Mapping::Auto].map(mapped);
-        agree_on(&gpu(), &runs(9), until(100.0), &ways, move |_| phold(lps, 4, 0.1, 10.0));
+        agree_on(&gpu(), &runs(9), until(100.0), &ways, move |_| Reference(phold(lps, 4, 0.1, 10.0)));
     }
 }
 
@@ -159,24 +160,26 @@ fn phold_with_any_lookahead_and_on_a_ring() {
     for (rate, lookahead, end) in
         [(0.1, 0.0, 60.0), (2.0, 0.001, 3.0), (0.001, 10.0, 3000.0), (1.0, 100.0, 250.0)]
     {
-        agree(&runs(7), until(end), move |_| phold(40, 3, rate, lookahead));
+        agree(&runs(7), until(end), move |_| Reference(phold(40, 3, rate, lookahead)));
     }
     for lookahead in [0.0, 5.0] {
-        agree(&runs(5), until(90.0), move |_| phold(37, 2, 0.1, lookahead).with_neighbours(6).unwrap());
+        agree(&runs(5), until(90.0), move |_| {
+            Reference(phold(37, 2, 0.1, lookahead).with_neighbours(6).unwrap())
+        });
     }
     // Delays of zero ticks, and rounds at one time.
-    agree(&runs(5), until(4e-5), |_| phold(20, 3, 1e6, 0.0));
+    agree(&runs(5), until(4e-5), |_| Reference(phold(20, 3, 1e6, 0.0)));
 }
 
 #[test]
 fn call_centres() {
-    let build = |_: &Point<'_>| CallCentre::new(13, 3, 4.0, 1.0, 0.5, 32, units()).unwrap();
+    let build = |_: &Point<'_>| Reference(CallCentre::new(13, 3, 4.0, 1.0, 0.5, 32, units()).unwrap());
     let results = agree(&runs(9), until(40.0), build);
     let waited = results.observations[0].summary("wait", 0.95).unwrap().mean.unwrap();
     assert!((0.05..0.6).contains(&waited), "{waited}");
     // A full line ends its run. Patience is short, and twice as many customers arrive as are
     // served.
-    let crowded = |_: &Point<'_>| CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap();
+    let crowded = |_: &Point<'_>| Reference(CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap());
     let results = agree(&runs(60), until(12.0), crowded);
     assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
     let faults = results.runs[0].iter().filter_map(|run| run.as_ref().err());
@@ -192,10 +195,11 @@ fn call_centres() {
 #[test]
 fn priorities() {
     agree(&runs(9), until(150.0), |_| {
-        Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap()
+        Reference(Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap())
     });
     // Classes without customers have no measure instead of a NaN.
-    let results = agree(&runs(4), until(60.0), |_| Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap());
+    let results =
+        agree(&runs(4), until(60.0), |_| Reference(Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap()));
     assert!(results.observations[0].column("system_0").is_ok() && failed(&results) == 0);
     assert!(results.observations[0].column("system_1").is_err());
     assert_eq!(results.observations[0].failures().len(), 0);
@@ -208,10 +212,11 @@ fn epidemic(people: u32, hub: u32, contact_rate: f64) -> Epidemic {
 
 #[test]
 fn epidemics() {
-    agree(&runs(9), until(6.0), |_| epidemic(90, 30, 0.6));
+    agree(&runs(9), until(6.0), |_| Reference(epidemic(90, 30, 0.6)));
     let design = Design::default().cross("contact", [0.3, 0.9]).unwrap();
     let experiment = Experiment::new(design, 12, 5).with_common_random_numbers();
-    let results = agree(&experiment, until(500.0), |point| epidemic(60, 20, point.real("contact", 0.0)));
+    let results =
+        agree(&experiment, until(500.0), |point| Reference(epidemic(60, 20, point.real("contact", 0.0))));
     // Each person's illness is the same at both points, so all who are infected at the lower rate
     // are infected at the higher one.
     let [low, high] =
@@ -223,12 +228,14 @@ fn epidemics() {
 #[test]
 fn networks_of_queues() {
     let torus = |_: &Point<'_>| Torus::new(5, 6, 70, 1.0, 0.01, units()).unwrap();
-    agree(&runs(6), until(8.0), move |point| torus(point).with_warm_up(units().ticks(2.0).unwrap()));
-    agree(&runs(6), until(40.0), |_| Torus::new(1, 9, 20, 1.0, 0.5, units()).unwrap());
+    agree(&runs(6), until(8.0), move |point| {
+        Reference(torus(point).with_warm_up(units().ticks(2.0).unwrap()))
+    });
+    agree(&runs(6), until(40.0), |_| Reference(Torus::new(1, 9, 20, 1.0, 0.5, units()).unwrap()));
     // YAWNS windows span one tick here: they suit only little work.
-    agree(&runs(6), until(1.5), |_| FifoTorus::new(6, 4, 40, 1.0, units()).unwrap());
+    agree(&runs(6), until(1.5), |_| Reference(FifoTorus::new(6, 4, 40, 1.0, units()).unwrap()));
     let results = agree_on(&gpu(), &runs(40), until(60.0), &[mapped(Mapping::Thread)], |_| {
-        FifoTorus::new(3, 4, 24, 1.0, units()).unwrap()
+        Reference(FifoTorus::new(3, 4, 24, 1.0, units()).unwrap())
     });
     let busy = results.observations[0].summary("utilisation", 0.95).unwrap().mean.unwrap();
     // The formula is for the long run; these start with two customers at each station.
@@ -265,7 +272,7 @@ fn events_of_their_own_payloads_of_6_words_and_lp_memory() {
 fn runs_that_end_by_a_number_of_events() {
     for events in [0, 1, 100, 101, 900] {
         let ways = [Mapping::Team, Mapping::Grid, Mapping::Auto].map(mapped);
-        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| phold(50, 4, 0.1, 10.0));
+        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| Reference(phold(50, 4, 0.1, 10.0)));
         agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| Busy::new(33));
     }
 }
@@ -285,7 +292,7 @@ fn workgroups_queues_and_kernels_without_optional_features() {
     agree_on(&gpu, &runs(11), Until::EMPTY, &ways, |_| Busy::new(33));
     let ways = [Mapping::Team, Mapping::Thread].map(mapped);
     for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
-        agree_on(&gpu, &runs(5), until(50.0), &ways, |_| phold(70, 4, 0.1, 10.0));
+        agree_on(&gpu, &runs(5), until(50.0), &ways, |_| Reference(phold(70, 4, 0.1, 10.0)));
     }
 }
 
@@ -295,7 +302,7 @@ fn threads_that_are_spread_over_more_and_fewer_workgroups() {
     let gpu = gpu().taken_for_hardware();
     for (replications, end) in [(1, 100.0), (33, 100.0), (97, 2000.0), (2100, 40.0)] {
         agree_on(&gpu, &runs(replications), until(end), &[mapped(Mapping::Thread)], |_| {
-            phold(5, 3, 0.1, 10.0)
+            Reference(phold(5, 3, 0.1, 10.0))
         });
     }
     // A second experiment of about this size starts with the result of the first.
@@ -314,18 +321,20 @@ fn threads_whose_first_keys_are_near() {
     let gpu = gpu().taken_for_hardware();
     let ways = [1, 32, 64, 256].map(|size| mapped(Mapping::Thread).group_size(size));
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
-        agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
+        agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| {
+            Reference(phold(lps, population, 0.1, lookahead))
+        });
     }
     // With one tick per unit of time, most events of an LP are simultaneous. Heaps of few keys, of
     // keys in workgroup memory only, and of all unrolled levels plus one.
     let ticks = Resolution::new(1).unwrap();
     for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
-            Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
+            Reference(Phold::new(lps, population, 2.0, 3.0, ticks).unwrap())
         });
         // Also without a lookahead: some events wait until the round ends.
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(60)), &ways[1..3], move |_| {
-            Phold::new(lps, population, 1.0, 0.0, ticks).unwrap()
+            Reference(Phold::new(lps, population, 1.0, 0.0, ticks).unwrap())
         });
     }
 }
@@ -337,7 +346,7 @@ fn local_teams_that_share_a_workgroup() {
         // Windows full and nearly empty; and times beyond 32 bits, at which the teams of a
         // workgroup arrive interleaved.
         for (rate, end) in [(0.1, 60.0), (0.001, 3000.0), (0.000_001, 2e6)] {
-            agree_on(&gpu(), &runs(11), until(end), &ways, move |_| phold(lps, 4, rate, 10.0));
+            agree_on(&gpu(), &runs(11), until(end), &ways, move |_| Reference(phold(lps, 4, rate, 10.0)));
         }
     }
 }
@@ -371,7 +380,9 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
     for (lps, population) in [(1, 3), (2, 2), (7, 4), (32, 1), (33, 2)] {
         for (mean, lookahead) in [(0.5, 1.0), (3.0, 1.0), (3.0, 40.0), (1e12, 1.0), (1e15, 1e6)] {
             let end = Until::time(Ticks::new((30.0 * (mean + lookahead)) as u64));
-            agree_on(&gpu(), &runs(7), end, &ways, move |_| ticks(mean, lookahead, lps, population));
+            agree_on(&gpu(), &runs(7), end, &ways, move |_| {
+                Reference(ticks(mean, lookahead, lps, population))
+            });
         }
     }
 }
@@ -405,23 +416,23 @@ fn batches_and_slices_do_not_show() {
     // 16 KiB bind a few runs at once.
     let small = gpu().binding_at_most(1 << 14);
     let ways = [Mapping::Team, Mapping::Thread].map(mapped);
-    agree_on(&small, &runs(40), until(70.0), &ways, |_| phold(20, 3, 0.1, 10.0));
+    agree_on(&small, &runs(40), until(70.0), &ways, |_| Reference(phold(20, 3, 0.1, 10.0)));
     agree_on(&small, &runs(40), until(20.0), &ways, |_| {
-        CallCentre::new(5, 3, 4.0, 1.0, 0.5, 32, units()).unwrap()
+        Reference(CallCentre::new(5, 3, 4.0, 1.0, 0.5, 32, units()).unwrap())
     });
     // Long runs of few LPs: some thousand windows, and more events.
-    agree_on(&gpu(), &runs(4), until(30_000.0), &ways, |_| phold(3, 2, 0.1, 10.0));
+    agree_on(&gpu(), &runs(4), until(30_000.0), &ways, |_| Reference(phold(3, 2, 0.1, 10.0)));
 }
 
 #[test]
 fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
     let ways = [Mapping::Team, Mapping::Thread].map(mapped);
     let gpu = gpu();
-    agree_on(&gpu, &runs(9), until(60.0), &ways, |_| phold(50, 9, 0.1, 10.0).with_capacity(TINY));
-    agree_on(&gpu, &runs(9), until(30.0), &ways, |_| phold(20, 9, 0.1, 0.0).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), until(60.0), &ways, |_| Reference(phold(50, 9, 0.1, 10.0).with_capacity(TINY)));
+    agree_on(&gpu, &runs(9), until(30.0), &ways, |_| Reference(phold(20, 9, 0.1, 0.0).with_capacity(TINY)));
     agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Busy { capacity: TINY, ..Busy::new(33) });
     agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Wide { capacity: TINY, ..Wide::new(20) });
-    agree_on(&gpu, &runs(9), until(8.0), &ways, |_| epidemic(60, 20, 0.6).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), until(8.0), &ways, |_| Reference(epidemic(60, 20, 0.6).with_capacity(TINY)));
     // The results of trials are cached: a larger experiment starts with them.
     let build = |_: &Point<'_>| Ok::<_, SimulationError>(phold(50, 9, 0.1, 10.0).with_capacity(TINY));
     let expected = CpuEngine::new(build, EngineOptions::default()).run(&runs(20), until(60.0)).unwrap();
@@ -496,7 +507,7 @@ fn random_experiments_agree() {
                     [Mapping::Team, Mapping::Thread].map(|mapping| mapped(mapping).group_size(1 << group));
                 let build = move |point: &Point<'_>| {
                     let model = phold(lps, population, point.real("rate", 1.0), point.real("lookahead", 1.0));
-                    if tiny { model.with_capacity(TINY) } else { model }
+                    Reference(if tiny { model.with_capacity(TINY) } else { model })
                 };
                 agree_on(&gpu(), &experiment, until(3.0 / slow.max(0.3)), &ways, build);
                 Ok(())

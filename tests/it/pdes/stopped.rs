@@ -75,7 +75,7 @@ fn the_sequential_engine_stops_too() {
     assert_eq!(simulation.fingerprint(), same.fingerprint());
     // A run that ends before the watcher is called ends normally.
     let ring = Ring::new(10, 3);
-    let mut simulation = CpuSimulation::new(&ring, Options::default().seed(7)).unwrap();
+    let mut simulation = CpuSimulation::in_rust(&ring, Options::default().seed(7)).unwrap();
     let ended = simulation.until(Until::EMPTY).watch(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!(ended.stop, Some(Stop::Empty));
 }

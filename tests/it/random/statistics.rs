@@ -216,7 +216,7 @@ impl CpuModel for Watched {
 #[test]
 fn logical_processes_keep_what_the_sequential_engine_keeps() {
     let end = Until::time(Ticks::new(20_000));
-    let mut reference = CpuSimulation::new(&Watched, Options::default().seed(42)).unwrap();
+    let mut reference = CpuSimulation::in_rust(&Watched, Options::default().seed(42)).unwrap();
     let progress = reference.run(end).unwrap();
     let gpu = gpu();
     let mut simulation = Simulation::new(&gpu, &Watched, Options::default().seed(42)).unwrap();
@@ -339,7 +339,7 @@ impl ReferenceModel for Counter {
 #[test]
 fn replications_keep_what_their_twins_keep() {
     let params = CounterParams { mean: 1000, warm_up: 20_000, clients: 200, spare: 0 };
-    let expected = CpuEngine::new(Counter, replication::Options::default())
+    let expected = CpuEngine::in_rust(Counter, replication::Options::default())
         .unwrap()
         .run(&params, &experiment(100))
         .unwrap();

@@ -77,7 +77,7 @@ impl ReferenceModel for Fragile {
 
 #[test]
 fn failures_are_reported_with_their_index_and_never_averaged_in() {
-    let cpu = CpuEngine::new(Fragile, Options::default().max_steps(200)).unwrap();
+    let cpu = CpuEngine::in_rust(Fragile, Options::default().max_steps(200)).unwrap();
     let expected = cpu.run(&10, &experiment(100)).unwrap();
     let failures: Vec<_> = expected.observations[0].failures().collect();
     for cause in

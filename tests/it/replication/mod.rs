@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::common;
+use common::references::Reference;
 use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Gpu, Source};
@@ -27,7 +28,7 @@ fn mm1() -> (Mm1, Mm1Params) {
 
 /// Checks each mapping on each adapter, around every workgroup boundary, checked and trusted.
 fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(model, Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
         for &mapping in mappings {
             // SAFETY: the library's models index arrays by constants or below a constant, their
@@ -49,35 +50,35 @@ fn agrees<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, mappings
 
 #[test]
 fn pi_is_its_twin() {
-    agrees(Pi, PiParams { points: 101 }, &SCALAR);
+    agrees(Reference(Pi), PiParams { points: 101 }, &SCALAR);
 }
 
 #[test]
 fn mm1_is_its_twin() {
     let (model, params) = mm1();
-    agrees(model, params, &[Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto]);
+    agrees(Reference(model), params, &[Mapping::Thread, Mapping::Warp, Mapping::Team, Mapping::Auto]);
 }
 
 #[test]
 fn the_walk_is_its_twin() {
-    agrees(Walk, WalkParams { steps: 97 }, &SCALAR);
+    agrees(Reference(Walk), WalkParams { steps: 97 }, &SCALAR);
 }
 
 #[test]
 fn mmck_is_its_twin() {
     let model = Mmck::default();
-    agrees(model, model.params(3.0, 1.0, 3, 7, 200).unwrap(), &SCALAR);
+    agrees(Reference(model), model.params(3.0, 1.0, 3, 7, 200).unwrap(), &SCALAR);
 }
 
 #[test]
 fn the_workshop_is_its_twin() {
-    agrees(Workshop, WorkshopParams { jobs: 50, operation: 1 << 20 }, &SCALAR);
+    agrees(Reference(Workshop), WorkshopParams { jobs: 50, operation: 1 << 20 }, &SCALAR);
 }
 
 #[test]
 fn mmck_agrees_at_the_ends_of_its_parameters() {
     let model = Mmck::default();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     let mut engine = Engine::new(&gpu(), model, Options::default().mapping(Mapping::Thread)).unwrap();
     // One server and no waiting room, all servers and all places at overload, a system where no
     // customer waits, places for a single server.
@@ -127,7 +128,10 @@ fn the_engine_tells_the_mapping_that_ran() {
 #[test]
 fn any_workgroup_size_gives_the_same_bits() {
     let (model, params) = mm1();
-    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
+    let expected = CpuEngine::in_rust(Reference(model), Options::default())
+        .unwrap()
+        .run(&params, &experiment(70))
+        .unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Team] {
             for size in [1, 7, 32, 256] {
@@ -150,7 +154,7 @@ fn any_workgroup_size_gives_the_same_bits() {
 #[test]
 fn mm1_agrees_for_any_number_of_clients() {
     let (model, params) = mm1();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Team] {
             let mut engine =
@@ -169,7 +173,7 @@ fn mm1_agrees_for_any_number_of_clients() {
 #[test]
 fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
     let model = Mm1::default();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     let heavy = Mm1Params { mean_interarrival: 1 << 20, mean_service: 1 << 25, clients: 4000 };
     // The server is busy about half of the time: the backlog varies.
     let balanced = Mm1Params { mean_interarrival: 1 << 25, mean_service: 1 << 25, clients: 20_000 };
@@ -193,7 +197,10 @@ fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
 #[test]
 fn slices_of_any_length_give_the_same_bits() {
     let (model, params) = mm1();
-    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70)).unwrap();
+    let expected = CpuEngine::in_rust(Reference(model), Options::default())
+        .unwrap()
+        .run(&params, &experiment(70))
+        .unwrap();
     for (gpu, adapter) in gpus() {
         for (mapping, steps) in
             [(Mapping::Thread, &[1, 2, 30][..]), (Mapping::Warp, &[3]), (Mapping::Team, &[1])]
@@ -222,7 +229,10 @@ fn slices_of_any_length_give_the_same_bits() {
     }
     // A step of a team of 32 is 2048 clients.
     let params = Mm1Params { clients: 10_001, ..params };
-    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(2)).unwrap();
+    let expected = CpuEngine::in_rust(Reference(model), Options::default())
+        .unwrap()
+        .run(&params, &experiment(2))
+        .unwrap();
     let mut engine =
         Engine::new(&gpu(), model, Options::default().mapping(Mapping::Team).group_size(32)).unwrap();
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
@@ -252,7 +262,7 @@ fn runs_in_the_memory_of_others_give_the_same_bits() {
             let design = Design::default().cross("clients", clients.clone()).unwrap();
             let experiment = Experiment { design, ..experiment(*replications) };
             let options = Options::default().mapping(mapping).max_steps(steps);
-            let cpu = CpuEngine::new(model, options).unwrap();
+            let cpu = CpuEngine::in_rust(Reference(model), options).unwrap();
             engine = engine.with_options(options);
             let seen = engine.run(&params, &experiment).unwrap();
             let expected = cpu.run(&params, &experiment).unwrap();
@@ -268,7 +278,7 @@ fn a_bound_on_steps_fails_the_same_replications_everywhere() {
     fn bounded<M: ReferenceModel + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
         let design = Design::default().cross(factor, ends).unwrap();
         let experiment = Experiment::new(design, 5, SEED);
-        let expected = CpuEngine::new(model, Options::default().max_steps(20))
+        let expected = CpuEngine::in_rust(model, Options::default().max_steps(20))
             .unwrap()
             .run(&params, &experiment)
             .unwrap();
@@ -284,12 +294,12 @@ fn a_bound_on_steps_fails_the_same_replications_everywhere() {
         }
     }
     let (model, params) = mm1();
-    bounded(model, params, "clients", [159, 160, 161, 162]);
-    bounded(Pi, PiParams { points: 1 }, "points", [39, 40, 41, 42]);
-    bounded(Walk, WalkParams { steps: 1 }, "steps", [19, 20, 21, 40]);
+    bounded(Reference(model), params, "clients", [159, 160, 161, 162]);
+    bounded(Reference(Pi), PiParams { points: 1 }, "points", [39, 40, 41, 42]);
+    bounded(Reference(Walk), WalkParams { steps: 1 }, "steps", [19, 20, 21, 40]);
     let mmck = Mmck::default();
-    bounded(mmck, mmck.params(3.0, 1.0, 3, 7, 1).unwrap(), "arrivals", [19, 20, 21, 40]);
-    bounded(Workshop, WorkshopParams { jobs: 1, operation: 1 << 10 }, "jobs", [19, 20, 21, 40]);
+    bounded(Reference(mmck), mmck.params(3.0, 1.0, 3, 7, 1).unwrap(), "arrivals", [19, 20, 21, 40]);
+    bounded(Reference(Workshop), WorkshopParams { jobs: 1, operation: 1 << 10 }, "jobs", [19, 20, 21, 40]);
     // A team of 32 serves 1,024 clients in a step.
     let options = Options::default().mapping(Mapping::Team).group_size(32);
     let mut team = Engine::new(&gpu(), model, options).unwrap();
@@ -332,7 +342,7 @@ fn more_replications_never_change_the_earlier_ones() {
 fn many_replications_are_sorted_as_few_are() {
     let (model, mut params) = mm1();
     params.clients = 2;
-    let engine = CpuEngine::new(model, Options::default()).unwrap();
+    let engine = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     let all = engine.run(&params, &experiment(40_001)).unwrap();
     let mut parts: Option<(u64, Observations)> = None;
     for first in (0..40_001).step_by(5000) {
@@ -355,7 +365,7 @@ fn many_replications_are_sorted_as_few_are() {
 #[test]
 fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
     let (model, params) = mm1();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     // Two equal points: only their numbers differ.
     let design = Design::default().cross("clients", [300_u32, 300]).unwrap();
     let own = Experiment::new(design, 400, SEED);
@@ -419,8 +429,10 @@ fn parameters_are_checked_before_anything_runs() {
 fn more_workgroups_than_one_dimension_holds() {
     let (model, params) = mm1();
     let params = Mm1Params { clients: 3, ..params };
-    let expected =
-        CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(70_001)).unwrap();
+    let expected = CpuEngine::in_rust(Reference(model), Options::default())
+        .unwrap()
+        .run(&params, &experiment(70_001))
+        .unwrap();
     for (gpu, adapter) in gpus() {
         for (mapping, size) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Team, 8)] {
             let mut engine =
@@ -479,7 +491,8 @@ fn what_does_not_fit_the_device_runs_in_parts() {
     let params = Mm1Params { clients: 9, ..params };
     let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();
     let experiment = Experiment::new(design, 499, SEED);
-    let expected = CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment).unwrap();
+    let expected =
+        CpuEngine::in_rust(Reference(model), Options::default()).unwrap().run(&params, &experiment).unwrap();
     for mapping in [Mapping::Thread, Mapping::Team] {
         let mut engine = Engine::new(&small, model, Options::default().mapping(mapping)).unwrap();
         assert!(engine.batch(&params, &experiment).unwrap().len() < 499);
@@ -491,7 +504,7 @@ fn what_does_not_fit_the_device_runs_in_parts() {
 fn what_could_never_end_or_gives_nothing_is_refused() {
     let (model, params) = mm1();
     let mut engine = Engine::new(&gpu(), model, Options::default()).unwrap();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     let setting = |error: ReplicationError, what: &str, value: &str| {
         let ReplicationError::Analysis(AnalysisError::Setting { .. }) = &error else { panic!("{error:?}") };
         let text = error.to_string();
@@ -534,7 +547,7 @@ fn what_could_never_end_or_gives_nothing_is_refused() {
     setting(batch.set_steps(&gpu(), 0).unwrap_err(), steps, "0");
     let most = "the most steps of a replication";
     let options = Options::default().max_steps(0);
-    let cpu = CpuEngine::new(model, options).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), options).unwrap();
     setting(cpu.run(&params, &experiment(1)).unwrap_err(), most, "0");
     let mut endless = engine.with_options(options);
     setting(endless.run(&params, &experiment(1)).unwrap_err(), most, "0");

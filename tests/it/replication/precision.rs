@@ -16,8 +16,10 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
     for column in columns {
         assert!(run.observations[0].summary(column, 0.95).unwrap().relative_half_width().unwrap() <= 0.05);
     }
-    let whole =
-        CpuEngine::new(model, Options::default()).unwrap().run(&params, &experiment(replications)).unwrap();
+    let whole = CpuEngine::in_rust(Reference(model), Options::default())
+        .unwrap()
+        .run(&params, &experiment(replications))
+        .unwrap();
     assert_eq!(run.fingerprint, whole.fingerprint);
     assert_eq!(run.observations[0].columns(), whole.observations[0].columns());
     let budget = Budget { replications: Some(41), ..Budget::default() };
@@ -31,7 +33,7 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
 fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
     let (model, params) = mm1();
     let mut engine = Engine::new(&gpu(), model, Options::default().mapping(Mapping::Thread)).unwrap();
-    let cpu = CpuEngine::new(model, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Reference(model), Options::default()).unwrap();
     let design = Design::default().cross("clients", [50_u32, 90, 3]).unwrap();
     let wide = Experiment::new(design, 60_000, SEED).with_antithetic_pairs();
     let after = |most: u64| {
@@ -94,7 +96,7 @@ fn a_run_with_hardly_any_time_still_has_results() {
     let (model, params) = mm1();
     let budget = Budget { time: Some(Duration::from_nanos(1)), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-9), budget);
-    let run = CpuEngine::new(model, Options::default())
+    let run = CpuEngine::in_rust(Reference(model), Options::default())
         .unwrap()
         .experiment(&params, &experiment(1))
         .precision(&stopping, &["idle_time"])

@@ -124,7 +124,7 @@ fn crews(replications: u32) -> Experiment {
 
 #[test]
 fn substreams_are_their_twins_in_every_mapping_and_slice() {
-    let cpu = CpuEngine::new(Repair, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Repair, Options::default()).unwrap();
     for by_purpose in [0, 1] {
         let params = Params { by_purpose, ..PARAMS };
         for experiment in [
@@ -164,7 +164,7 @@ fn substreams_are_their_twins_in_every_mapping_and_slice() {
 /// The half width of the difference in downtime for a second crew, relative to that without common
 /// random numbers.
 fn sharper(params: Params, experiment: &Experiment) -> f64 {
-    let cpu = CpuEngine::new(Repair, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Repair, Options::default()).unwrap();
     let half_width = |experiment: &Experiment| {
         let Results { observations, .. } = cpu.run(&params, experiment).unwrap();
         let [one, two]: [Observations; 2] = observations.try_into().unwrap();
@@ -244,7 +244,7 @@ impl ReferenceModel for Beyond {
 
 #[test]
 fn a_replication_that_asks_for_more_than_a_substream_has_fails() {
-    let cpu = CpuEngine::new(Beyond, Options::default()).unwrap();
+    let cpu = CpuEngine::in_rust(Beyond, Options::default()).unwrap();
     for (purpose, first, fails) in [
         (0, 0, false),
         (0x7fff, 0x3_ffff, false),

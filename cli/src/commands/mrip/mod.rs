@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::replication::{
-    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Options, ReferenceModel,
-    Stopping,
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Options, Stopping,
 };
 use serde_json::json;
 
@@ -59,7 +58,7 @@ const REPLICATIONS: u32 = 1024;
 impl Common {
     /// Runs the replications of one parameter point. `work` is the work of one replication, from
     /// which the rate is computed.
-    pub fn run<M: ReferenceModel + Copy + Sync>(
+    pub fn run<M: Model + Copy + Sync>(
         &self,
         model: M,
         params: &M::Params,

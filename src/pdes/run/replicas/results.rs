@@ -23,8 +23,9 @@ use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
 use crate::pdes::device::recipes;
 use crate::pdes::device::results::{CHUNK, Reduction};
+use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::{
-    CpuSimulation, Executable, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
+    CpuSimulation, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
 };
 
 /// The result of each job.
@@ -248,8 +249,8 @@ pub(super) fn fault_apart<O>(
 
 /// Executes the runs on the host, one per core at a time; only the first ones, if `watch` stops
 /// them.
-pub(super) fn on_cpu<M: Executable<Output: Send> + Sync>(
-    models: &[M],
+pub(super) fn on_cpu<M: Model + Sync>(
+    (models, functions): (&[M], &MakeFunctions<M>),
     columns: Option<&Arc<Columns>>,
     jobs: &[Job],
     seed: u64,
@@ -274,8 +275,9 @@ pub(super) fn on_cpu<M: Executable<Output: Send> + Sync>(
         }
         let model = &models[job.point as usize];
         let mut before = 0;
-        let made = CpuSimulation::new(model, Options::default().seed(seed).replica(job.replica)).and_then(
-            |mut simulation| {
+        let options_of_run = Options::default().seed(seed).replica(job.replica);
+        let made =
+            CpuSimulation::begin(model, functions.clone(), options_of_run).and_then(|mut simulation| {
                 let watch = |progress: &Progress| {
                     report(0, progress.events - before);
                     before = progress.events;
@@ -300,8 +302,7 @@ pub(super) fn on_cpu<M: Executable<Output: Send> + Sync>(
                 let outputs = outputs.filter(|_| options.outputs);
                 let memory = rows_of(simulation.memory(), model.lps(), options.memory);
                 Ok(RunResult { progress, fingerprint: simulation.fingerprint(), totals, outputs, memory })
-            },
-        );
+            });
         fault_apart(made)
     };
     // In blocks, so that a stop leaves only the last runs undone.

@@ -12,7 +12,7 @@ use crate::statistics::{Experiment, Round, Sequential, Stopping};
 use super::results::Results;
 use super::{CpuEngine, Engine};
 use crate::pdes::contract::error::SimulationError;
-use crate::pdes::{Executable, Model, Until};
+use crate::pdes::{Model, Until};
 
 /// A run of an experiment that is described and not yet started: [`Engine::experiment`],
 /// [`CpuEngine::experiment`].
@@ -86,7 +86,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: Executable<Output: Send> + Sync> CpuEngine<M> {
+impl<M: Model + Sync> CpuEngine<M> {
     /// Describes a run of an experiment: see [`Engine::experiment`].
     pub fn experiment<'a>(&'a self, experiment: &'a Experiment, until: Until) -> ExperimentRun<'a, &'a Self> {
         ExperimentRun::new(self, experiment, until)
@@ -156,7 +156,7 @@ impl<M: Model, V: Verdict, W: FnMut(usize, u64) -> V> ExperimentRun<'_, &mut Eng
 
 impl<M, V, W> ExperimentRun<'_, &CpuEngine<M>, W>
 where
-    M: Executable<Output: Send> + Sync,
+    M: Model + Sync,
     V: Verdict,
     W: FnMut(usize, u64) -> V + Send,
 {
@@ -209,7 +209,7 @@ impl<M: Model, V: Verdict, W: FnMut(usize, u64) -> V> SequentialRun<'_, &mut Eng
 
 impl<M, V, W> SequentialRun<'_, &CpuEngine<M>, W>
 where
-    M: Executable<Output: Send> + Sync,
+    M: Model + Sync,
     V: Verdict,
     W: FnMut(usize, u64) -> V + Send,
 {

@@ -51,8 +51,9 @@ fn points_differ_in_parameters_and_in_lookahead() {
             Design::default().cross("rate", [0.05, 0.4]).unwrap().cross("lookahead", lookaheads).unwrap();
         for common in [false, true] {
             let experiment = Experiment { common, ..Experiment::new(design.clone(), 6, 3) };
-            let build =
-                |point: &Point<'_>| phold(33, 3, point.real("rate", 1.0), point.real("lookahead", 1.0));
+            let build = |point: &Point<'_>| {
+                Reference(phold(33, 3, point.real("rate", 1.0), point.real("lookahead", 1.0)))
+            };
             agree(&experiment, until(60.0), build);
         }
     }
@@ -71,7 +72,7 @@ fn common_random_numbers_are_common() {
     // A factor without an effect.
     let design = Design::default().cross("idle", [1, 2, 3]).unwrap();
     let experiment = Experiment::new(design, 8, 7);
-    let build = |_: &Point<'_>| phold(20, 3, 0.1, 10.0);
+    let build = |_: &Point<'_>| Reference(phold(20, 3, 0.1, 10.0));
     let common = fingerprints(&agree(&experiment.clone().with_common_random_numbers(), until(60.0), build));
     assert_eq!(common[0], common[1]);
     assert_eq!(common[0], common[2]);
@@ -93,7 +94,8 @@ fn a_run_alone_has_the_bits_that_it_has_among_others() {
         for (point, number) in [(0, 0), (0, 4), (1, 0), (1, 3)] {
             let replica = Replica { point: if common { 0 } else { point }, number };
             let ran = results.runs[point as usize][number as usize].as_ref().unwrap();
-            let mut cpu = CpuSimulation::new(&model, Options::default().seed(11).replica(replica)).unwrap();
+            let mut cpu =
+                CpuSimulation::in_rust(&model, Options::default().seed(11).replica(replica)).unwrap();
             let alone = cpu.run(END).unwrap();
             assert_eq!((alone.events, alone.now), (ran.progress.events, ran.progress.now));
             assert_eq!(cpu.fingerprint(), ran.fingerprint);
@@ -110,7 +112,7 @@ fn a_run_alone_has_the_bits_that_it_has_among_others() {
 #[test]
 fn the_first_run_is_the_run_that_nobody_counts() {
     let model = phold(30, 3, 0.1, 10.0);
-    let results = agree(&runs(2), until(60.0), move |_| model);
+    let results = agree(&runs(2), until(60.0), move |_| Reference(model));
     let mut cpu = CpuSimulation::new(&model, Options::default().seed(42)).unwrap();
     cpu.run(until(60.0)).unwrap();
     assert_eq!(results.runs[0][0].as_ref().unwrap().fingerprint, cpu.fingerprint());

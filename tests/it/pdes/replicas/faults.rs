@@ -46,7 +46,7 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     let stopping =
         Stopping::new(Precision::relative(0.5), Budget { replications: Some(60), ..Budget::default() });
     let names = |point: &Observations| point.shown().map(|column| column.name.clone()).collect::<Vec<_>>();
-    let cpu = CpuEngine::new(build, EngineOptions::default());
+    let cpu = CpuEngine::in_rust(build, EngineOptions::default());
     let expected = cpu.experiment(&experiment, END).precision(&stopping, &["number"]).run().unwrap();
     assert_eq!(expected.decisions, [Decision::Reached, Decision::AllFailed]);
     assert_eq!(names(&expected.observations[0]), names(&expected.observations[1]));
@@ -83,7 +83,7 @@ fn an_output_that_fails_ends_the_experiment() {
         Ok::<_, SimulationError>(model)
     };
     let end = Until::time(Ticks::new(100));
-    let mut failures = vec![CpuEngine::new(build, EngineOptions::default()).run(&runs(3), end).map(drop)];
+    let mut failures = vec![CpuEngine::in_rust(build, EngineOptions::default()).run(&runs(3), end).map(drop)];
     for mapping in MAPPINGS {
         failures.push(Engine::new(&gpu(), build, mapped(mapping)).unwrap().run(&runs(3), end).map(drop));
     }
@@ -158,7 +158,7 @@ fn a_fault_ends_a_run_that_would_go_on_for_ever() {
 
 /// The error with which all engines for `options` refuse an experiment.
 #[track_caller]
-fn refused<M: CpuModel + Sync>(
+fn refused<M: Model>(
     experiment: &Experiment,
     until: Until,
     options: EngineOptions,
