@@ -147,14 +147,13 @@ impl Block {
         block
     }
 
-    /// Binds memory to a storage buffer: none, or at least the bytes of the buffer's type.
+    /// Binds memory to a storage buffer. Memory shorter than the buffer's type counts as none.
     ///
     /// # Safety
     /// The memory is valid for reads and writes while calls use this block (of a read-only buffer,
     /// for reads). Its alignment is at least 1.
     pub(crate) unsafe fn bind(&mut self, buffer: usize, at: *mut u8, bytes: usize) {
         let shape = &self.layout.buffers[buffer];
-        debug_assert!(bytes == 0 || bytes >= shape.least, "`{}` has {bytes} bytes", shape.name);
         if bytes < shape.least {
             return self.unbind(buffer);
         }
@@ -171,7 +170,7 @@ impl Block {
     #[inline]
     pub(crate) unsafe fn rebind(&mut self, buffer: usize, at: *mut u8) {
         let first = self.layout.buffers[buffer].at / 8;
-        // (Empty memory is never bound.)
+        // (Memory that is too short is never bound.)
         if self.words[first + 1] > 0 {
             self.words[first] = at.expose_provenance() as u64;
         }

@@ -1,5 +1,5 @@
-//! The simulations that the page `www/` runs in its workers on the browser's GPU, one for each
-//! panel.
+//! The simulations that the page `www/` runs in its workers, one for each panel: on the browser's
+//! GPU, and those of models without WebGPU too.
 //!
 //! JavaScript creates and calls one object for each panel: `open` creates it, and another function
 //! runs a step and returns its progress. Nothing blocks except the sequential engine, which runs in
@@ -8,11 +8,13 @@
 #![cfg(target_arch = "wasm32")]
 
 mod draw;
+mod interpreted;
 mod maze;
 mod regions;
 mod replications;
 mod torus;
 
+pub use interpreted::InterpretedTorus;
 pub use maze::Maze;
 pub use regions::Moving;
 pub use replications::Replications;

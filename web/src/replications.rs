@@ -2,7 +2,7 @@
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params};
-use eventhorizon::replication::{Design, Engine, Experiment, Observations, Options};
+use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Observations, Options};
 use eventhorizon::statistics::theory;
 use wasm_bindgen::prelude::*;
 
@@ -13,12 +13,18 @@ const SEED: u64 = 1;
 /// The mean time in queue of the first clients of an M/M/1 queue that starts empty.
 #[wasm_bindgen]
 pub struct Replications {
-    engine: Engine<Mm1>,
+    engine: Runs,
     params: Mm1Params,
     theory: f64,
     observations: Option<Observations>,
     fingerprint: u64,
     done: u32,
+}
+
+enum Runs {
+    Gpu(Box<Engine<Mm1>>),
+    /// The model's WGSL, interpreted.
+    Cpu(CpuEngine<Mm1>),
 }
 
 /// The estimate from all replications so far.
@@ -41,13 +47,18 @@ pub struct Estimate {
 
 #[wasm_bindgen]
 impl Replications {
-    /// Each replication has `clients` clients. The load is below 1.
-    pub async fn open(load: f64, clients: u32) -> Result<Replications, JsError> {
-        let gpu = Gpu::open().await.map_err(reported)?;
+    /// Each replication has `clients` clients. The load is below 1. They run on the GPU, or on the
+    /// CPU.
+    pub async fn open(load: f64, clients: u32, on_cpu: bool) -> Result<Replications, JsError> {
         let model = Mm1::default();
         let params = model.params(load, 1.0, clients).map_err(reported)?;
         let theory = theory::Mm1::new(load, 1.0).map_err(reported)?.time_in_queue_of_first(clients);
-        let engine = Engine::new(&gpu, model, Options::default()).map_err(reported)?;
+        let engine = if on_cpu {
+            Runs::Cpu(CpuEngine::new(model, Options::default()).map_err(reported)?)
+        } else {
+            let gpu = Gpu::open().await.map_err(reported)?;
+            Runs::Gpu(Engine::new(&gpu, model, Options::default()).map_err(reported)?.into())
+        };
         Ok(Self { engine, params, theory, observations: None, fingerprint: 0, done: 0 })
     }
 
@@ -55,13 +66,12 @@ impl Replications {
     pub async fn more(&mut self, count: u32) -> Result<Estimate, JsError> {
         let end = self.done.saturating_add(count);
         let experiment = Experiment::new(Design::default(), end, SEED);
-        let results = self
-            .engine
-            .experiment(&self.params, &experiment)
-            .range(self.done..end)
-            .run_async()
-            .await
-            .map_err(reported)?;
+        let range = self.done..end;
+        let results = match &mut self.engine {
+            Runs::Gpu(engine) => engine.experiment(&self.params, &experiment).range(range).run_async().await,
+            Runs::Cpu(engine) => engine.experiment(&self.params, &experiment).range(range).run(),
+        };
+        let results = results.map_err(reported)?;
         self.done = end;
         self.fingerprint = self.fingerprint.wrapping_add(results.fingerprint);
         let new =

@@ -53,20 +53,28 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn network(&self) -> Result<models::Torus, JsError> {
+    pub(crate) fn network(&self) -> Result<models::Torus, JsError> {
         let customers = self.load.saturating_mul(self.side).saturating_mul(self.side);
         models::Torus::new(self.side, self.side, customers, self.rate, self.lookahead, Resolution::default())
             .map_err(reported)
     }
 
-    fn phold(&self) -> Result<Phold, JsError> {
+    pub(crate) fn phold(&self) -> Result<Phold, JsError> {
         let lps = self.side.saturating_mul(self.side);
         Phold::new(lps, self.load, self.rate, self.lookahead, Resolution::default()).map_err(reported)
     }
 
     /// The least time that a window covers, in ticks.
-    fn window(&self) -> u64 {
+    pub(crate) fn window(&self) -> u64 {
         Resolution::default().ticks(self.lookahead).map_or(1, Ticks::get).clamp(1, 1 << 40)
+    }
+
+    /// The queue length that is drawn brightest, or the ticks after which an event is drawn dark.
+    pub(crate) fn scale(&self) -> f32 {
+        match &*self.model {
+            "phold" => (Resolution::default().ticks_per_unit() as f64 / self.rate) as f32 * 0.5,
+            _ => 4.0 * self.load as f32,
+        }
     }
 
     fn options(&self) -> Result<Options, JsError> {
@@ -127,6 +135,12 @@ pub struct Frame {
 /// Milliseconds that a step should take.
 const STEP: f64 = 30.0;
 
+/// The ticks of the next step, after one that took `took` milliseconds.
+pub(crate) fn next_step(step: u64, took: f64, least: u64) -> u64 {
+    let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
+    ((step as f64 * factor) as u64).clamp(least, 1 << 40)
+}
+
 #[wasm_bindgen]
 impl Torus {
     /// Starts a run that is drawn on the canvas.
@@ -154,29 +168,24 @@ impl Torus {
         let progress = either!(&mut self.run, run => run.until(until).run_async().await).map_err(reported)?;
         self.events = progress.events;
         let took = begun.elapsed().as_secs_f64() * 1e3;
-        let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
-        let step = (self.step as f64 * factor) as u64;
         // Less than a window costs as much as one.
-        self.step = step.clamp(self.settings.window(), 1 << 40);
+        self.step = next_step(self.step, took, self.settings.window());
         self.draw().map_err(reported)?;
         Ok(self.reported(&progress, took))
     }
 
     fn draw(&self) -> Result<(), eventhorizon::gpu::GpuError> {
         let [now, _] = self.until.to_words();
-        let ticks = Resolution::default().ticks_per_unit();
-        let side = self.settings.side;
+        let (side, scale) = (self.settings.side, self.settings.scale());
         let (states, look) = match &self.run {
             Run::Network(run) => {
                 // The level of the time average at the start of a state.
                 let (stride, word) = ((size_of::<<models::Torus as Model>::State>() / 4) as u32, 8);
-                let scale = 4.0 * self.settings.load as f32;
                 let look = Look { side, stride, word, is_time: 0, now, scale, unused: [0; 2] };
                 (run.states_buffer(), look)
             }
             Run::Phold(run) => {
                 let (stride, word) = ((size_of::<<Phold as Model>::State>() / 4) as u32, 1);
-                let scale = (ticks as f64 / self.settings.rate) as f32 * 0.5;
                 (run.states_buffer(), Look { side, stride, word, is_time: 1, now, scale, unused: [0; 2] })
             }
         };

@@ -343,11 +343,11 @@ async fn a_lost_device_is_an_error() {
 /// The panels of the page.
 mod page {
     use super::*;
-    use eventhorizon_web::{Maze, Moving, Replications};
+    use eventhorizon_web::{InterpretedTorus, Maze, Moving, Replications, Settings};
 
     #[wasm_bindgen_test]
     async fn panels_go_on() {
-        let mut replications = Replications::open(0.8, 100).await.ok().unwrap();
+        let mut replications = Replications::open(0.8, 100, false).await.ok().unwrap();
         let first = replications.more(256).await.ok().unwrap();
         let second = replications.more(256).await.ok().unwrap();
         assert_eq!((first.done, second.done, second.values.len()), (256, 512, 256));
@@ -368,5 +368,25 @@ mod page {
         let seen: f32 = moving.boxes().chunks(4).map(|moving| moving[3].max(0.0)).sum();
         assert_eq!(f64::from(seen), last);
         assert!(changes > 0.0);
+    }
+
+    /// The panels of models without WebGPU have the bits of a device and of models in Rust.
+    #[wasm_bindgen_test]
+    async fn models_run_without_webgpu() {
+        let mut on_gpu = Replications::open(0.8, 100, false).await.ok().unwrap();
+        let mut on_cpu = Replications::open(0.8, 100, true).await.ok().unwrap();
+        let (expected, found) = (on_gpu.more(64).await.ok().unwrap(), on_cpu.more(64).await.ok().unwrap());
+        assert_eq!((found.fingerprint, found.values), (expected.fingerprint, expected.values));
+        let settings = Settings { model: "phold".to_owned(), side: 16, ..Settings::new() };
+        let mut torus = InterpretedTorus::new(settings.clone()).ok().unwrap();
+        let frames = [(); 3].map(|()| torus.frame().ok().unwrap().events);
+        assert!(frames[0] > 0.0 && frames.is_sorted());
+        assert_eq!(torus.picture().len(), 16 * 16 * 4);
+        let checked = torus.checked();
+        let model =
+            Phold::new(16 * 16, settings.load, settings.rate, settings.lookahead, Resolution::default());
+        let until = Until::time(Ticks::new(checked.until));
+        let expected = meant(&Reference(model.unwrap()), settings.seed.into(), until);
+        assert_eq!((frames[2] as u64, checked.fingerprint), expected);
     }
 }

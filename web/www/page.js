@@ -1,5 +1,5 @@
 // Starts a worker for each panel and shows the results. With `?drive` the page tests itself and
-// reports the outcome in its title.
+// reports the outcome in its title; with `?cpu` it uses no WebGPU.
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
@@ -22,7 +22,7 @@ class Panel {
     this.visible = false;
     this.stopped = false;
     this.begin = () => {
-      this.worker ??= worker({ panel: name, ...message }, data => this.hear(data), transfer);
+      this.worker ??= worker({ panel: name, onCpu, ...message }, data => this.hear(data), transfer);
       this.tell();
     };
     const button = this.root.querySelector('[name=pause]');
@@ -67,7 +67,9 @@ class Panel {
   }
 }
 
-const driven = new URLSearchParams(location.search).has('drive');
+const query = new URLSearchParams(location.search);
+const driven = query.has('drive');
+let onCpu = query.has('cpu') || !navigator.gpu;
 
 // The live run.
 function torus() {
@@ -222,36 +224,50 @@ async function drive(panels) {
     await until(() => failed() || went(name) >= (name > 0 ? 2 : 8));
     if (name > 0) panels[name].root.querySelector('[name=pause]').click();
   }
-  if (!failed()) {
+  if (!failed() && !onCpu) {
     document.querySelector('#torus [name=pause]').click();
     document.querySelector('#torus [name=check]').click();
     await until(() => failed() || panels[0].verdict);
   }
   clearInterval(tick);
-  const wrong = failed()?.error ?? (panels[0].verdict === 'same' ? '' : panels[0].verdict);
+  const wrong = failed()?.error ?? (onCpu || panels[0].verdict === 'same' ? '' : panels[0].verdict);
   const steps = panels.map(panel => panel.steps).join(' ');
   document.title = wrong ? `failed: ${wrong}` : `passed: steps ${steps}; events a second ${panels[0].rate.toExponential(2)}; longest pause ${pause.toFixed(0)} ms`;
   document.body.dataset.driven = document.title;
 }
 
 const note = document.getElementById('adapter');
-if (!navigator.gpu) {
+
+function start() {
+  const panels = onCpu ? [torus(), replications()] : [torus(), replications(), maze(), regions()];
+  if (driven) drive(panels);
+}
+
+// The panels of models run without WebGPU too, slowly.
+function startOnCpu(why) {
+  onCpu = true;
   note.className = 'wrong';
-  note.textContent = 'This browser has no WebGPU here, so the panels below cannot run. Chrome and Edge have it from 113 on, Safari from 26, Firefox from 141 on some '
-    + 'systems; the page must come from https or localhost, and hardware acceleration must be on.';
-  document.title = 'failed: no WebGPU';
-  document.querySelectorAll('button').forEach(button => { button.disabled = true; });
+  note.textContent = `${why} The first two panels interpret their models on the CPU, the others need WebGPU. Chrome and Edge have it from 113 on, Safari from 26, `
+    + 'Firefox from 141 on some systems; the page must come from https or localhost, and hardware acceleration must be on.';
+  // The check would repeat the run in the same way.
+  document.querySelectorAll('#maze button, #regions button, #torus [name=check]').forEach(button => { button.disabled = true; });
+  if (driven && !query.has('cpu')) {
+    document.title = `failed: ${why}`;
+    return;
+  }
+  start();
+}
+
+if (onCpu) {
+  startOnCpu('This page uses no WebGPU here.');
 } else {
   const probe = worker({ panel: 'adapter' }, ({ adapter, error }) => {
     probe.terminate();
     if (error) {
-      note.className = 'wrong';
-      note.textContent = error;
-      document.title = `failed: ${error}`;
-      return;
+      startOnCpu(error);
+    } else {
+      note.textContent = adapter;
+      start();
     }
-    note.textContent = adapter;
-    const panels = [torus(), replications(), maze(), regions()];
-    if (driven) drive(panels);
   });
 }

@@ -11,8 +11,9 @@ let resume = () => {};
 
 // For each panel: its start, which returns the function that runs a step.
 const panels = {
-  async torus({ canvas, settings }) {
-    let torus = await library.Torus.open(canvas, make(settings));
+  async torus({ canvas, settings, onCpu }) {
+    const torus = onCpu ? new library.InterpretedTorus(make(settings)) : await library.Torus.open(canvas, make(settings));
+    const context = onCpu ? canvas.getContext('2d') : null;
     let [last, before] = [performance.now(), 0];
     return async () => {
       if (waiting) {
@@ -31,6 +32,10 @@ const panels = {
         }
       }
       const frame = await torus.frame();
+      if (context) {
+        if (canvas.width !== settings.side) canvas.width = canvas.height = settings.side;
+        context.putImageData(new ImageData(new Uint8ClampedArray(torus.picture()), settings.side), 0, 0);
+      }
       const now = performance.now();
       const { events, time, queue, sync } = frame;
       frame.free();
@@ -40,9 +45,9 @@ const panels = {
     };
   },
 
-  async replications() {
-    const replications = await library.Replications.open(0.8, 200);
-    let count = 256;
+  async replications({ onCpu }) {
+    const replications = await library.Replications.open(0.8, 200, onCpu);
+    let count = onCpu ? 64 : 256;
     return async () => {
       const begun = performance.now();
       const estimate = await replications.more(count);
