@@ -168,6 +168,8 @@ struct Maker {
     stream: Stream,
     classes: u32,
     nodes: Vec<String>,
+    /// Stations that block, by number.
+    blocking: Vec<bool>,
     travels: bool,
 }
 
@@ -200,69 +202,84 @@ impl Maker {
         }
     }
 
-    /// A node by name; with a travel time now and then.
-    fn link(&mut self, probability: f64) -> String {
-        let number = self.below(u32::try_from(self.nodes.len()).unwrap());
-        let node = self.nodes[number as usize].clone();
-        let travel = match self.travels && self.one_in(3) {
+    /// A route, with a travel time now and then.
+    fn link(&mut self, number: usize, probability: f64) -> String {
+        let blocks = self.blocking.get(number) == Some(&true);
+        let travel = match self.travels && !blocks && self.one_in(3) {
             true => format!(", travel = {}", self.law(0.5)),
             false => String::new(),
         };
-        format!("{{ node = {node:?}, probability = {probability}{travel} }}")
+        format!("{{ node = {:?}, probability = {probability}{travel} }}", self.nodes[number])
     }
 
-    /// Routes: mostly out, so that work leaves the network.
-    fn to(&mut self) -> String {
-        match self.below(5) {
-            0 => format!("[{}, \"o\"]", self.link(0.4)),
-            1 => format!("[{}, {}, \"o\"]", self.link(0.3), self.link(0.3)),
-            2 if self.one_in(2) => "{ in_turn = [\"s0\", \"o\", \"d\"] }".to_owned(),
-            3 if self.classes > 1 => {
-                "[{ node = \"o\", probability = 0.7 }, { node = \"s0\", becomes = \"b\" }]".to_owned()
+    /// Routes to a node, now and then to another one, and out.
+    fn to(&mut self, number: usize) -> String {
+        let first = self.link(number, 0.4);
+        match self.below(4) {
+            0 => {
+                let other = self.below(u32::try_from(self.nodes.len()).unwrap());
+                format!("[{first}, {}, \"o\"]", self.link(other as usize, 0.3))
             }
-            _ => "\"o\"".to_owned(),
+            1 if self.classes > 1 => {
+                let out = "{ node = \"o\", probability = 0.4 }";
+                format!("[{first}, {out}, {{ node = \"s0\", becomes = \"b\" }}]")
+            }
+            2 if self.blocking.get(number) != Some(&true) => {
+                format!("{{ in_turn = [{:?}, \"o\", \"d\"] }}", self.nodes[number])
+            }
+            _ => format!("[{first}, \"o\"]"),
         }
     }
 
     fn source(&mut self, class: &str) -> String {
-        let first = if self.one_in(3) { "r" } else { "s0" };
+        let first = if class == "a" || self.one_in(3) { "r" } else { "s0" };
         let law = self.law(1.0);
         let mut text =
             format!("[source.in_{class}]\nclass = {class:?}\ninterarrival = {law}\nto = {first:?}\n");
         if self.one_in(4) {
             text += &format!("batch = {}\n", self.below(4) + 1);
         }
-        if law.contains("exponential = ") && !law.contains("hyper") && self.one_in(2) {
+        if law.starts_with("{ exponential") && self.one_in(2) {
             text += "rates = [{ lasts = 4.0, factor = 0.5 }, { lasts = 2.0, factor = 1.0 }]\n";
         }
         text
     }
 
-    fn station(&mut self, number: u32) -> String {
-        let discipline = ["fifo", "fifo", "lifo", "priority", "polling", "random"][self.below(6) as usize];
-        let servers = [1, 1, 2, 3, 6][self.below(5) as usize];
-        let law = self.law(0.8);
-        let mut text = format!(
-            "[station.s{number}]\ndiscipline = {discipline:?}\nservice = {law}\nto = {}\n",
-            self.to()
-        );
-        let scheduled = self.one_in(4);
+    fn station(&mut self, number: usize) -> String {
+        let blocks = self.blocking[number];
+        // A line in random order does not block.
+        let disciplines = ["fifo", "fifo", "lifo", "priority", "polling", "random"];
+        let discipline = disciplines[self.below(6 - u32::from(blocks)) as usize];
+        // One server polls.
+        let polls = discipline == "polling";
+        let servers = if polls { 1 } else { [1, 1, 2, 3, 6][self.below(5) as usize] };
+        let (law, to) = (self.law(0.8), self.to(number + 1));
+        let mut text =
+            format!("[station.s{number}]\ndiscipline = {discipline:?}\nservice = {law}\nto = {to}\n");
+        let scheduled = !polls && self.one_in(4);
         if scheduled {
-            text += "schedule = [{ lasts = 3.0, servers = 2 }, { lasts = 2.5, servers = 0 }, { lasts = 1.0, servers = 3 }]\n";
+            let pieces = [(3.0, 2), (2.5, 0), (1.0, 3)]
+                .map(|(lasts, servers)| format!("{{ lasts = {lasts:?}, servers = {servers} }}"));
+            text += &format!("schedule = [{}]\n", pieces.join(", "));
         } else {
             text += &format!("servers = {servers}\n");
         }
-        if self.one_in(3) {
+        if blocks || self.one_in(3) {
             text += &format!("capacity = {}\n", if scheduled { 3 } else { servers } + self.below(4));
         }
-        if self.one_in(4) {
+        if blocks {
+            text += "when_full = \"block\"\n";
+        }
+        // Servers that keep blocked customers do not break down.
+        let holds = self.nodes.iter().zip(&self.blocking).any(|(node, &blocks)| blocks && to.contains(node));
+        if !holds && self.one_in(4) {
             let (up, down) = (self.law(6.0), self.law(1.0));
             text += &format!("breakdown = {{ up = {up}, down = {down} }}\n");
         }
-        if discipline != "random" && self.one_in(3) {
+        if discipline != "random" && !blocks && self.one_in(3) {
             text += &format!("patience = {}\n", self.law(0.7));
         }
-        if self.one_in(4) {
+        if !blocks && self.one_in(4) {
             text += "balking = [0, 0.2, 0.3, 0.5]\n";
         }
         text
@@ -271,20 +288,29 @@ impl Maker {
 
 /// A description made of a stream of random numbers.
 fn random_network(case: u32) -> String {
-    let mut maker = Maker { stream: Stream::new(7, case, 0), classes: 0, nodes: Vec::new(), travels: false };
+    let mut maker = Maker {
+        stream: Stream::new(7, case, 0),
+        classes: 0,
+        nodes: Vec::new(),
+        blocking: Vec::new(),
+        travels: false,
+    };
     maker.classes = maker.below(3) + 1;
     maker.travels = maker.one_in(3);
     let names = &["a", "b", "c"][..maker.classes as usize];
-    let ticks = [1000, 4000, 100_000][maker.below(3) as usize];
+    let ticks = [2000, 4000, 100_000][maker.below(3) as usize];
     let mut text = format!("ticks_per_unit = {ticks}\nclasses = {names:?}\n");
-    let stations = maker.below(4) + 1;
+    let stations = maker.below(4) as usize + 1;
     maker.nodes = (0..stations).map(|station| format!("s{station}")).collect();
-    maker.nodes.extend(["d".to_owned(), "r".to_owned(), "o".to_owned()]);
+    maker.nodes.extend(["d".to_owned(), "o".to_owned()]);
+    // (A router does not lead to a station that blocks.)
+    maker.blocking = (0..stations).map(|station| station > 0 && maker.one_in(3)).collect();
     text.extend(names.iter().map(|class| maker.source(class)));
     text.extend((0..stations).map(|station| maker.station(station)));
-    let (law, to) = (maker.law(1.5), maker.to());
+    let (law, to) = (maker.law(1.5), maker.to(0));
     let population =
         if maker.one_in(2) { format!("population = {}\n", maker.below(9)) } else { String::new() };
     text += &format!("[delay.d]\ntime = {law}\n{population}to = {to}\n");
-    text + "[router.r]\nto = [{ node = \"s0\", probability = 0.5 }, \"o\"]\n[sink.o]\n"
+    let routes = format!("[{}, {}, \"o\"]", maker.link(0, 0.5), maker.link(stations, 0.2));
+    text + &format!("[router.r]\nto = {routes}\n[sink.o]\n")
 }
