@@ -135,7 +135,7 @@ fn events_of_one_time_have_the_order_of_the_interpreter() {
     let closed = "[delay.think]\ntime = { constant = 2.0 }\npopulation = 9\nto = \"s\"\n\
         [station.s]\nservers = 2\nservice = { uniform = [0.0, 1.0] }\npopulation = 4\nto = [{ node = \"think\", probability = 0.6 }, \"q\"]\n\
         [station.q]\ndiscipline = \"lifo\"\nservice = { constant = 0.5 }\nto = [{ node = \"s\", probability = 0.5 }, \"think\"]\n";
-    described("closed", &format!("{head}{closed}"), Some(&gpu));
+    described("closed", &format!("{head}{closed}"), long().then_some(&gpu));
 }
 
 /// More customers than a ring and a heap have at first.
@@ -162,7 +162,7 @@ fn times_beyond_the_bounds_are_refused() {
 #[test]
 fn random_networks_have_the_rows_of_the_interpreter() {
     let gpu = adapter();
-    let number = if long() { 2000 } else { 40 };
+    let number = if long() { 2000 } else { 24 };
     for case in 0..number {
         let text = random_network(case);
         described(&format!("random {case}"), &text, long().then_some(&gpu));
