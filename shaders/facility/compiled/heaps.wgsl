@@ -5,7 +5,7 @@
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
-// needs: NETWORK_HEAPS, NETWORK_RINGS, NETWORK_RING_WORDS, network_send
+// needs: NETWORK_RINGS, NETWORK_RING_WORDS, network_send
 //
 // bounds: as in facility/compiled/state.wgsl.
 

@@ -94,7 +94,10 @@ fn ring_take(ring: u32, last: bool) -> vec4<u32> {
     // Each place is passed once.
     loop {
         span -= 1u;
-        who = ring_get(ring_place(ring, select(first, first + span, last) & mask));
+        let place = ring_place(ring, select(first, first + span, last) & mask);
+        who = ring_get(place);
+        // Its patience no longer finds it.
+        if NETWORK_PATIENCE { network_rings[place + 3u * network_given.jobs] = NONE; }
         first = select(first + 1u, first, last) & mask;
         if !NETWORK_PATIENCE { break; }
         network_steps += 1u;

@@ -2,6 +2,7 @@
 //
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
+// provides: network_send
 // needs: NETWORK_BLOCKS, NETWORK_HEAPS, NETWORK_OPEN, NETWORK_RINGS, NETWORK_RING_WORDS
 // needs: network_arrive, network_freed, network_next, network_own
 //

@@ -104,7 +104,7 @@ const PAIR_POLLED = 22u;
 // Servers, or odds that a customer stays, now; the next piece of the calendar.
 const PAIR_OPEN = 23u;
 const PAIR_PIECE = 24u;
-// Whether the station is broken down; breakdowns and repairs that were drawn; busy servers, as bits.
+// Whether the station is broken down; breakdowns and repairs that were drawn; bits of busy servers.
 const PAIR_DOWN = 25u;
 const PAIR_SHIFTS = 30u;
 const PAIR_SERVERS = 31u;
@@ -159,8 +159,8 @@ var<private> go_entered: u32;
 // If it keeps a server at its sender: its class there + 1, and when it arrived there.
 var<private> go_place: u32;
 var<private> go_came: u32;
-// Whether it was blocked before, and comes in now; whether a node has let it in, and its sender is
-// told.
+// Whether it was blocked before, and comes in now; whether a node has let it in, and its
+// server at the sender is free.
 var<private> go_admitted: bool;
 var<private> go_released: bool;
 // The next time of a slot in which an arrival began service.

@@ -71,6 +71,6 @@ impl CompiledNetwork {
 
     /// The kernel, without and with 64-bit integers.
     pub fn kernels(&self) -> [Recipe; 2] {
-        [false, true].map(|int64| self.recipe(int64))
+        [false, true].map(|int64| self.recipe(int64, run::GROUP_SIZE))
     }
 }

@@ -40,8 +40,9 @@ shared! {
 
 /// Replications of one batch on a device, at most.
 const MOST_JOBS: usize = 1 << 16;
-/// Invocations of a workgroup.
-const GROUP_SIZE: u32 = 32;
+/// Invocations of a workgroup: as many as run in lockstep.
+pub(super) const GROUP_SIZE: u32 = 32;
+const GROUP_SIZE_OF_SOFTWARE: u32 = 8;
 /// Steps of a slice on a core, and the iterations of loops that it may make.
 const STEPS: u32 = 1 << 20;
 const MOST_ITERATIONS: i64 = 1 << 30;
@@ -93,8 +94,8 @@ impl CompiledNetwork {
     }
 
     /// The kernel of a slice.
-    pub(super) fn recipe(&self, int64: bool) -> Recipe {
-        let size = [("GROUP_SIZE", f64::from(GROUP_SIZE))];
+    pub(super) fn recipe(&self, int64: bool, group_size: u32) -> Recipe {
+        let size = [("GROUP_SIZE", f64::from(group_size))];
         Recipe::new("compiled network", "network_kernel", self.files(int64)).with(size)
     }
 
@@ -231,6 +232,7 @@ pub struct DeviceNetwork<'g> {
     network: CompiledNetwork,
     gpu: &'g Gpu,
     kernel: Kernel,
+    group_size: u32,
     data: Buffer<[u32; 4]>,
     pace: Pace,
 }
@@ -241,10 +243,11 @@ impl<'g> DeviceNetwork<'g> {
     /// # Errors
     /// [`CompiledError::Gpu`], errors of the device.
     pub fn new(gpu: &'g Gpu, network: &CompiledNetwork) -> Result<Self, CompiledError> {
-        let kernel = network.recipe(gpu.has(wgpu::Features::SHADER_INT64)).kernel(gpu)?;
+        let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
+        let kernel = network.recipe(gpu.has(wgpu::Features::SHADER_INT64), group_size).kernel(gpu)?;
         let data = Buffer::storage_from(gpu, "compiled network: data", &network.ir.rows())?;
         let most = if gpu.is_software() { MOST_UNITS_OF_SOFTWARE } else { MOST_UNITS };
-        Ok(Self { network: network.clone(), gpu, kernel, data, pace: Pace::new(most) })
+        Ok(Self { network: network.clone(), gpu, kernel, group_size, data, pace: Pace::new(most) })
     }
 
     /// As [`NativeNetwork::run`], on the device.
@@ -311,7 +314,7 @@ impl<'g> DeviceNetwork<'g> {
         ];
         let mut slice = Plan::new("compiled network: slice");
         slice.clear("compiled network: running", running.raw());
-        slice.dispatch(gpu, &self.kernel, jobs.div_ceil(GROUP_SIZE), &bindings)?;
+        slice.dispatch(gpu, &self.kernel, jobs.div_ceil(self.group_size), &bindings)?;
         loop {
             let (began, units) = (Instant::now(), self.pace.units());
             given.write(gpu, 0, &[room.given(times, jobs, units * UNIT)])?;

@@ -6,8 +6,17 @@ use super::*;
 use crate::gpu::Program;
 
 /// The names that library files need from a user file.
-const USERS: [&str; 22] = [
+const USERS: [&str; 36] = [
     "Answer",
+    "NETWORK_BLOCKS",
+    "NETWORK_CLASSES",
+    "NETWORK_HEAPS",
+    "NETWORK_NODES",
+    "NETWORK_OPEN",
+    "NETWORK_PATIENCE",
+    "NETWORK_RINGS",
+    "NETWORK_RING_WORDS",
+    "NETWORK_SLOTS",
     "Output",
     "Params",
     "State",
@@ -19,6 +28,11 @@ const USERS: [&str; 22] = [
     "finish",
     "handle",
     "init",
+    "network_arrive",
+    "network_begin",
+    "network_freed",
+    "network_next",
+    "network_own",
     "next_gap",
     "next_to",
     "output",

@@ -46,10 +46,7 @@ impl Printer<'_> {
         if counts {
             *text += "            var came = 0u;\n";
             *text += &self.by_class("go_class", 12, |class| match self.node.pairs[class as usize].counts {
-                true => {
-                    let count = format!("came = network_count({} + PAIR_ARRIVALS);", self.pair(class));
-                    if blocked.is_some() { format!("if !go_admitted {{ {count} }}") } else { count }
-                }
+                true => format!("came = network_count({} + PAIR_ARRIVALS);", self.pair(class)),
                 false => String::new(),
             });
         }
@@ -83,7 +80,7 @@ impl Printer<'_> {
         if let Some([first, count]) = balking {
             let _ = writeln!(
                 text,
-                "            let odds = network_data[{first}u + min({busy} + {waiting}, {}u)].x;\n            var stays = (odds == SURE) | go_admitted;",
+                "            let odds = network_data[{first}u + min({busy} + {waiting}, {}u)].x;\n            var stays = odds == SURE;",
                 count - 1
             );
             *text += "            if !stays {\n";
@@ -101,8 +98,7 @@ impl Printer<'_> {
             // All that wait for room come before it.
             let _ = writeln!(
                 text,
-                "            let full = ({busy} + {waiting} >= network_data[{row}].x) | (!go_admitted & (network[NETWORK_LINE + {ring}u] > 0u));\n            let enters = !full{};",
-                if balking.is_some() { " & stays" } else { "" }
+                "            let full = ({busy} + {waiting} >= network_data[{row}].x) | (!go_admitted & (network[NETWORK_LINE + {ring}u] > 0u));\n            let enters = !full;"
             );
             open += &format!(
                 "full {{\n                if go_place != 0u {{ ring_block({ring}u); }} else {{ {lost} }}\n            }} else if "

@@ -133,7 +133,7 @@ impl Printer<'_> {
             format!("case {travel}u: {{ time = {time}; }} ")
         });
         text += &format!(
-            " var time = NEVER; let travel = ({last} >> 8u) & 0xffu; switch travel {{ {}default: {{}} }} if travel > 0u {{ network[{own} + PAIR_BEGUN] += 1u; network_change({} + PAIR_TRIPS, 1); network[{slot}] = network_travel({heap}u, time); }}",
+            " var time = NEVER; let travel = ({last} >> 8u) & 0xffu; switch travel {{ {}default: {{}} }} if travel > 0u {{ network[{own} + PAIR_BEGUN] += 1u; network_change({} + PAIR_TRIPS, 1); network[{slot}] = network_travel({heap}u, time); network_began = vec2<u32>(network[{slot}], {slot}u); }}",
             cases.collect::<String>(),
             self.pair(0)
         );
@@ -142,11 +142,7 @@ impl Printer<'_> {
 
     /// The head of a case.
     pub(super) fn case(&self, number: u32, text: &mut String) {
-        let _ = writeln!(
-            text,
-            "        // node {}\n        case {number}u: {{",
-            self.number
-        );
+        let _ = writeln!(text, "        // node {}\n        case {number}u: {{", self.number);
     }
 
     pub(super) fn own(&self, text: &mut String) {
