@@ -32,6 +32,7 @@ pub struct CpuEngine<M: Model> {
 }
 
 /// The functions of a model.
+#[expect(clippy::type_complexity, reason = "the signature of one function, named nowhere else")]
 enum Functions<M: Model> {
     Wgsl(Compiled),
     Rust(fn(&M, &Jobs<'_, M::Params>, u32, &mut [M::Output], &mut [[u32; 2]])),
