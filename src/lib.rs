@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a queueing network | [`facility`]: describe it in Rust, TOML or JSON, run it |
+//! | entities that take several things at once, wait and decide: patients, parts, ships | [`process`]: describe it in TOML, JSON or Rust, run it |
 //! | a TOML and a WGSL file, and no Rust | [`description`] |
 //! | entities in Rust, on many cores or machines, with work for the GPU now and then | [`hybrid`]: write a [`hybrid::Entity`], run a [`hybrid::Simulation`] |
 //! | a stochastic model to replicate many times | [`replication`] |
@@ -91,7 +92,6 @@ pub mod models;
 mod native;
 pub mod pdes;
 pub mod primitives;
-#[doc(hidden)]
 pub mod process;
 pub mod queue;
 pub mod random;

@@ -9,10 +9,12 @@
 pub mod build;
 mod compiled;
 mod error;
+#[doc(hidden)]
 pub mod ir;
 mod lower;
 mod model;
 mod print;
+#[doc(hidden)]
 pub mod program;
 mod study;
 mod text;
@@ -20,7 +22,9 @@ mod text;
 pub use compiled::CompiledProcess;
 pub use error::{Deadlock, Full, ProcessError, Replication, RunFault, Waits};
 pub use ir::ProcessModel;
+#[doc(hidden)]
 pub use lower::lower;
+#[doc(hidden)]
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
 #[cfg(feature = "plot")]
 pub use study::draw_timeline;

@@ -1,7 +1,7 @@
 //! Models of preemption, schedules, interrupts, choices and batches, some with known ends.
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::{CpuSimulation, NativeModel, Options, Until};
+use eventhorizon::pdes::{CpuSimulation, Options, Until};
 use eventhorizon::process::ir::*;
 use eventhorizon::process::program::{FaultCode, HEADER, Size};
 use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
@@ -399,8 +399,7 @@ fn constant_times_have_known_ends() {
 fn fault_of(model: &ProcessModel) -> (Option<FaultCode>, u32) {
     fn run<S: Sized3>(printed: Printed) -> u32 {
         let run = ProcessRun::<S>::new(printed.into(), &[], Ticks::ZERO, 8).unwrap();
-        let native = NativeModel::new(&run).unwrap();
-        let mut simulation = CpuSimulation::new(&native, Options::default()).unwrap();
+        let mut simulation = CpuSimulation::new(&run, Options::default()).unwrap();
         simulation.run(Until::time(Ticks::new(1 << 50))).unwrap();
         simulation.states()[0].rows()[0][HEADER.fault as usize]
     }
