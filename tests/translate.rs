@@ -104,7 +104,7 @@ fn statistics() -> Vec<Recipe> {
     ];
     let of = |product: &Source| {
         let sources = [probe.clone(), product.clone()];
-        let recipes = entries.iter().map(|entry| Recipe::new("statistics", *entry, sources.clone()));
+        let recipes = entries.iter().map(|entry| Recipe::new("statistics", entry, sources.clone()));
         recipes.collect::<Vec<_>>()
     };
     products.iter().flat_map(of).collect()

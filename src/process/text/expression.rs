@@ -39,8 +39,10 @@ const COMPARED: u8 = 4;
 const NEGATED: u8 = 3;
 const SIGNED: u8 = 7;
 
+/// A function with what it reads.
+type Read = (&'static str, fn(String) -> Reading);
 /// Functions with what they read, and with one operand.
-const READINGS: [(&str, fn(String) -> Reading); 6] = [
+const READINGS: [Read; 6] = [
     ("in_use", Reading::InUse),
     ("free", Reading::Free),
     ("units", Reading::Units),
