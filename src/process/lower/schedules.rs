@@ -41,7 +41,7 @@ fn check(name: &str, schedule: &Schedule, order: Order) -> Result<(), ProcessErr
     if schedule.periods.is_empty() {
         return Err(wrong("empty", "write periods, each with its length and its units"));
     }
-    if let Some(short) = schedule.periods.iter().find(|period| period.lasts.is_nan() || period.lasts <= 0.0) {
+    if let Some(short) = schedule.periods.iter().find(|of| of.lasts.is_nan() || of.lasts <= 0.0) {
         let value = format!("a period that lasts {}", crate::text::number(short.lasts));
         return Err(wrong(&value, "choose lengths above 0"));
     }
