@@ -161,3 +161,21 @@ fn a_run_without_room_stops_where_the_interpreter_does() {
         assert_eq!(seen.full, room < 10, "{room}");
     }
 }
+
+/// More resources than the state has rows for, so that the line of the signal is in LP memory.
+#[test]
+fn an_event_may_change_many_rows() {
+    let wait = Action::Wait { signal: "opened".to_owned(), waiting: waiting("gate_wait") };
+    let start = |batch: i32| Source { batch: batch.into(), ..source(Arrivals::Start) };
+    let car = entity(vec![start(3000)], [wait, delay(1.0), count("passed")]);
+    let pause = Action::Delay(Value::Expression(1.into()));
+    let keeper = entity(vec![start(1)], [pause, Action::Send { signal: "opened".to_owned() }]);
+    let names = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"];
+    let model = ProcessModel {
+        signals: named([("opened", Signal::default())]),
+        resources: named(names.map(|name| (name, resource(1, Order::Fifo)))),
+        ..model("gate", [("car", car), ("keeper", keeper)])
+    };
+    let seen = compare(&Case { room: 4000, ..case(model) }).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+    assert_eq!((seen.fault, seen.events), (None, 3001));
+}

@@ -28,8 +28,10 @@ const MOST_ITERATIONS: i64 = 1 << 30;
 
 /// Initial room for the events that a call schedules and for the rows that it replaces, and the
 /// largest room.
-const ROOM: usize = 64;
+const ROOM: usize = 1 << 10;
 const MOST_ROOM: usize = 1 << 24;
+/// By how much room grows at most at a time.
+const GROWTH: usize = 16;
 
 /// The functions of a model's WGSL: machine code, where the platform has it.
 ///
@@ -303,14 +305,18 @@ impl<P: Payload> NativeFunctions<P> {
         // A call whose writes were dropped may have been cut for that reason.
         let (more_rows, more_events) =
             (replaced as usize > self.replaced.len(), sent as usize > self.sent.len() && !cut);
-        if (more_rows || more_events) && sent.max(replaced) as usize <= MOST_ROOM {
+        // Without its writes a call may have gone astray, so its counts are no measure.
+        let room =
+            |length: usize, count: u32| (count as usize).next_power_of_two().clamp(length, GROWTH * length);
+        let rooms = [room(self.replaced.len(), replaced), room(self.sent.len(), sent)];
+        if (more_rows || more_events) && rooms.into_iter().all(|room| room <= MOST_ROOM) {
             let written = self.replaced.len().min(replaced as usize);
             for Replaced { row, index, .. } in self.replaced[..written].iter().rev() {
                 call.memory[*index as usize] = *row;
             }
-            let room = |count: u32| (count as usize).next_power_of_two();
-            self.replaced.resize(self.replaced.len().max(room(replaced)), Replaced::zeroed());
-            self.sent.resize(self.sent.len().max(room(sent)), Sent::zeroed());
+            let [rows, events] = rooms;
+            self.replaced.resize(rows, Replaced::zeroed());
+            self.sent.resize(events, Sent::zeroed());
             self.bind_lists();
             return true;
         }
