@@ -10,7 +10,7 @@ use eventhorizon::pdes::{CpuSimulation, Options, Replica, Until};
 use eventhorizon::time::Ticks;
 
 use crate::median;
-use crate::shared::{self, Outcome, same};
+use crate::shared::{Outcome, same};
 
 /// Measure networks that are compiled to code of their own, against the interpreter in Rust
 ///
