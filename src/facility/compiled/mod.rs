@@ -11,7 +11,7 @@ mod rows;
 mod run;
 
 use super::{ClassOutput, Facility, FacilityOutput};
-use crate::gpu::{GpuError, Recipe, Source};
+use crate::gpu::{GpuError, Source};
 
 pub use run::{DeviceNetwork, NativeNetwork};
 
@@ -67,10 +67,5 @@ impl CompiledNetwork {
         let sources = self.ir.nodes.iter().zip(rows);
         let sources = sources.filter(|(node, _)| matches!(node.kind, ir::Kind::Source { .. }));
         sources.flat_map(|(_, row)| &row.classes).map(ClassOutput::served).sum()
-    }
-
-    /// The kernel, without and with 64-bit integers.
-    pub fn kernels(&self) -> [Recipe; 2] {
-        [false, true].map(|int64| self.recipe(int64, run::GROUP_SIZE))
     }
 }

@@ -41,7 +41,7 @@ shared! {
 /// Replications of one batch on a device, at most.
 const MOST_JOBS: usize = 1 << 16;
 /// Invocations of a workgroup: as many as run in lockstep.
-pub(super) const GROUP_SIZE: u32 = 32;
+const GROUP_SIZE: u32 = 32;
 const GROUP_SIZE_OF_SOFTWARE: u32 = 8;
 /// Steps of a slice on a core, and the iterations of loops that it may make.
 const STEPS: u32 = 1 << 20;
@@ -93,8 +93,13 @@ impl CompiledNetwork {
         vec![self.source.clone(), shaders::file("facility/compiled/kernel.wgsl"), product(int64)]
     }
 
+    /// The kernel, without and with 64-bit integers.
+    pub fn kernels(&self) -> [Recipe; 2] {
+        [false, true].map(|int64| self.recipe(int64, GROUP_SIZE))
+    }
+
     /// The kernel of a slice.
-    pub(super) fn recipe(&self, int64: bool, group_size: u32) -> Recipe {
+    fn recipe(&self, int64: bool, group_size: u32) -> Recipe {
         let size = [("GROUP_SIZE", f64::from(group_size))];
         Recipe::new("compiled network", "network_kernel", self.files(int64)).with(size)
     }
