@@ -270,9 +270,8 @@ mod tests {
     fn areas_end_with_the_run() {
         // 3 from time 2 on and -1 from time 7 on, until 10: 3 * 5 - 3 = 12.
         let sum: i128 = 3 * 2 - 4 * 7;
-        let bits = sum.cast_unsigned();
-        let word = |at: u32| Ticks::new((bits >> (64 * at)) as u64).to_words();
-        let ([a, b], [c, d]) = (word(0), word(1));
-        assert_eq!(area_128(-1, [a, b, c, d], 10), 12.0);
+        let mut words = [0_u32; 4];
+        bytemuck::bytes_of_mut(&mut words).copy_from_slice(&sum.to_le_bytes());
+        assert_eq!(area_128(-1, words, 10), 12.0);
     }
 }
