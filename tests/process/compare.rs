@@ -104,7 +104,7 @@ fn model_of<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<(Process
     Ok((run, resolution.ticks(case.until).map_err(|error| refused(error.to_string()))?))
 }
 
-fn native<'r, S: Sized3>(run: &'r ProcessRun<S>) -> Compared<NativeModel<&'r ProcessRun<S>>> {
+fn native<S: Sized3>(run: &ProcessRun<S>) -> Compared<NativeModel<&ProcessRun<S>>> {
     NativeModel::new(run).map_err(|error| Trouble::Differs(format!("the program does not link: {error}")))
 }
 
