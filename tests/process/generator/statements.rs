@@ -5,8 +5,11 @@ use eventhorizon::process::ir::*;
 
 use super::Make;
 
+/// Makes statements at a depth of blocks, if the model has what they need.
+type Maker = fn(&mut Make, u32) -> Option<Vec<Action>>;
+
 /// Kinds of statements that [`Make::block`] chooses from, with weights.
-const CHOICES: [(u32, fn(&mut Make, u32) -> Option<Vec<Action>>); 20] = [
+const CHOICES: [(u32, Maker); 20] = [
     (10, Make::delay),
     (8, Make::use_),
     (6, Make::seize),
