@@ -227,10 +227,7 @@ fn at_err<T>(what: String, world: &World<'_>) -> Compared<T> {
 }
 
 /// The output is the rows that the program lists.
-fn outputs<S: Sized3>(
-    program: &Program,
-    simulation: &CpuSimulation<'_, ProcessRun<S>>,
-) -> Compared<()> {
+fn outputs<S: Sized3>(program: &Program, simulation: &CpuSimulation<'_, ProcessRun<S>>) -> Compared<()> {
     let now = simulation.states()[0].rows()[1];
     let at = Ticks::from_words([now[2], now[3]]).saturating_add(Ticks::new(1));
     let found = simulation.outputs(at).map_err(|error| Trouble::Differs(error.to_string()))?;
@@ -460,10 +457,7 @@ fn status(being: &Being<'_>) -> Status {
 }
 
 /// The events that are pending, with those that were cancelled.
-fn pending<S: Sized3>(
-    simulation: &CpuSimulation<'_, ProcessRun<S>>,
-    world: &World<'_>,
-) -> Compared<()> {
+fn pending<S: Sized3>(simulation: &CpuSimulation<'_, ProcessRun<S>>, world: &World<'_>) -> Compared<()> {
     // A fault ends the event before those that continue scheduled theirs.
     let found: BTreeMap<_, _> = simulation
         .pending()

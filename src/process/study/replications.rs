@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::pdes::{
-    AnyEngine, CORES, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
-    RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row,
+    AnyEngine, CORES, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica, RunResult,
+    SimulationError, Stop, Until, WatchRuns, fingerprint_row,
 };
 use crate::statistics::{Experiment, Observations, check_room};
 use crate::time::Ticks;
