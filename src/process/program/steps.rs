@@ -29,7 +29,8 @@ pub enum Op {
     Set(Slot, Expr),
     /// Adds an observation, of any kind but a condition, to a tally.
     Tally(u32, Expr),
-    /// Adds an integer to a counter; [`FaultCode::Negative`] if it is below 0.
+    /// Adds an integer to a counter; [`FaultCode::Negative`](super::FaultCode::Negative) if it is
+    /// below 0.
     Count(u32, Expr),
 }
 

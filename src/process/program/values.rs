@@ -53,7 +53,8 @@ pub enum Unary {
     Not,
     /// A real of an integer: exact.
     RealOfInteger,
-    /// An integer of a real, rounded down; [`FaultCode::Overflow`] if it does not fit.
+    /// An integer of a real, rounded down; [`FaultCode::Overflow`](super::FaultCode::Overflow) if
+    /// it does not fit.
     IntegerOfReal,
     /// An integer of a time in whole units, rounded down.
     IntegerOfTime,

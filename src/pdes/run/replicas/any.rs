@@ -1,13 +1,19 @@
 //! An engine of experiments with a model that is only WGSL: on a device, or on all cores of a CPU.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
+#[cfg(not(target_arch = "wasm32"))]
+use std::ops::Range;
 
-use super::results::{Results, Runs};
+#[cfg(not(target_arch = "wasm32"))]
+use super::results::Results;
+use super::results::Runs;
 use super::{CpuEngine, Engine, EngineOptions, Mapping};
 use crate::gpu::Gpu;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::{Model, Until};
-use crate::statistics::{Experiment, Point, Sequential, Stopping};
+use crate::statistics::{Experiment, Point};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::statistics::{Sequential, Stopping};
 
 /// Receives the numbers of runs that ended and of executed events.
 pub(crate) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
