@@ -6,7 +6,7 @@ use std::path::Path;
 
 use eventhorizon::ErrorKind;
 use eventhorizon::description::DescriptionError;
-use eventhorizon::facility::{FacilityError, FelError};
+use eventhorizon::facility::{CompiledError, FacilityError, FelError};
 use eventhorizon::gpu::{GpuError, LinkError};
 use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
@@ -137,6 +137,7 @@ macro_rules! errors_with_kinds {
 errors_with_kinds!(
     AnalysisError,
     CheckpointError,
+    CompiledError,
     DecimalError,
     DescriptionError,
     FacilityError,

@@ -11,6 +11,7 @@ mod rows;
 mod run;
 
 use super::{ClassOutput, Facility, FacilityOutput};
+use crate::ErrorKind;
 use crate::gpu::{GpuError, Source};
 
 pub use run::{DeviceNetwork, NativeNetwork};
@@ -46,6 +47,17 @@ pub enum CompiledError {
 }
 
 crate::text::debug_is_display!(CompiledError);
+
+impl CompiledError {
+    /// What kind of error this is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotCovered { .. } => ErrorKind::Model,
+            Self::Fault { .. } => ErrorKind::Fault,
+            Self::Gpu(error) => error.kind(),
+        }
+    }
+}
 
 impl CompiledNetwork {
     /// Compiles a network.
