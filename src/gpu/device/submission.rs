@@ -16,6 +16,10 @@ use crate::gpu::compilations::{self, Compiling, HOST_WAIT};
 /// A submission that [`Gpu::wait`] waits for. (For a submission through wgpu itself: its index.)
 #[derive(Debug, Clone)]
 pub struct Submission {
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(dead_code, reason = "browsers wait for all that was submitted")
+    )]
     index: wgpu::SubmissionIndex,
     /// Whether it is done, for hosts that poll.
     #[cfg(not(target_arch = "wasm32"))]

@@ -103,6 +103,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         }
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn experiment(&self) -> &Experiment {
         &self.experiment
     }

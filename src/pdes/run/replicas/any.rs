@@ -43,14 +43,6 @@ impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEng
         }
     }
 
-    /// The name of the mapping of results: `chosen`, or that of the CPU.
-    pub(crate) fn mapping(&self, chosen: impl ToString) -> String {
-        match self {
-            Self::Gpu(_) => chosen.to_string(),
-            Self::Cpu(_) => CORES.to_owned(),
-        }
-    }
-
     /// The results of some runs, each named by its point and its replication, in this order; of the
     /// first ones if `watch` stopped it.
     pub(crate) async fn run_list(
@@ -70,6 +62,14 @@ impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEng
 
 #[cfg(not(target_arch = "wasm32"))]
 impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEngine<M> {
+    /// The name of the mapping of results: `chosen`, or that of the CPU.
+    pub(crate) fn mapping(&self, chosen: impl ToString) -> String {
+        match self {
+            Self::Gpu(_) => chosen.to_string(),
+            Self::Cpu(_) => CORES.to_owned(),
+        }
+    }
+
     pub(crate) fn run(
         &mut self,
         experiment: &Experiment,
