@@ -179,3 +179,10 @@ fn an_event_may_change_many_rows() {
     let seen = compare(&Case { room: 4000, ..case(model) }).unwrap_or_else(|trouble| panic!("{trouble:?}"));
     assert_eq!((seen.fault, seen.events), (None, 3001));
 }
+
+#[test]
+fn the_last_entity_of_a_type_is_the_one_that_was_started_last() {
+    let last = || tally("last", Expression::Reading(Reading::Last("part".to_owned())));
+    let seen = seen(with_parts([last(), spawn(3, false), last(), wait(1.0), last()]));
+    assert!(seen.fault.is_none() && seen.observations == 6, "{:?}, {}", seen.fault, seen.observations);
+}

@@ -115,18 +115,11 @@ fn heap_place(heap: u32, index: u32) -> u32 {
 
 // Time, entry, arrival, class.
 fn heap_get(heap: u32, index: u32) -> vec4<u32> {
-    let place = heap_place(heap, index);
-    let jobs = network_given.jobs;
-    return vec4<u32>(network_rings[place], network_rings[place + jobs], network_rings[place + 2u * jobs], network_rings[place + 3u * jobs]);
+    return network_row(heap_place(heap, index));
 }
 
 fn heap_set(heap: u32, index: u32, entry: vec4<u32>) {
-    let place = heap_place(heap, index);
-    let jobs = network_given.jobs;
-    network_rings[place] = entry.x;
-    network_rings[place + jobs] = entry.y;
-    network_rings[place + 2u * jobs] = entry.z;
-    network_rings[place + 3u * jobs] = entry.w;
+    network_set_row(heap_place(heap, index), entry);
 }
 
 // Adds a completion. Returns the time of the first.

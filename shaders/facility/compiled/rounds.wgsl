@@ -15,18 +15,11 @@ fn mail_place(list: u32, index: u32) -> u32 {
 
 // Kind, node, place and class; sender; entry; when it arrived at its sender.
 fn mail_get(list: u32, index: u32) -> vec4<u32> {
-    let place = mail_place(list, index);
-    let jobs = network_given.jobs;
-    return vec4<u32>(network_rings[place], network_rings[place + jobs], network_rings[place + 2u * jobs], network_rings[place + 3u * jobs]);
+    return network_row(mail_place(list, index));
 }
 
 fn mail_set(list: u32, index: u32, who: vec4<u32>) {
-    let place = mail_place(list, index);
-    let jobs = network_given.jobs;
-    network_rings[place] = who.x;
-    network_rings[place + jobs] = who.y;
-    network_rings[place + 2u * jobs] = who.z;
-    network_rings[place + 3u * jobs] = who.w;
+    network_set_row(mail_place(list, index), who);
 }
 
 fn mail_add(list: u32, who: vec4<u32>) {

@@ -233,3 +233,18 @@ fn network_count(place: u32) -> u32 {
 }
 
 // The words of a customer in a ring: entry, arrival; class; serial (NONE: an empty place).
+
+// Four words of network_rings, the first at `place`; words of neighbours lie between them.
+fn network_row(place: u32) -> vec4<u32> {
+    let jobs = network_given.jobs;
+    let low = vec2<u32>(network_rings[place], network_rings[place + jobs]);
+    return vec4<u32>(low, network_rings[place + 2u * jobs], network_rings[place + 3u * jobs]);
+}
+
+fn network_set_row(place: u32, row: vec4<u32>) {
+    let jobs = network_given.jobs;
+    network_rings[place] = row.x;
+    network_rings[place + jobs] = row.y;
+    network_rings[place + 2u * jobs] = row.z;
+    network_rings[place + 3u * jobs] = row.w;
+}

@@ -73,7 +73,7 @@ fn laws(ir: &Ir, text: &mut String) {
                 *text += "    let block = network_block(row, what, drawn);\n";
                 let _ = writeln!(text, "    let words = {};", words[more]);
             }
-            // It draws by itself, or not at all.
+            // Its function draws from the stream, or nothing is drawn.
             None if entry.wgsl.contains("draw_") => *text += "    network_stream(row, what, drawn);\n",
             None => {}
         }

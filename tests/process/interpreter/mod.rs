@@ -440,7 +440,10 @@ impl Reads for Eyes<'_, '_> {
                     .map(length)
                     .expect("a line")
             }
-            Reading::Last(_) => unimplemented!("the number of the last entity"),
+            Reading::Last(name) => {
+                let kind = world.model.entities.get_index_of(name).expect("a type");
+                Quantity::Integer(world.counts[kind].cast_signed())
+            }
             Reading::Level(name) => match places.stores.get(&**name) {
                 Some(store) => length(&store.items),
                 None => Quantity::Integer(places.containers[&**name].content.value as i32),
