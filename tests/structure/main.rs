@@ -1,6 +1,7 @@
 //! Which modules of the library may use each other, and that no files use each other in a circle.
 
 mod graph;
+mod owner;
 mod source;
 mod style;
 

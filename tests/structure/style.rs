@@ -31,6 +31,9 @@ fn files(endings: &[&str]) -> Vec<PathBuf> {
         "README.md",
         "CHANGELOG.md",
         "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "site",
     ];
     let mut waiting: Vec<PathBuf> =
         places.iter().map(|place| root().join(place)).filter(|path| path.exists()).collect();
