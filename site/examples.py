@@ -1,16 +1,16 @@
 """Runs the code blocks of pages, so that what a reader copies works.
 
 * A block with `title="NAME"` is written to the file NAME.
-* In a block `sh`, lines that begin with `eventhorizon` are run in the folder of these files; other lines are for the reader.
+* In a block `sh`, lines that begin with `eventhorizon` or `sed -i` are run in the folder of these files; other lines are for the reader.
+  One that ends in `# fails` has to fail.
 * A block `text` after it is (part of) what was printed: each of its lines, except `…`, is one of the output, whatever the spaces.
-* A Python file is run. Its lines `MEASURE MEAN ± HALF` have to agree with the JSON file `NAME.json` that an earlier command wrote.
+* A Python file is run. Its lines `MEASURE MEAN ± HALF` have to agree with the JSON file that a command of the page wrote.
 
 A page whose head has `not-run:` names programs that we have not run: blocks in their languages are only shown.
 """
 
 import json
 import math
-import os
 import pathlib
 import re
 import shlex
@@ -49,8 +49,7 @@ def run_page(program, page, name, folder):
     folder.mkdir(parents=True)
     text = page.read_text()
     shown_only = set(match[1].split()) if (match := re.search(r"^not-run: (.*)$", text, re.M)) else set()
-    printed, done = "", {"runs": 0, "outputs": 0, "compared": 0}
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    printed, others, done = "", "", {"runs": 0, "outputs": 0, "compared": 0}
     for language, head, body in BLOCK.findall(text):
         title = re.search(r'title="([^"]+)"', head)
         if language in shown_only:
@@ -59,12 +58,14 @@ def run_page(program, page, name, folder):
             (folder / title[1]).write_text(body)
         if language == "sh":
             for line in body.splitlines():
-                if not line.startswith("eventhorizon "):
+                if not line.startswith(("eventhorizon ", "sed -i ")):
                     continue
-                arguments = [str(program), *shlex.split(line, comments=True)[1:]]
-                ended = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True)
-                if ended.returncode:
-                    raise SystemExit(f"{name}: `{line}` failed:\n{ended.stderr}")
+                arguments = shlex.split(line, comments=True)
+                if arguments[0] == "eventhorizon":
+                    arguments[0] = str(program)
+                ended = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
+                if bool(ended.returncode) != line.endswith("# fails"):
+                    raise SystemExit(f"{name}: `{line}` ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
                 printed = ended.stdout + ended.stderr
                 done["runs"] += 1
         elif language == "text" and printed:
@@ -77,7 +78,9 @@ def run_page(program, page, name, folder):
             ended = subprocess.run([sys.executable, title[1]], cwd=folder, capture_output=True, text=True)
             if ended.returncode:
                 raise SystemExit(f"{name}: {title[1]} failed:\n{ended.stderr}")
-            done["compared"] += compare(name, ended.stdout, folder)
+            others += ended.stdout
+    if others:
+        done["compared"] = compare(name, others, folder)
     return done
 
 
