@@ -38,7 +38,8 @@ def formulas(text):
         return f'<div class="formula">{latex2mathml.converter.convert(match[1].strip(), display="block")}</div>'
 
     def inline(match):
-        return latex2mathml.converter.convert(match[1])
+        # In an element of its own: Markdown takes a line that begins with `<math` for a block.
+        return f"<span>{latex2mathml.converter.convert(match[1])}</span>"
 
     text = re.sub(r"\$\$(.+?)\$\$", display, text, flags=re.S)
     return re.sub(r"\$([^$\n]+)\$", inline, text)

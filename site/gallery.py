@@ -20,7 +20,7 @@ def names(kind):
 
 
 def about(text):
-    """The comment at the head of a description: lines that end a sentence stay apart in the source only."""
+    """The comment at the head of a description, as one paragraph."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -47,7 +47,7 @@ def row(result):
         where += f", {kind}"
     error = "–" if half is None else rounded(half, half)
     mean = rounded(result["mean"], half)
-    return f"| {where} | {result['measure']} | {mean} | {error} | {rounded(result['theory'], half)} |"
+    return [where, result["measure"], mean, error, rounded(result["theory"], half)]
 
 
 def table(results):
@@ -56,19 +56,22 @@ def table(results):
     shown = [it for it in shown if not re.match(r"smallest|largest|count\(", it["measure"])]
     if len(shown) > MOST_ROWS:
         shown = [it for it in shown if it["theory"] is not None] or shown
-    lines = [row(it) for it in shown[:MOST_ROWS]]
-    head = "| where | measure | mean | ± | theory |\n| --- | --- | ---: | ---: | ---: |\n"
-    left = len(shown) - len(lines)
-    return head + "\n".join(lines) + (f"\n\n{left} more rows are in the program's output." if left else "")
+    rows = [["where", "measure", "mean", "±", "theory"], ["---", "---", "---:", "---:", "---:"]]
+    rows += [row(it) for it in shown[:MOST_ROWS]]
+    # Columns without a value are left out.
+    filled = [i for i in range(5) if any(cells[i] not in ("", "–") for cells in rows[2:])]
+    lines = ["| " + " | ".join(cells[i] for i in filled) + " |" for cells in rows]
+    left = len(shown) - len(rows) + 2
+    return "\n".join(lines) + (f"\n\n{left} more rows are in the program's output." if left else "")
 
 
 def headline(results):
     """How far the measures with a theory lie from it, in a sentence."""
     known = [it for it in results if it["theory"] is not None and it["half_width"]]
     if not known:
-        return "No formula is known for this model."
+        return ""
     within = sum(abs(it["mean"] - it["theory"]) <= it["half_width"] for it in known)
-    return f"Theory is known for {len(known)} measures; {within} of their 95 % intervals contain it."
+    return f"Theory is known for {len(known)} measures; {within} of their 95 % intervals contain it. "
 
 
 def picture(kind, drawn, target):
@@ -102,14 +105,14 @@ def page(program, kind, name, folder):
         about(text),
         f'<figure markdown class="drawing">\n![{caption}]({drawn})\n<figcaption>{caption}</figcaption>\n</figure>' if drawn else "",
         "## Result",
-        headline(result["results"]) + f" {result['replications']} replications, seed {result['seed']}, fingerprint `{result['fingerprint']}`.",
+        headline(result["results"]) + f"{result['replications']} replications, seed {result['seed']}, fingerprint `{result['fingerprint']}`.",
         table(result["results"]),
         "```sh\n" + f"eventhorizon {COMMANDS[kind]} examples/{kind}/{name}.toml" + "\n```",
         "## Description",
         f'```toml title="{name}.toml"\n{text.rstrip()}\n```',
     ]
     (folder / f"{name}.md").write_text("\n\n".join(part for part in parts if part) + "\n")
-    sentence = re.split(r"(?<=[.:])\s", about(text) or title)[0].rstrip(":.")
+    sentence = re.split(r"(?<=\.)\s", about(text) or title)[0].rstrip(".")
     image = f"![]({kind}/{drawn})\n\n    " if drawn else ""
     return f"-   {image}**[{title[0].upper()}{title[1:]}]({kind}/{name}.md)**\n\n    {sentence}.\n"
 

@@ -106,7 +106,7 @@ pub use text::suggested;
 pub mod time;
 
 // Types of these crates are in public signatures: users take them from here, in the same version.
-pub use {bytemuck, glam, indexmap, wgpu};
+pub use ::{bytemuck, glam, indexmap, wgpu};
 
 pub use backend::Backend;
 pub use error::ErrorKind;
