@@ -64,6 +64,46 @@ fn published_packages_take_addresses_and_authors_from_the_workspace() {
     }
 }
 
+/// Addresses of the project are in no page: pages of the site have names in double braces instead,
+/// and other pages link to files.
+#[test]
+fn no_page_has_an_address_of_its_own() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut waiting: Vec<_> =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "site"].map(|it| root.join(it)).into();
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|it| it == "md" || it == "toml" || it == "html") {
+            let text = fs::read_to_string(&path).unwrap();
+            for address in
+                ["github.com/", "gitlab.com/", "docs.rs/eventhorizon", "crates.io/crates/eventhorizon"]
+            {
+                assert!(!text.contains(address), "{}: {address}: write what owner.toml has", path.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} pages were read");
+}
+
+/// The site shows every page of docs/.
+#[test]
+fn guides_are_in_the_menu_of_the_site() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if !root.join("site").exists() {
+        return; // not in the package
+    }
+    let menu = read("site/zensical.toml");
+    assert!(menu.contains("{{homepage}}") && menu.contains("{{repository}}"));
+    for entry in fs::read_dir(root.join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_shown = menu.contains(&format!("\"guides/{name}\""));
+        assert!(is_shown || !name.ends_with(".md"), "site/zensical.toml: its nav lacks guides/{name}");
+    }
+}
+
 /// The targets of links and pictures in a page.
 fn links(page: &str) -> impl Iterator<Item = &str> {
     page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
