@@ -14,7 +14,7 @@ use eventhorizon::gpu::{Program, Recipe, Source};
 use eventhorizon::process::program::Size;
 use eventhorizon::process::{Large, Medium, Printed, ProcessModel, ProcessRun, Sized3, Small, lower};
 use eventhorizon::time::Ticks;
-use eventhorizon::{hybrid, pdes};
+use eventhorizon::{hybrid, pdes, process};
 use indexmap::IndexMap;
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -73,9 +73,11 @@ static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     let by_files: Vec<_> = by_files.into_values().collect();
     let mut linked: Vec<Linked> = by_files.into_par_iter().map(link).collect();
     // What runs on the CPU has no kernels.
-    let native = pdes::native_sources(&counted::Counted::new(1));
-    let program = Program::link("native", &native).unwrap_or_else(|error| panic!("{error}"));
-    linked.push(Linked { files: files(&program), program, kernels: BTreeSet::new() });
+    let process = Printed::new(lower(&processes::queue()).unwrap());
+    for native in [pdes::native_sources(&counted::Counted::new(1)), process::run::native_sources(&process)] {
+        let program = Program::link("native", &native).unwrap_or_else(|error| panic!("{error}"));
+        linked.push(Linked { files: files(&program), program, kernels: BTreeSet::new() });
+    }
     // Files in another order, or under another name, can give the same text.
     let mut by_text: IndexMap<(String, Features), Linked> = IndexMap::new();
     for linked in linked {
@@ -116,15 +118,19 @@ fn of_processes() -> Vec<Recipe> {
         let run = ProcessRun::<S>::new(printed.into(), &[], Ticks::ZERO, 64);
         pdes::handler_kernels(&run.unwrap_or_else(|error| panic!("{error}")))
     }
-    let kernels = |model: ProcessModel| {
+    let kernels = |(number, model): (usize, ProcessModel)| {
         let printed = Printed::new(lower(&model).unwrap_or_else(|error| panic!("{}: {error}", model.name)));
-        match printed.program.size {
+        // The kernels differ in their library's parts, which are the same for all models.
+        let slices = process::run::kernels(&printed).into_iter().take(if number == 0 { 4 } else { 1 });
+        let slices: Vec<_> = slices.collect();
+        let of_engine = match printed.program.size {
             Size::Small => kernels::<Small>(printed),
             Size::Medium => kernels::<Medium>(printed),
             Size::Large => kernels::<Large>(printed),
-        }
+        };
+        slices.into_iter().chain(of_engine).collect::<Vec<_>>()
     };
-    processes::models().into_iter().flat_map(kernels).collect()
+    processes::models().into_iter().enumerate().flat_map(kernels).collect()
 }
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.

@@ -265,7 +265,7 @@ fn move_one(state: ptr<function, State>, m: ptr<function, Machine>) {
             let about = store_of(item);
             let givers = row_get(state, line_of(about.y).x);
             let items = row_get(state, line_of(about.x).x);
-            if (givers.y == 0u) | (items.y >= about.w) { return; }
+            if (givers.y == 0u) | (items.y >= params.words[about.w / 4u][about.w & 3u]) { return; }
             who = givers.x & 0xffffu;
             out = about.y;
             into = about.x;

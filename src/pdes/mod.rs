@@ -75,7 +75,7 @@ pub use contract::until::{Pending, Progress, Stop, Until};
 pub(crate) use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{handler_kernels, kernels, output_kernels};
-pub(crate) use run::replicas::{AnyEngine, CORES, WatchRuns, fingerprint_row};
+pub(crate) use run::replicas::{AnyEngine, CORES, Reports, WatchRuns, fingerprint_row, on_cores};
 pub use run::replicas::{
     CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
 };

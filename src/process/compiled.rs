@@ -1,7 +1,8 @@
 //! A compiled model with the points of its parameters.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::gpu::GpuError;
 use crate::statistics::Design;
 use crate::time::{Resolution, Ticks};
 
@@ -10,6 +11,7 @@ use super::ir::{Place, ProcessModel};
 use super::lower::lower;
 use super::model::Printed;
 use super::program::Program;
+use super::run::NativeProgram;
 
 /// The most combinations of values of parameters.
 const MOST_POINTS: usize = 100_000;
@@ -21,6 +23,8 @@ pub struct CompiledProcess {
     printed: Arc<Printed>,
     design: Design,
     points: Vec<Vec<f64>>,
+    /// Its machine code, once a study has run on cores.
+    native: Arc<Mutex<Option<Arc<NativeProgram>>>>,
 }
 
 impl ProcessModel {
@@ -77,7 +81,8 @@ impl ProcessModel {
         for point in &points {
             program.params(point, Ticks::ZERO, 1)?;
         }
-        Ok(CompiledProcess { model: self.clone(), printed: Arc::new(Printed::new(program)), design, points })
+        let (printed, native) = (Arc::new(Printed::new(program)), Arc::default());
+        Ok(CompiledProcess { model: self.clone(), printed, design, points, native })
     }
 }
 
@@ -104,6 +109,16 @@ impl CompiledProcess {
 
     pub(super) fn printed(&self) -> &Arc<Printed> {
         &self.printed
+    }
+
+    /// The machine code, which all studies share.
+    pub(super) fn native(&self) -> Result<Arc<NativeProgram>, GpuError> {
+        let mut native = self.native.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(native) = &*native {
+            return Ok(Arc::clone(native));
+        }
+        let made = Arc::new(NativeProgram::new(&self.printed)?);
+        Ok(Arc::clone(native.insert(made)))
     }
 
     /// The values of all parameters at a point.

@@ -16,6 +16,8 @@ mod model;
 mod print;
 #[doc(hidden)]
 pub mod program;
+#[doc(hidden)]
+pub mod run;
 mod study;
 mod text;
 

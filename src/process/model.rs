@@ -76,18 +76,20 @@ impl Sized3 for Large {
 pub struct Printed {
     /// The program.
     pub program: Program,
-    /// Its WGSL.
+    /// Its WGSL as a model of `pdes`.
     pub source: Source,
-    /// The words of [`Program::data`].
+    /// Its WGSL for runs without `pdes`.
+    pub(super) slices: Source,
+    /// The words of [`Program::data`], and of the tables of the text.
     pub data: Vec<u32>,
 }
 
 impl Printed {
     /// Prints a program.
     pub fn new(program: Program) -> Self {
-        let source = print::wgsl(&program);
-        let data = program.data.concat();
-        Self { program, source, data }
+        let (source, slices) = (print::wgsl(&program), print::slices(&program));
+        let data = print::data(&program);
+        Self { program, source, slices, data }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Prints a program as WGSL: steps, sources and tables, which `shaders/process/` executes. The text
-//! depends on the structure of a model alone; its constants are in `Params`.
+//! depends on the structure of a model alone; its constants are in `Params`. Models of `pdes` and
+//! runs without it differ in the last part of the text.
 
+mod data;
 mod sources;
 mod steps;
 mod tables;
@@ -15,8 +17,23 @@ use super::program::{EntityWord, GlobalWord, ParamWord, Program};
 /// The components of a row.
 const COMPONENTS: [char; 4] = ['x', 'y', 'z', 'w'];
 
-/// The WGSL of a program.
+/// The WGSL of a program as a model of `pdes`.
 pub(super) fn wgsl(program: &Program) -> Source {
+    printed(program, Text::output)
+}
+
+/// The WGSL of a program for `shaders/process/run/`.
+pub(super) fn slices(program: &Program) -> Source {
+    printed(program, Text::slices)
+}
+
+/// The rows of `data`: those of the program, and the tables of its text.
+pub(super) fn data(program: &Program) -> Vec<u32> {
+    let tables = data::Tables::of(program);
+    program.data.iter().chain(tables.0.iter().flatten()).flatten().copied().collect()
+}
+
+fn printed<'p>(program: &'p Program, last: impl FnOnce(&mut Text<'p>)) -> Source {
     let mut text = Text { program, lines: String::new(), indent: 0, temporaries: 0 };
     text.head();
     text.tables();
@@ -27,7 +44,7 @@ pub(super) fn wgsl(program: &Program) -> Source {
     text.set_words();
     text.conditions();
     text.begin();
-    text.output();
+    last(&mut text);
     let name: String = program.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     Source::new(format!("process/{name}.wgsl"), text.lines)
 }

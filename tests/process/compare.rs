@@ -95,7 +95,7 @@ pub fn compare_device(gpu: &Gpu, case: &Case, stops: u32) -> Compared<u64> {
     }
 }
 
-fn model_of<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<(ProcessRun<S>, Ticks)> {
+pub fn model_of<S: Sized3>(case: &Case, printed: &Arc<Printed>) -> Compared<(ProcessRun<S>, Ticks)> {
     let resolution = printed.program.resolution;
     let refused = |error: String| Trouble::Refused(error);
     let warm_up = resolution.ticks(case.warm_up).map_err(|error| refused(error.to_string()))?;

@@ -10,6 +10,7 @@ mod interpreter;
 mod models;
 mod reduce;
 mod scopes;
+mod slices;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -204,6 +205,40 @@ fn smallest(number: u64, case: &Case, what: &str) -> String {
     format!(
         "{number}: {what}\nreduced: {last}\n{model:#?}\nseeds {seeds:?}, warm-up {warm_up}, until {until}, room {room}\n"
     )
+}
+
+#[test]
+fn programs_do_the_same_without_the_general_engine() {
+    for model in models() {
+        let (seeds, until, most_events) = (vec![7, 8], 300.0, u64::MAX);
+        let case = Case { model, point: Vec::new(), seeds, warm_up: 10.0, until, room: 512, most_events };
+        let events = slices::compare_native(&case).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+        assert!(events > 60, "{}: {events}", case.model.name);
+    }
+    let mut events = 0;
+    for number in numbers(30, 10_000) {
+        match slices::compare_native(&generator::case(number)) {
+            Ok(executed) => events += executed,
+            Err(Trouble::Refused(_)) => {}
+            Err(Trouble::Differs(what)) => panic!("{number}: {what}"),
+        }
+    }
+    println!("{events} events");
+    assert!(events > 1_000, "{events}");
+}
+
+#[test]
+fn programs_do_the_same_on_a_device_without_the_general_engine() {
+    let gpu = Gpu::new().unwrap();
+    let all = models();
+    let some = numbers(2, all.len() as u64).end as usize;
+    for model in all.into_iter().take(some) {
+        let (seeds, until, most_events) = ((0..20).collect(), 60.0, u64::MAX);
+        let case = Case { model, point: Vec::new(), seeds, warm_up: 10.0, until, room: 40, most_events };
+        let events = slices::compare_on_device(&gpu, &case).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+        println!("{}: {events} events", case.model.name);
+        assert!(events > 60, "{}: {events}", case.model.name);
+    }
 }
 
 #[test]

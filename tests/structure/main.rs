@@ -31,7 +31,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("pdes", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("replication", &["primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("facility", &["backend", "pdes", "replication", "statistics", "random", "time", "gpu", "native"]),
-    ("process", &["backend", "facility", "pdes", "statistics", "random", "time", "gpu"]),
+    ("process", &["backend", "facility", "pdes", "statistics", "random", "time", "gpu", "native"]),
     ("description", &["backend", "pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["primitives", "queue", "random", "gpu"]),

@@ -8,6 +8,7 @@
 
 mod any;
 mod batch_memory;
+mod cores;
 mod driver;
 mod maker;
 mod mapping;
@@ -27,7 +28,8 @@ use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::sequential::{native, reference};
 use crate::pdes::{CpuModel, Model, Replica, Until};
-pub(crate) use any::{AnyEngine, CORES, WatchRuns};
+pub(crate) use any::{AnyEngine, CORES};
+pub(crate) use cores::{Reports, WatchRuns, on_cores};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
 pub(super) use mapping::{handler_kernels, kernels};
@@ -226,19 +228,6 @@ impl<M: Model + std::marker::Sync> CpuEngine<M> {
         let jobs = jobs(experiment, &replications)?;
         let (runs, prepared) = self.execute(experiment, &jobs, until, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
-    }
-
-    /// The results of some runs of an experiment: see [`Engine::run_list`].
-    pub(crate) fn run_list(
-        &self,
-        experiment: &Experiment,
-        runs: &[(u32, u32)],
-        until: Until,
-        watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
-    ) -> Result<Runs<M::Output>, SimulationError> {
-        let jobs: Vec<_> =
-            runs.iter().map(|&(point, replication)| job(experiment, point, replication)).collect();
-        Ok(self.execute(experiment, &jobs, until, watch)?.0)
     }
 
     fn execute(

@@ -1,11 +1,12 @@
-//! What does not depend on steps: structs, constants, and tables as functions. (Compilers copy an
-//! indexed constant array to each use.)
+//! What does not depend on steps: structs, constants, and tables. (Compilers copy an indexed
+//! constant array to each use, so tables lie in `data`: `data.rs`.)
 
 use std::fmt::Write as _;
 
 use crate::facility::distribution::KINDS;
 
 use super::super::program::{Act, Order};
+use super::data::Tables;
 use super::{Text, param};
 
 /// Bits of the number of words that a distribution draws.
@@ -25,12 +26,8 @@ impl Text<'_> {
             (0..count).map(|row| format!("r{row}: vec4<u32>")).collect::<Vec<_>>().join(", ")
         };
         self.line(format!("struct State {{ {} }}", rows(program.size.state_rows())));
-        let output = program.size.output_rows();
-        self.line(format!("struct Output {{ rows: array<vec4<u32>, {output}> }}"));
         self.line("@group(1) @binding(0) var<uniform> params: Params;");
-        if !program.data.is_empty() {
-            self.line("@group(1) @binding(1) var<storage, read> data: array<vec4<u32>>;");
-        }
+        self.line("@group(1) @binding(1) var<storage, read> data: array<vec4<u32>>;");
         let heaps = program.lines.iter().any(|line| line.order == Order::Priority);
         let joins = program.processes.iter().any(|process| process.children.is_some());
         self.line(format!("const TICKS_PER_UNIT = {}u;", program.resolution.ticks_per_unit()));
@@ -49,91 +46,23 @@ impl Text<'_> {
         self.line(format!("const PREEMPTS = {preempts};"));
     }
 
-    /// A function of a number, with a row for each one that is not zeros.
-    fn table(&mut self, name: &str, rows: impl IntoIterator<Item = [String; 4]>) {
-        self.line("");
-        self.line(format!("fn {name}(index: u32) -> vec4<u32> {{"));
-        self.line("switch index {");
-        for (index, row) in rows.into_iter().enumerate() {
-            if row.iter().any(|word| word != "0u") {
-                self.line(format!("case {index}u: {{ return vec4<u32>({}); }}", row.join(", ")));
-            }
-        }
-        self.line("default: { return vec4<u32>(0u); }");
-        self.line("}");
-        self.line("}");
+    /// A function that reads a table: its first row in `data`.
+    fn table(&mut self, name: &str, first: usize) {
+        self.line(format!("fn {name}(index: u32) -> vec4<u32> {{ return data[{first}u + index]; }}"));
     }
 
     pub(super) fn tables(&mut self) {
-        let program = self.program;
-        let words = |words: [u32; 4]| words.map(|word| format!("{word}u"));
-        let owners = self.owners();
-        let lines = program.lines.iter().zip(owners).map(|(line, owner)| {
-            let flags = [line.order == Order::Priority, line.largest, line.serves];
-            let flags = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
-            let [row, order, watch] = [line.row, flags, line.watch].map(|word| format!("{word}u"));
-            [row, order, watch, owner]
-        });
-        self.table("line_of", lines.collect::<Vec<_>>());
-        let steps =
-            program.steps.iter().map(|step| match (&step.act, step.interrupted.map_or(0, u32::from) << 16) {
-                (Act::Delay { next, .. } | Act::Join { next, .. }, interrupted) => {
-                    [u32::from(*next), 0, 0, interrupted]
-                }
-                (act, interrupted) => {
-                    let Some(wait) = act.wait() else { return [0; 4] };
-                    let next = act.successors()[0];
-                    let otherwise = wait.patience.as_ref().map_or(0, |patience| patience.otherwise);
-                    let item = match act {
-                        Act::Give { store, .. } => program.stores[*store as usize].items,
-                        _ => wait.line,
-                    };
-                    let held = wait.held.map_or(0, |word| word + 1);
-                    [u32::from(next) | u32::from(otherwise) << 16, wait.line, item, held | interrupted]
-                }
-            });
-        self.table("step_of", steps.map(words).collect::<Vec<_>>());
-        let resources = program.resources.iter().map(|of| {
-            let holders = of.holders.map_or(0, |line| line + 1);
-            [of.row, of.line, of.watch, holders | u32::from(of.shift) << 16]
-        });
-        self.table("resource_of", resources.map(words).collect::<Vec<_>>());
-        let containers = program.containers.iter().map(|of| [of.row, of.putters, of.getters, of.watch]);
-        self.table("container_of", containers.map(words).collect::<Vec<_>>());
-        let stores = program.stores.iter().map(|of| {
-            let [items, givers, takers, _] = words([of.items, of.givers, of.takers, 0]);
-            [items, givers, takers, param(of.capacity, 1)]
-        });
-        self.table("store_of", stores.collect::<Vec<_>>());
-        let conditions = program.conditions.iter().map(|of| [of.line, of.watch, of.own.into(), 0]);
-        self.table("condition_of", conditions.map(words).collect::<Vec<_>>());
+        let tables = Tables::of(self.program);
+        self.line("");
+        let mut first = self.program.data.len();
+        for (name, rows) in Tables::NAMES.into_iter().zip(&tables.0) {
+            self.table(name, first);
+            first += rows.len();
+        }
         self.children_of();
         self.rows();
         self.copies();
         self.blank();
-    }
-
-    /// What is served when an entity leaves a line.
-    fn owners(&self) -> Vec<String> {
-        let program = self.program;
-        let mut owners = vec!["0u".to_owned(); program.lines.len()];
-        let owner = |kind: &str, index: usize| format!("{kind} | {}u", index << 8);
-        for (index, of) in program.resources.iter().enumerate() {
-            for line in [of.line].into_iter().chain(of.holders) {
-                owners[line as usize] = owner("WORK_RESOURCE", index);
-            }
-        }
-        for (index, of) in program.containers.iter().enumerate() {
-            for line in [of.putters, of.getters] {
-                owners[line as usize] = owner("WORK_CONTAINER", index);
-            }
-        }
-        for (index, of) in program.stores.iter().enumerate() {
-            for line in [of.items, of.givers, of.takers] {
-                owners[line as usize] = owner("WORK_STORE", index);
-            }
-        }
-        owners
     }
 
     fn children_of(&mut self) {
@@ -291,7 +220,9 @@ impl Text<'_> {
 
     pub(super) fn output(&mut self) {
         let program = self.program;
+        let output = program.size.output_rows();
         self.line("");
+        self.line(format!("struct Output {{ rows: array<vec4<u32>, {output}> }}"));
         self.line("fn output(lp: u32, state: ptr<function, State>) -> Output {");
         self.line("var found = Output();");
         for (index, row) in program.output_rows.iter().enumerate() {
@@ -299,6 +230,29 @@ impl Text<'_> {
             self.line(format!("found.rows[{index}] = {row};"));
         }
         self.line("return found;");
+        self.line("}");
+    }
+
+    /// Prints how a slice begins and ends, and which rows are results.
+    pub(super) fn slices(&mut self) {
+        let program = self.program;
+        let rows = program.size.state_rows();
+        self.line("");
+        self.line(format!("const STATE_ROWS = {rows}u;"));
+        self.line("fn loaded_state() -> State {");
+        let loaded: Vec<_> = (0..rows).map(|row| format!("saved_get(SAVED_STATE + {row}u)")).collect();
+        self.line(format!("return State({});", loaded.join(", ")));
+        self.line("}");
+        self.line("fn store_state(state: ptr<function, State>) {");
+        for row in 0..rows {
+            self.line(format!("saved_set(SAVED_STATE + {row}u, (*state).r{row});"));
+        }
+        self.line("}");
+        self.line("fn store_results(state: ptr<function, State>) {");
+        for (index, row) in program.output_rows.iter().enumerate() {
+            let row = self.row(*row);
+            self.line(format!("result_set({index}u, {row});"));
+        }
         self.line("}");
     }
 }

@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::pdes::{
-    AnyEngine, CORES, CpuSimulation, EngineOptions, Fault, FaultKind, Mapping, Options, Replica, RunResult,
-    SimulationError, Stop, Until, WatchRuns, fingerprint_row,
+    CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica, Reports,
+    RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row, on_cores,
 };
-use crate::statistics::{Experiment, Observations, check_room};
+use crate::statistics::{Experiment, Observations, Point, check_room};
 use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::{ProcessError, Replication};
 use super::super::model::{ProcessRun, Rows, Sized3};
 use super::super::program::{HEADER, LIVE, MOST_ENTITIES};
+use super::super::run::{DeviceProgram, Job, Made, NativeWorker, Trouble};
 use super::diagnosis::Snapshot;
 use super::measures::Measures;
 use super::plan::Study;
@@ -29,10 +30,9 @@ const FIRST_ROOM: u32 = 128;
 /// The share of runs of a part that fit the room of the next part.
 const FITTING: f64 = 0.95;
 
-/// Replications of the first part of a long study, on a device and on the host: they show which
-/// room the others need.
+/// Replications of the first part of a long study on a device: they show which room the others
+/// need.
 const PILOT: u32 = 1024;
-const PILOT_ON_HOST: u32 = 64;
 
 /// What was run so far.
 #[derive(Debug, Clone, Default)]
@@ -73,8 +73,9 @@ pub(super) struct Replications<'r, S: Sized3> {
     warm_up: Ticks,
     until: Ticks,
     pub(super) measures: Measures,
-    /// By room.
-    engines: Vec<(u32, AnyEngine<ProcessRun<S>>)>,
+    /// By room, for a mapping of the general engine.
+    engines: Vec<(u32, Engine<ProcessRun<S>>)>,
+    device: Option<DeviceProgram>,
     room: u32,
     pub(super) done: Done,
 }
@@ -98,7 +99,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
             until,
             measures: Measures::new(compiled.program(), warm_up, until),
             engines: Vec::new(),
-            room: FIRST_ROOM.min(study.most()),
+            device: None,
+            // A core maps the memory that runs use.
+            room: if gpu.is_some() { FIRST_ROOM.min(study.most()) } else { study.most() },
             done: Done::default(),
         }
     }
@@ -113,18 +116,96 @@ impl<'r, S: Sized3> Replications<'r, S> {
     }
 
     /// The engine for a room.
-    fn engine(&mut self, room: u32) -> Result<&mut AnyEngine<ProcessRun<S>>, ProcessError> {
+    fn engine(&mut self, gpu: &Gpu, room: u32) -> Result<&mut Engine<ProcessRun<S>>, ProcessError> {
         let place = match self.engines.iter().position(|(of, _)| *of == room) {
             Some(place) => place,
             None => {
                 let points = 0..self.compiled.design().len();
                 let models = points.map(|point| self.model(point, room)).collect::<Result<Vec<_>, _>>()?;
-                let engine = AnyEngine::new(self.gpu, models, |point| point.number(), self.options)?;
-                self.engines.push((room, engine));
+                let build = move |point: &Point<'_>| Ok::<_, String>(models[point.number()].clone());
+                self.engines.push((room, Engine::new(gpu, build, self.options)?));
                 self.engines.len() - 1
             }
         };
         Ok(&mut self.engines[place].1)
+    }
+
+    /// Makes runs, named by point and replication, in this room; the first ones if `watch` stopped
+    /// it.
+    async fn runs(
+        &mut self,
+        room: u32,
+        jobs: &[(u32, u32)],
+        watch: WatchRuns<'_>,
+    ) -> Result<Vec<Result<Made, Trouble>>, ProcessError> {
+        let Some(gpu) = self.gpu else { return self.on_cores(room, jobs, watch) };
+        if self.options.mapping == Mapping::Auto {
+            return self.on_device(gpu, room, jobs, watch).await;
+        }
+        let (experiment, until) = (self.experiment.clone(), Until::time(self.until));
+        let watch = &mut |runs, events| watch(runs, events);
+        let (runs, mapping) = self.engine(gpu, room)?.run_list(&experiment, jobs, until, watch).await?;
+        self.done.mapping = self.done.mapping.or(Some(mapping));
+        Ok(runs.into_iter().map(made_of::<S>).collect())
+    }
+
+    /// The same on a device, an invocation for each.
+    async fn on_device(
+        &mut self,
+        gpu: &Gpu,
+        room: u32,
+        jobs: &[(u32, u32)],
+        watch: WatchRuns<'_>,
+    ) -> Result<Vec<Result<Made, Trouble>>, ProcessError> {
+        let (params, until) = (self.params(room)?, self.until);
+        let jobs: Vec<_> = jobs.iter().map(|&(point, replication)| self.job(point, replication)).collect();
+        self.done.mapping = Some(Mapping::Thread);
+        let device = match &mut self.device {
+            Some(device) => device,
+            none => none.insert(
+                DeviceProgram::new(gpu, self.compiled.printed(), params.len())
+                    .map_err(SimulationError::from)?,
+            ),
+        };
+        Ok(device.run(&params, &jobs, room, until, watch).await.map_err(SimulationError::from)?)
+    }
+
+    /// The words of `Params` of all points.
+    fn params(&self, room: u32) -> Result<Vec<Vec<u32>>, ProcessError> {
+        let points = 0..self.compiled.design().len();
+        let params = |point| self.compiled.program().params(self.compiled.values(point), self.warm_up, room);
+        points.map(params).collect()
+    }
+
+    fn job(&self, point: u32, replication: u32) -> Job {
+        let stream = self.experiment.stream(point, replication);
+        let replica = Replica { point: stream.point, number: stream.replication };
+        Job { point, key: replica.key(self.study.seed) }
+    }
+
+    /// The same on all cores.
+    fn on_cores(
+        &self,
+        room: u32,
+        jobs: &[(u32, u32)],
+        watch: WatchRuns<'_>,
+    ) -> Result<Vec<Result<Made, Trouble>>, ProcessError> {
+        let (params, until) = (self.params(room)?, self.until);
+        let native = self.compiled.native().map_err(SimulationError::from)?;
+        let make = |worker: &mut NativeWorker<'_>, &Job { point, key }: &Job, reports: &Reports<'_>| {
+            let mut reported = 0;
+            let watch = &mut |events| {
+                reports.add(0, events);
+                reported += events;
+                reports.flow()
+            };
+            let made = worker.make(&params[point as usize], key, until, watch);
+            let made = made.ok_or(SimulationError::Stopped)?;
+            reports.add(1, made.as_ref().map_or(0, |made| made.events - reported));
+            Ok(made)
+        };
+        let jobs: Vec<_> = jobs.iter().map(|&(point, replication)| self.job(point, replication)).collect();
+        Ok(on_cores(&jobs, watch, || NativeWorker::new(&native, room), make)?)
     }
 
     /// The name of the mapping of the runs.
@@ -151,9 +232,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); points.len()];
         let mut next = range.start;
         while next < range.end && !self.done.stopped {
-            let pilot = if self.gpu.is_some() { PILOT } else { PILOT_ON_HOST };
             // A device is faster with all of a short study at once.
-            let most = if self.done.runs == 0 && count / 8 > pilot { most.min(pilot) } else { most };
+            let pilot = self.gpu.is_some() && self.done.runs == 0 && count / 8 > PILOT;
+            let most = if pilot { most.min(PILOT) } else { most };
             let end = range.end.min(next.saturating_add(most));
             let number = |point: usize| u32::try_from(point).expect("points are counted");
             let jobs: Vec<_> = (next..end)
@@ -187,16 +268,13 @@ impl<'r, S: Sized3> Replications<'r, S> {
             let list: Vec<_> = waiting.iter().map(|&number| jobs[number]).collect();
             let before =
                 (self.done.runs + jobs.len() - list.len(), self.done.events.saturating_add(executed));
-            let until = Until::time(self.until);
-            let experiment = self.experiment.clone();
             let mut last = 0;
             let report = &mut |runs: usize, events: u64| {
                 last = events;
                 watch(before.0 + runs, before.1.saturating_add(events))
             };
-            let (runs, mapping) = self.engine(room)?.run_list(&experiment, &list, until, report).await?;
+            let runs = self.runs(room, &list, report).await?;
             executed += last;
-            self.done.mapping = self.done.mapping.or(Some(mapping));
             self.done.stopped |= runs.len() < list.len();
             let mut again = Vec::new();
             for (&number, run) in waiting.iter().zip(runs) {
@@ -228,6 +306,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// Chooses the room of the next part.
     fn fit_room(&mut self, ended: &[Ended]) {
+        if self.gpu.is_none() {
+            return;
+        }
         let mut used: Vec<_> = ended.iter().map(|run| run.entities).collect();
         used.sort_unstable();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the list")]
@@ -244,28 +325,22 @@ impl<'r, S: Sized3> Replications<'r, S> {
     }
 
     /// The results of a run.
-    fn ended(
-        &self,
-        (point, replication): (u32, u32),
-        run: Result<RunResult<S::Output>, Fault>,
-    ) -> Result<Ended, Failure> {
-        let fingerprint = fingerprint_row(point, replication, &run);
-        let ran = run.map_err(|fault| match fault.kind {
-            FaultKind::MemoryFull => Failure::Full,
-            _ => Failure::Engine(fault),
+    fn ended(&self, (point, replication): (u32, u32), run: Result<Made, Trouble>) -> Result<Ended, Failure> {
+        let Made { events, fingerprint, is_empty, rows } = run.map_err(|trouble| match trouble {
+            Trouble::Full => Failure::Full,
+            Trouble::Engine(fault) => Failure::Engine(fault),
         })?;
-        let output = &ran.outputs.as_ref().expect("the options ask for outputs").rows()[0];
-        let rows = output.rows();
+        let fingerprint = fingerprint_row(point, replication, Ok(fingerprint));
         let word = |word: u32| rows[(word / 4) as usize][(word % 4) as usize];
         if word(HEADER.fault) != 0 {
             return Err(Failure::Fault);
         }
-        if ran.progress.stop == Some(Stop::Empty) && word(LIVE) > 0 && !self.study.allow_deadlock {
+        if is_empty && word(LIVE) > 0 && !self.study.allow_deadlock {
             return Err(Failure::Deadlock);
         }
         Ok(Ended {
-            numbers: self.measures.numbers(rows).collect(),
-            events: ran.progress.events,
+            numbers: self.measures.numbers(&rows).collect(),
+            events,
             fingerprint,
             entities: word(HEADER.fresh),
         })
@@ -302,4 +377,19 @@ impl<'r, S: Sized3> Replications<'r, S> {
             Failure::Full | Failure::Engine(_) => snapshot.full(room.min(MOST_ENTITIES)),
         })
     }
+}
+
+/// What a study needs of a run of the general engine.
+fn made_of<S: Sized3>(run: Result<RunResult<S::Output>, Fault>) -> Result<Made, Trouble> {
+    let ran = run.map_err(|fault| match fault.kind {
+        FaultKind::MemoryFull => Trouble::Full,
+        _ => Trouble::Engine(fault),
+    })?;
+    let output = &ran.outputs.as_ref().expect("the options ask for outputs").rows()[0];
+    Ok(Made {
+        events: ran.progress.events,
+        fingerprint: ran.fingerprint,
+        is_empty: ran.progress.stop == Some(Stop::Empty),
+        rows: output.rows().to_vec(),
+    })
 }

@@ -1,22 +1,23 @@
 //! An engine of experiments with a model that is only WGSL: on a device, or on all cores of a CPU.
 
-use std::ops::ControlFlow;
 #[cfg(not(target_arch = "wasm32"))]
 use std::ops::Range;
 
 #[cfg(not(target_arch = "wasm32"))]
+use super::cores::WatchRuns;
+#[cfg(not(target_arch = "wasm32"))]
 use super::results::Results;
-use super::results::Runs;
-use super::{CpuEngine, Engine, EngineOptions, Mapping};
+use super::{CpuEngine, Engine, EngineOptions};
 use crate::gpu::Gpu;
+use crate::pdes::Model;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::pdes::Until;
 use crate::pdes::contract::error::SimulationError;
-use crate::pdes::{Model, Until};
-use crate::statistics::{Experiment, Point};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::statistics::Experiment;
+use crate::statistics::Point;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::{Sequential, Stopping};
-
-/// Receives the numbers of runs that ended and of executed events.
-pub(crate) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
 
 /// The name of the mapping on the CPU.
 pub(crate) const CORES: &str = "cores";
@@ -40,22 +41,6 @@ impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEng
         match gpu {
             Some(gpu) => Ok(Self::Gpu(Engine::new(gpu, build, options)?.into())),
             None => Ok(Self::Cpu(CpuEngine::new(build, options))),
-        }
-    }
-
-    /// The results of some runs, each named by its point and its replication, in this order; of the
-    /// first ones if `watch` stopped it.
-    pub(crate) async fn run_list(
-        &mut self,
-        experiment: &Experiment,
-        runs: &[(u32, u32)],
-        until: Until,
-        watch: WatchRuns<'_>,
-    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
-        let watch = &mut |ended, events| watch(ended, events);
-        match self {
-            Self::Gpu(engine) => engine.run_list(experiment, runs, until, watch).await,
-            Self::Cpu(engine) => Ok((engine.run_list(experiment, runs, until, watch)?, Mapping::Auto)),
         }
     }
 }

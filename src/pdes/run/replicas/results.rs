@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -13,6 +12,7 @@ use crate::random::mix;
 use crate::statistics::{Column, Failure, FailureCause, Observations, Pairing, Values};
 use crate::time::Ticks;
 
+use super::cores::{Reports, on_cores};
 use super::mapping::{Mapping, plain_group};
 use super::memory::{Job, Memory, rows_of};
 use super::options::EngineOptions;
@@ -110,7 +110,11 @@ impl<O: Pod> Results<O> {
         let mut fingerprint = 0_u64;
         for (point, runs) in (0..).zip(&runs) {
             for (number, run) in (first..).zip(runs) {
-                fingerprint = fingerprint.wrapping_add(fingerprint_row(point, number, run));
+                fingerprint = fingerprint.wrapping_add(fingerprint_row(
+                    point,
+                    number,
+                    run.as_ref().map(|ran| ran.fingerprint),
+                ));
             }
         }
         let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
@@ -127,12 +131,12 @@ impl<O: Pod> Results<O> {
 }
 
 /// The row of a run in the fingerprint.
-pub(crate) fn fingerprint_row<O>(point: u32, replication: u32, run: &Result<RunResult<O>, Fault>) -> u64 {
+pub(crate) fn fingerprint_row(point: u32, replication: u32, run: Result<Fingerprint, &Fault>) -> u64 {
     /// Distinguishes these rows from those in other modules' fingerprints: "pdes".
     const KIND: u32 = 0x7064_6573;
     let words = match run {
-        Ok(ran) => {
-            let [low, high] = Ticks::new(ran.fingerprint.0).to_words();
+        Ok(Fingerprint(fingerprint)) => {
+            let [low, high] = Ticks::new(fingerprint).to_words();
             [0, 0, low, high]
         }
         Err(fault) => {
@@ -258,39 +262,22 @@ pub(super) fn on_cpu<M: Model + Sync>(
     options: EngineOptions,
     watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
 ) -> Result<Runs<M::Output>, SimulationError> {
-    let stopped = AtomicBool::new(false);
-    // The numbers of runs and events, and the function that receives them.
-    let reported = Mutex::new((0, 0, watch));
-    let report = |runs: usize, events: u64| {
-        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, executed, watch) = &mut *reported;
-        (*all, *executed) = (*all + runs, *executed + events);
-        if watch(*all, *executed).is_break() {
-            stopped.store(true, Ordering::Relaxed);
-        }
-    };
-    let make = |job: &Job| {
-        if stopped.load(Ordering::Relaxed) {
-            return Err(SimulationError::Stopped);
-        }
+    let make = |(): &mut (), job: &Job, reports: &Reports<'_>| {
         let model = &models[job.point as usize];
         let mut before = 0;
         let options_of_run = Options::default().seed(seed).replica(job.replica);
         let made =
             CpuSimulation::begin(model, functions.clone(), options_of_run).and_then(|mut simulation| {
                 let watch = |progress: &Progress| {
-                    report(0, progress.events - before);
+                    reports.add(0, progress.events - before);
                     before = progress.events;
-                    match stopped.load(Ordering::Relaxed) {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
-                    }
+                    reports.flow()
                 };
                 let progress = simulation.until(until).watch(watch).run()?;
                 if progress.stop == Some(Stop::Watcher) {
                     return Err(SimulationError::Stopped);
                 }
-                report(1, progress.events - before);
+                reports.add(1, progress.events - before);
                 let outputs = match columns {
                     Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
                     None => None,
@@ -305,19 +292,7 @@ pub(super) fn on_cpu<M: Model + Sync>(
             });
         fault_apart(made)
     };
-    // In blocks, so that a stop leaves only the last runs undone.
-    let mut runs = Vec::with_capacity(jobs.len());
-    for block in jobs.chunks(64 * rayon::current_num_threads()) {
-        match block.par_iter().map(make).collect::<Result<Runs<M::Output>, _>>() {
-            Ok(block) => runs.extend(block),
-            Err(SimulationError::Stopped) => break,
-            Err(error) => return Err(error),
-        }
-        if stopped.load(Ordering::Relaxed) {
-            break;
-        }
-    }
-    Ok(runs)
+    on_cores(jobs, watch, || (), make)
 }
 
 /// The totals or the results of a run.
