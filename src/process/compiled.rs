@@ -76,6 +76,7 @@ impl ProcessModel {
         let points: Vec<_> = (0..design.len()).map(values).collect();
         for point in &points {
             program.params(point, Ticks::ZERO, 1)?;
+            program.costs_at(point)?;
         }
         Ok(CompiledProcess { model: self.clone(), printed: Arc::new(Printed::new(program)), design, points })
     }

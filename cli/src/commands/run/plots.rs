@@ -15,8 +15,8 @@ struct Names(HashSet<String>);
 impl Names {
     /// The name itself, or one with a number where another picture has it.
     fn name(&mut self, wanted: &str) -> String {
-        // Names of columns may have brackets in them.
-        let wanted = wanted.replace(['[', ']'], "_");
+        // Names of columns may have brackets, comparisons and paths in them.
+        let wanted = wanted.replace(['[', ']', '<', '>', '/', '\\', ':', '*', '?', '"', '|'], "_");
         let numbered = (2..).map(|number| format!("{wanted}-{number}"));
         let mut names = std::iter::once(wanted.clone()).chain(numbered);
         let free = names.find(|name| self.0.insert(name.to_lowercase())).expect("there is no end of numbers");
