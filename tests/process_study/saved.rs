@@ -48,7 +48,8 @@ fn a_resumed_study_is_the_uninterrupted_one() {
     let autosave = || Autosave::new(&place.0, Duration::ZERO);
     // Stopped after some replications, which are saved.
     let stop = |runs: usize, _: u64| match runs {
-        0..30 => ControlFlow::Continue(()),
+        // The first part has 32 replications of 3 points.
+        0..96 => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     };
     let some = compiled.study(&study).save(autosave()).watch(stop).run().unwrap();

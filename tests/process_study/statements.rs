@@ -20,12 +20,12 @@ fn refused(text: &str) -> ProcessError {
 
 #[test]
 fn the_deviation_and_shares_agree_with_theory() {
-    // M/M/1: the stay is exponential with the mean 2.
-    let text = format!("{}[tally]\nstay = {{ up_to = [1, 4] }}\n", queue(1, 2.0, ""));
+    // M/M/1: the stay is exponential with the mean 1.5.
+    let text = format!("{}[tally]\nstay = {{ up_to = [1, 4] }}\n", queue(1, 3.0, ""));
     let results = run(&text, &Study::new(100, 1200.0, 200.0).seed(3));
-    agrees(&results, "deviation(stay)", 2.0);
+    agrees(&results, "deviation(stay)", 1.5);
     for bound in [1.0, 4.0] {
-        agrees(&results, &format!("share(stay <= {bound})"), 1.0 - (-bound / 2.0_f64).exp());
+        agrees(&results, &format!("share(stay <= {bound})"), 1.0 - (-bound / 1.5_f64).exp());
     }
     let svg = results.draw_shares("stay", 0.95).unwrap();
     assert!(svg.contains("share of stay against observations up to"), "{svg}");

@@ -403,4 +403,13 @@ mod tests {
         bytemuck::bytes_of_mut(&mut words).copy_from_slice(&sum.to_le_bytes());
         assert_eq!(area_128(-1, words, 10), 12.0);
     }
+
+    #[test]
+    fn a_deviation_is_zero_of_equal_values_and_missing_without_any() {
+        assert_eq!(deviation(&[10.0, 4.0, 2.0]), 1.0);
+        assert_eq!(deviation(&[0.3 * 0.3 * 3.0, 0.3 * 3.0, 3.0]), 0.0);
+        assert!(deviation(&[0.0, 0.0, 0.0]).is_nan());
+        // A sum of squares of one of 100 replications did not fit.
+        assert!(deviation(&[BEYOND / 100.0, 1.0, 1.0]).is_nan());
+    }
 }

@@ -67,8 +67,8 @@ struct Units {
 }
 
 impl Units {
-    /// Takes note of what each entity holds from this time on.
-    fn change(&mut self, now: f64, units: u32, mut holds: IndexMap<Who, u32>) {
+    /// Takes note of what each entity holds from this time on. What ended up to `from` is dropped.
+    fn change(&mut self, [from, now]: [f64; 2], units: u32, mut holds: IndexMap<Who, u32>) {
         if self.offered.last().is_none_or(|(_, known)| *known != units) {
             self.offered.push((now, units));
         }
@@ -78,7 +78,9 @@ impl Units {
                 Some(more) if *more > 0 => *more -= 1,
                 _ => {
                     *held = None;
-                    self.ended.push((unit, who, since, now));
+                    if now > from {
+                        self.ended.push((unit, who, since, now));
+                    }
                 }
             }
         }
@@ -159,18 +161,14 @@ impl<S: Sized3> Course<'_, S> {
             }
             let here = program.resolution.units(now);
             for ((of, units), holds) in program.resources.iter().zip(&mut resources).zip(holds) {
-                units.change(here, global(of.row)[1], holds);
+                units.change([from, here], global(of.row)[1], holds);
             }
             let begun = |of: &Units| of.ended.len() + of.held.iter().flatten().count();
             let next = simulation.pending().iter().map(|(_, event)| event.time).min();
             let Some(next) = next.filter(|next| *next < last) else { break };
-            if next > first {
-                if resources.iter().map(begun).sum::<usize>() >= most {
-                    end = next;
-                    break;
-                }
-            } else {
-                resources.iter_mut().for_each(|of| of.ended.clear());
+            if next > first && resources.iter().map(begun).sum::<usize>() >= most {
+                end = next;
+                break;
             }
             now = next;
             simulation.run(Until::time(Ticks::new(now.get() + 1)))?;
