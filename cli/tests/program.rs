@@ -138,6 +138,17 @@ fn a_process_model_runs_and_is_the_same_in_all_ways() {
     assert!(lines(&csv) > 10 && folder.join("course_0.svg").exists() && folder.join("wait_1.svg").exists());
     let best = ["--best", "wait", "--smallest", "--difference", "0.5", "--replications", "100"];
     assert_eq!(json(&[&["process", &file], &best[..]].concat())["selected"]["best"], 1);
+    // A chart, and a study that is resumed.
+    let [gantt, study] = ["gantt.svg", "bank.study"].map(path);
+    let outputs = ["--gantt", &gantt, "--gantt-until", "30", "--checkpoint", &study];
+    json(&[&["process", &file, "--replications", "3"], &outputs[..]].concat());
+    assert!(std::fs::read_to_string(&gantt).unwrap().contains("customer"));
+    let resumed = json(&["process", &file, "--replications", "8", "--resume", &study]);
+    assert_eq!(resumed["fingerprint"], printed["fingerprint"]);
+    let other = ["process", &file, "--resume", &study, "--seed", "2"];
+    refused(&other, &["bank.study", "seed 1, and this one has 2"]);
+    let best = ["process", &file, "--best", "wait", "--difference", "1", "--resume", &study];
+    refused(&best, &["--resume"]);
     refused(&["process", &file, "--set", "tellers=0"], &["bank.toml", "the units of `teller`"]);
     refused(&["process", &file, "--set", "teller=1"], &["did you mean `tellers`"]);
     std::fs::write(&file, BANK.replace("  { release = \"teller\" },\n", "")).unwrap();

@@ -37,3 +37,14 @@ fn tally_range(row: vec4<u32>, is_first: bool, value: vec2<u32>) -> vec4<u32> {
     let least = select(row.xy, value, is_first | real_less(value, row.xy));
     return vec4<u32>(least, select(row.zw, value, is_first | real_less(row.zw, value)));
 }
+
+// Row 2 of a tally: the sum of squares, low word first; all ones if it does not fit.
+fn tally_squares(row: vec4<u32>, value: vec2<u32>) -> vec4<u32> {
+    let size = select(value, wide_subtract(vec2<u32>(0u), value), bitcast<i32>(value.y) < 0);
+    let low = mul_wide(size.x, size.x);
+    let middle = mul_wide(size.x, size.y);
+    let high = mul_wide(size.y, size.y);
+    // A square of at most 2^126: twice the product of both words belongs to the second word on.
+    let twice = vec4<u32>(0u, middle.x << 1u, (middle.y << 1u) | (middle.x >> 31u), middle.y >> 31u);
+    return wide_add_128(row, wide_add_128(vec4<u32>(low, high), twice));
+}

@@ -17,7 +17,7 @@ use crate::time::Ticks;
 use super::check::{UNTIL, ticks};
 use super::model::present_of;
 use super::nodes::Kind;
-use super::saved::{Numbers, SavePlan, source};
+use super::saved::{Numbers, source};
 use super::study::{MORE, served};
 use super::sums::{Observed, real};
 use super::{
@@ -269,7 +269,7 @@ impl Facility {
         };
         let times = [ends[ends.len() - 1], ends[0]];
         let own = |saved: &SavedStudy| saved.check(self, study, times, ends.len() - 1);
-        let mut saving = SavePlan::new(keep, u32::MAX, false, own)?;
+        let mut saving = SavedStudy::plan(keep, u32::MAX, false, own)?;
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
         for &end in &ends[reported.len()..] {
             let mut stopped = false;
@@ -293,7 +293,8 @@ impl Facility {
                 }
                 if keep.to.is_some() && (stopped || !ended) {
                     let saved = run.checkpoint().await?;
-                    let make = || SavedStudy::of_run(self, numbers, &reported, &saved);
+                    let made = SavedStudy::of_run(self, numbers, &reported, &saved);
+                    let make = || made.map(SavedStudy::into_file);
                     if stopped { saving.last(make)?? } else { saving.save(make)? }
                 }
                 if stopped {
@@ -307,7 +308,8 @@ impl Facility {
         let mut written = Ok(());
         if keep.to.is_some() {
             let saved = run.checkpoint().await?;
-            written = saving.last(|| SavedStudy::of_run(self, numbers, &reported, &saved))?;
+            let made = SavedStudy::of_run(self, numbers, &reported, &saved);
+            written = saving.last(|| made.map(SavedStudy::into_file))?;
         }
         Ok(LongResults { reported, events, fingerprint: run.fingerprint().await?, written })
     }

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable, pod_read_unaligned};
-use web_time::{Duration, Instant};
 
-use crate::pdes::checkpoint::Identity;
 use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
+use crate::pdes::checkpoint::{Identity, SavePlan};
 use crate::pdes::{Autosave, Checkpoint, CheckpointError};
 use crate::time::Ticks;
 
@@ -201,6 +200,27 @@ impl SavedStudy {
         self.run.as_ref().map_or(self.numbers.events, |run| run.progress().events)
     }
 
+    /// The file.
+    pub(super) fn into_file(self) -> Sections {
+        self.file
+    }
+
+    /// When a study is saved. `own` checks that a file there is of the same study.
+    pub(super) fn plan<'a>(
+        keep: StudyAutosave<'a>,
+        most: u32,
+        on_host: bool,
+        own: impl FnOnce(&Self) -> Result<(), CheckpointError>,
+    ) -> Result<SavePlan<'a>, CheckpointError> {
+        let StudyAutosave { from, to } = keep;
+        SavePlan::new(to, most, on_host, |path| {
+            let there = Self::load(path)?;
+            own(&there)?;
+            let [(saved, what), (now, _)] = [Some(&there), from].map(Self::done);
+            CheckpointError::unless_ahead(saved, now, what)
+        })
+    }
+
     /// Progress of a study and its unit: events of a long run, or replications; 0 without a study.
     fn done(study: Option<&Self>) -> (u64, &'static str) {
         study.map_or((0, ""), |study| match study.run() {
@@ -327,99 +347,6 @@ fn text(facility: &Facility) -> String {
     network.ticks_per_unit = Some(facility.resolution().ticks_per_unit());
     (network.until, network.warm_up) = (None, None);
     serde_json::to_string(&network).expect("a description can be written")
-}
-
-/// When a study is saved, and how many replications run until then or until the next progress
-/// report.
-pub(super) struct SavePlan<'a> {
-    to: Option<Autosave<'a>>,
-    saved: Instant,
-    /// Whether the last save failed.
-    failing: bool,
-    /// The interval between the ends of two parts.
-    pace: Duration,
-    /// Replications of the next part.
-    part: u32,
-    most: u32,
-}
-
-/// Replications of the first part, on a device and on the host: few enough for any interval, and
-/// enough to fill it.
-const FIRST: u32 = 1024;
-const FIRST_ON_HOST: u32 = 32;
-
-/// Interval of progress reports on the host; a device reports on its own.
-const REPORT_EVERY: Duration = Duration::from_millis(200);
-
-impl<'a> SavePlan<'a> {
-    pub(super) fn new(
-        keep: StudyAutosave<'a>,
-        most: u32,
-        on_host: bool,
-        own: impl FnOnce(&SavedStudy) -> Result<(), CheckpointError>,
-    ) -> Result<Self, CheckpointError> {
-        let StudyAutosave { from, to } = keep;
-        if let Some(autosave) = to {
-            autosave.claim(|path| {
-                let there = SavedStudy::load(path)?;
-                own(&there)?;
-                let [(saved, what), (now, _)] = [Some(&there), from].map(SavedStudy::done);
-                CheckpointError::unless_ahead(saved, now, what)
-            })?;
-        }
-        let (report_every, first) =
-            if on_host { (REPORT_EVERY, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
-        let pace = to.map_or(report_every, |autosave| autosave.every.min(report_every));
-        let part = if pace < Duration::MAX { most.min(first) } else { most };
-        Ok(Self { to, saved: Instant::now(), failing: false, pace, part, most })
-    }
-
-    pub(super) fn part(&self) -> u32 {
-        self.part
-    }
-
-    /// Adapts the next part to the time of the last one, so that parts take at most half an
-    /// interval.
-    pub(super) fn took(&mut self, time: Duration) {
-        if time > self.pace / 2 {
-            self.part = (self.part / 2).max(1);
-        } else if time < self.pace / 4 {
-            self.part = self.part.saturating_mul(2).min(self.most);
-        }
-    }
-
-    /// Whether a save is due.
-    pub(super) fn due(&self) -> bool {
-        self.to.is_some_and(|autosave| self.saved.elapsed() >= autosave.every)
-    }
-
-    /// Saves the present state of a study. If the file cannot be written, the next attempt is made
-    /// when the next save is due.
-    pub(super) fn save(
-        &mut self,
-        make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
-    ) -> Result<(), FacilityError> {
-        if let (Some(autosave), Err(error)) = (self.to, self.last(make)?) {
-            if !self.failing {
-                (autosave.failed)(&error);
-            }
-            self.failing = true;
-        } else {
-            self.failing = false;
-        }
-        Ok(())
-    }
-
-    /// Saves a study at its end. The inner error means that the file could not be written.
-    pub(super) fn last(
-        &mut self,
-        make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
-    ) -> Result<Result<(), CheckpointError>, FacilityError> {
-        let Some(autosave) = self.to else { return Ok(Ok(())) };
-        let written = make()?.save(autosave.path);
-        self.saved = Instant::now();
-        Ok(written)
-    }
 }
 
 /// Empty shares of replications, for each node and each number of customers.

@@ -23,7 +23,7 @@ use super::check::{UNTIL, observed};
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::quantiles::Histograms;
-use super::saved::{Numbers, SavePlan, no_shares, source};
+use super::saved::{Numbers, no_shares, source};
 use super::scale::LONGEST;
 use super::sums::Observed;
 use super::theory;
@@ -136,7 +136,7 @@ impl Facility {
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = SavePlan::new(keep, most, place.gpu().is_none(), own)?;
+        let mut saving = SavedStudy::plan(keep, most, place.gpu().is_none(), own)?;
         let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
         let mut done = whole(now.done);
         let mut mapping = None;
@@ -235,13 +235,19 @@ impl Facility {
                 saving.took(began.elapsed());
                 if saving.due() {
                     now.room = facility.room().into();
-                    let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+                    let make = || {
+                        let saved = SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+                        saved.map(SavedStudy::into_file)
+                    };
                     saving.save(make)?;
                 }
             }
         };
         now.room = facility.room().into();
-        let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+        let make = || {
+            let saved = SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
+            saved.map(SavedStudy::into_file)
+        };
         let written = saving.last(make)?;
         let mut warnings = self.rounding_until(study.until);
         for column in columns.iter().filter(|column| facility.unserved(column, warm_up, until)) {

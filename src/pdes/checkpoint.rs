@@ -6,6 +6,7 @@ pub(crate) mod file;
 mod identity;
 mod place;
 mod run;
+mod save_plan;
 mod saved_run;
 mod sections;
 
@@ -26,6 +27,7 @@ pub use autosave::Autosave;
 pub(crate) use autosave::{Checkpointed, reason};
 use file::{RUN, Sections, number, word};
 pub(crate) use identity::{Identity, Skew};
+pub(crate) use save_plan::SavePlan;
 pub use saved_run::SavedRun;
 use sections::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 

@@ -198,6 +198,8 @@ begins! {
     /// `batch`: waits until as many are together; the last one executes what it
     /// [`does`](Part::does).
     batch "batch"
+    /// `clone`: starts as many copies of the entity, which execute what it [`does`](Part::does).
+    copies "clone"
     /// A branch of [`wait_any`]: a signal, and what it [`does`](Part::does).
     signal "signal"
     /// A branch of [`wait_any`]: a condition, and what it [`does`](Part::does).
@@ -230,6 +232,8 @@ begins! {
     schedule "schedule"
     /// `capacity` of a container or a store.
     capacity "capacity"
+    /// `up_to`: bounds of a tally, of which the shares of observations are reported.
+    up_to "up_to"
     /// `value` of a variable or an attribute.
     value "value"
     /// `kind` of a variable or an attribute: `integer`, `time` or `real`.
@@ -389,6 +393,8 @@ impl Part {
         preempted "preempted"
         /// `shift` of a [`schedule`]: `preempt` ends interruptible times.
         shift "shift"
+        /// `cost` of a resource: `busy`, `idle` and `use` in [`pairs`].
+        cost "cost"
         /// `queue`: the order of a line, `fifo`, `priority` or `preempt`.
         queue "queue"
         /// `level` of a container at first; of a variable, whether it has a time average.
@@ -407,6 +413,12 @@ impl Part {
     #[track_caller]
     pub fn continues(self) -> Self {
         self.key("continue", true)
+    }
+
+    /// `permanent`: the others of a [`batch`] end when it is complete.
+    #[track_caller]
+    pub fn permanent(self) -> Self {
+        self.key("permanent", true)
     }
 
     /// `join`: the spawned entities are waited for by [`join`].
@@ -510,6 +522,13 @@ impl ModelBuilder {
     #[track_caller]
     pub fn signal(self, name: &str) -> Self {
         self.named("signal", name, empty())
+    }
+
+    /// What is reported of a tally besides its mean: the shares of observations up to bounds, with
+    /// [`up_to`].
+    #[track_caller]
+    pub fn tally(self, name: &str, tally: Part) -> Self {
+        self.named("tally", name, tally)
     }
 
     /// A global variable: its [`value`] or its [`kind`].

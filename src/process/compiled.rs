@@ -80,6 +80,7 @@ impl ProcessModel {
         let points: Vec<_> = (0..design.len()).map(values).collect();
         for point in &points {
             program.params(point, Ticks::ZERO, 1)?;
+            program.costs_at(point)?;
         }
         let (printed, native) = (Arc::new(Printed::new(program)), Arc::default());
         Ok(CompiledProcess { model: self.clone(), printed, design, points, native })

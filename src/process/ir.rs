@@ -4,7 +4,11 @@
 //! Everything refers to everything else by name. Times are in the model's unit, numbers are as they
 //! were written. Nothing is checked here.
 
+mod expression;
+
 use indexmap::IndexMap;
+
+pub use expression::{Binary, Expression, Reading, Unary};
 
 /// A process model.
 ///
@@ -41,6 +45,33 @@ pub struct ProcessModel {
     pub entities: IndexMap<String, Entity>,
     /// Units of resources that change by time, by the name of the resource.
     pub schedules: IndexMap<String, Schedule>,
+    /// Costs of resources, by the name of the resource.
+    pub costs: IndexMap<String, Cost>,
+    /// What is reported of tallies besides their means, by the name of the tally.
+    pub tallies: IndexMap<String, Tally>,
+}
+
+/// What a resource costs: numbers and parameters only, none by default.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cost {
+    /// For each unit in use and each unit of time.
+    pub busy: Option<Expression>,
+    /// For each unit that is not in use and each unit of time.
+    pub idle: Option<Expression>,
+    /// For each time that it is seized, of any number of units.
+    pub each_use: Option<Expression>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// What is reported of a tally besides its mean, its range and its deviation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tally {
+    /// Bounds, with their texts in the names of measures: the share of observations up to each.
+    /// Numbers and parameters only.
+    pub up_to: Vec<(String, Expression)>,
+    /// Where it is written.
+    pub place: Place,
 }
 
 /// Units of a resource that change by time: one period after the other, repeated for ever. They
@@ -107,6 +138,13 @@ pub struct Variable {
     pub level: bool,
     /// Where it is written.
     pub place: Place,
+}
+
+impl Tally {
+    /// The name of the share of the observations of a tally up to a bound.
+    pub fn share(name: &str, bound: &str) -> String {
+        format!("share({name} <= {bound})")
+    }
 }
 
 /// Who in a line is next.
@@ -437,12 +475,15 @@ pub enum Action {
         body: Vec<Statement>,
     },
     /// Waits until this many entities are at the statement. The last one executes `body`, then all
-    /// continue behind it, the last one first.
+    /// continue behind it, the last one first. If the batch is permanent, the others end instead,
+    /// at the time at which they are together.
     Batch {
         /// How many, 1 to 65,534: numbers and parameters only.
         size: Expression,
         /// What the last one does. It does not leave the block.
         body: Vec<Statement>,
+        /// Whether the others end.
+        permanent: bool,
         /// How the others wait: patience counts until they are together.
         waiting: Waiting,
     },
@@ -473,6 +514,15 @@ pub enum Action {
         count: Expression,
         /// Values of their attributes, computed by this entity.
         set: Vec<(String, Expression)>,
+        /// Whether [`Action::Join`] waits for them.
+        joined: bool,
+    },
+    /// Starts copies of this entity, with its attributes. They execute `body`, and end.
+    Clone {
+        /// How many; none if below 1.
+        count: Expression,
+        /// What they do.
+        body: Vec<Statement>,
         /// Whether [`Action::Join`] waits for them.
         joined: bool,
     },
@@ -538,115 +588,3 @@ pub enum Action {
 
 /// The name of the resource that [`Action::Select`] chose.
 pub const SELECTED: &str = "selected";
-
-/// An expression. Literals take the kind of what they meet: beside a time they are units of time.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Expression {
-    /// A number.
-    Number(f64),
-    /// A parameter, a variable or an attribute.
-    Name(String),
-    /// What the model has at the moment.
-    Reading(Reading),
-    /// `-a`, `not a`, `integer(a)`, …
-    Unary(Unary, Box<Expression>),
-    /// `a + b`, `a < b`, `a and b`, …
-    Binary(Binary, Box<[Expression; 2]>),
-    /// `if(condition, a, b)`.
-    Select(Box<[Expression; 3]>),
-}
-
-impl From<i32> for Expression {
-    fn from(number: i32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<f64> for Expression {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<&str> for Expression {
-    fn from(name: &str) -> Self {
-        Self::Name(name.to_owned())
-    }
-}
-
-/// What a model reads of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reading {
-    /// The time: `now`.
-    Now,
-    /// The time since the entity entered: `age`.
-    Age,
-    /// How long the last wait of the entity lasted: `waited`.
-    Waited,
-    /// The entity's number among those of its type, from 1, modulo 2^31: `number`.
-    Number,
-    /// The units of a resource that are held: `in_use(nurse)`.
-    InUse(String),
-    /// The units that are not held: `free(nurse)`.
-    Free(String),
-    /// The units of a resource: `units(nurse)`.
-    Units(String),
-    /// How many wait: `queue(bed)` for a resource or a signal, those that want to take or get for a
-    /// store or a container.
-    Queue(String),
-    /// What a container holds, or how many rest in a store: `level(tank)`.
-    Level(String),
-    /// The number of the entity of a type that entered last, 0 if none did: `last(part)`. Behind an
-    /// [`Action::Spawn`] it is that of the last one spawned.
-    Last(String),
-}
-
-/// Operators with one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Unary {
-    /// `-a`, of integers and reals.
-    Minus,
-    /// `not a`.
-    Not,
-    /// `integer(a)`: an integer of a real, rounded down; of a time, in whole units.
-    Integer,
-    /// `real(a)`: a real of an integer, or of a time in units.
-    Real,
-    /// `time(a)`: the time of a number of units.
-    Time,
-}
-
-/// Operators with two operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Binary {
-    /// `a + b`.
-    Plus,
-    /// `a - b`; zero if a time is taken from an earlier one.
-    Minus,
-    /// `a * b`.
-    Times,
-    /// `a / b`; of integers, rounded down.
-    Over,
-    /// `a % b` with the sign of `b`: `now % 24` is the hour of the day.
-    Modulo,
-    /// `min(a, b)`.
-    Min,
-    /// `max(a, b)`.
-    Max,
-    /// `a == b`.
-    Equal,
-    /// `a != b`.
-    Unequal,
-    /// `a < b`.
-    Less,
-    /// `a <= b`.
-    LessOrEqual,
-    /// `a > b`.
-    Greater,
-    /// `a >= b`.
-    GreaterOrEqual,
-    /// `a and b`. Both are computed.
-    And,
-    /// `a or b`. Both are computed.
-    Or,
-}

@@ -14,6 +14,7 @@ mod schedules;
 mod scopes;
 mod sources;
 mod statements;
+mod tallies;
 mod tidy;
 mod times;
 mod waits;
@@ -24,8 +25,8 @@ mod tests;
 
 use super::error::ProcessError;
 use super::ir::{Place, ProcessModel};
-use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId, SumKind};
-pub(super) use held::held_at;
+use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId};
+pub(super) use held::{Amount, held_at};
 use lowering::{CREATED, Lowering, WHO, number};
 
 /// Most types of entities: the first word of an entity has 8 bits for it.
@@ -57,6 +58,7 @@ pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
     let mut lowering = Lowering::new(model, times::resolution(model)?);
     lowering.declare()?;
     let entries = lowering.entities()?;
+    tallies::all_observed(model, &lowering.sums)?;
     let program = lowering.finish(entries)?;
     bounds::entries(model)?;
     Ok(program)
@@ -66,15 +68,12 @@ impl Lowering<'_> {
     fn finish(mut self, entries: Vec<Vec<StepId>>) -> Result<Program, ProcessError> {
         let fault_row = self.rows(1).max(2);
         let global_rows = fault_row + 1;
-        let sums = self.sums.values().flat_map(|sum| match sum.kind {
-            SumKind::Tally(_) => vec![sum.row, sum.row + 1],
-            SumKind::Counter | SumKind::Level(_) => vec![sum.row],
-        });
+        let sums = self.sums.values().flat_map(|sum| sum.row..sum.row + sum.kind.rows());
         // Words of variables are read where their averages end.
         let words = 0..self.next_word.div_ceil(4).max(2);
         let output_rows: Vec<u32> = words
             .chain([fault_row])
-            .chain(self.resources.iter().map(|resource| resource.row))
+            .chain(self.resources.iter().flat_map(|of| [Some(of.row), of.offered]).flatten())
             .chain(self.lines.iter().map(|line| line.row))
             .chain(self.containers.iter().flat_map(|container| [container.row, container.row + 1]))
             .chain(sums)
@@ -110,6 +109,7 @@ impl Lowering<'_> {
             signals: self.signals,
             conditions: self.conditions,
             sums: self.sums.into_values().collect(),
+            costs: self.costs,
             variables: self.variables,
             param_rows: self.constants.rows(),
             constants: self.constants.constants,
@@ -129,6 +129,7 @@ impl Lowering<'_> {
         // A first set of values finds what is out of range.
         let point: Vec<f64> = self.model.parameters.values().map(|of| of.values[0]).collect();
         program.params(&point, crate::time::Ticks::ZERO, MOST_ENTITIES)?;
+        program.costs_at(&point)?;
         Ok(program)
     }
 }

@@ -30,4 +30,6 @@ pub use lower::lower;
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
 #[cfg(feature = "plot")]
 pub use study::draw_timeline;
-pub use study::{Change, Study, StudyResults, StudyRun, Timeline, write_changes};
+pub use study::{
+    Change, Holding, Occupation, Occupied, SavedStudy, Study, StudyResults, StudyRun, Timeline, write_changes,
+};

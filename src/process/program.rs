@@ -61,6 +61,8 @@ pub struct Program {
     pub conditions: Vec<Condition>,
     /// Tallies, counters and levels of variables.
     pub sums: Vec<Sum>,
+    /// Costs of resources.
+    pub costs: Vec<Cost>,
     /// Global variables.
     pub variables: Vec<Variable>,
     /// Constants in `Params` besides distributions.
@@ -236,10 +238,24 @@ pub struct Resource {
     pub holders: Option<u32>,
     /// Whether those are preempted when there are fewer units than are held.
     pub shift: bool,
+    /// If its units change: the row of the sum of changes of units times the time since the warm-up
+    /// (2, modulo 2^64), 0, 0.
+    pub offered: Option<u32>,
     /// The bit that a change sets, for conditions.
     pub watch: u32,
     /// Its name.
     pub name: String,
+}
+
+/// What a resource costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// The resource.
+    pub resource: u32,
+    /// As it is written.
+    pub written: ir::Cost,
+    /// The counter of its uses, if each costs something.
+    pub uses: Option<u32>,
 }
 
 /// A container. Its rows: (content, capacity, 0, 0), and the sum of changes times the time since
@@ -321,14 +337,27 @@ pub struct Sum {
 /// Kinds of statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SumKind {
-    /// Two rows: sum (3 words, with a sign), count; smallest (2), largest (2), with a sign.
-    /// Observations before the end of the warm-up do not count.
+    /// Three rows: sum (3 words, with a sign), count; smallest (2), largest (2), with a sign; sum
+    /// of squares (4, all ones if it does not fit). Observations before the end of the warm-up do
+    /// not count.
     Tally(Kind),
     /// A row: count (2), 0, 0, from the end of the warm-up.
     Counter,
+    /// The same: observations of this tally up to a bound.
+    Share(u32),
     /// A row: the sum of changes of an integer variable times the time since the warm-up (4, modulo
     /// 2^128).
     Level(u32),
+}
+
+impl SumKind {
+    /// How many rows it has.
+    pub fn rows(self) -> u32 {
+        match self {
+            Self::Tally(_) => 3,
+            Self::Counter | Self::Share(_) | Self::Level(_) => 1,
+        }
+    }
 }
 
 /// A constant of `Params`.

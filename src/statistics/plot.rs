@@ -9,12 +9,15 @@ use crate::text::quoted;
 use plotters::element::{DashedPathElement, ErrorBar};
 use plotters::prelude::*;
 use plotters::series::LineSeries;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const SIZE: (u32, u32) = (800, 450);
 const BARS: RGBColor = RGBColor(158, 188, 218);
 const MEAN: RGBColor = RGBColor(33, 56, 99);
 const THEORY: RGBColor = RGBColor(201, 79, 24);
 const MOST_BARS: usize = 80;
+/// Most rows of a Gantt chart, and most kinds in its legend.
+pub(crate) const MOST_ROWS: u32 = 200;
 
 /// Draws a column: a histogram of the replications, the mean as a line with its interval at `level`
 /// as a band (often narrower than the line), and the theoretical value, dashed, if there is one.
@@ -205,7 +208,7 @@ pub fn response(
         values.sort_by(|a, b| a[0].total_cmp(&b[0]));
     }
     let mut svg = String::new();
-    draw_response(&mut svg, &curves, factor, name, level)
+    draw_curves(&mut svg, &curves, factor, name, level)
         .map_err(|error| AnalysisError::Plot { name: name.into(), message: error.to_string() })?;
     Ok(svg)
 }
@@ -221,7 +224,8 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     low - margin..high + margin
 }
 
-fn draw_response(
+/// Draws curves through means with intervals: (place, mean, half width) of each point.
+pub(crate) fn draw_curves(
     svg: &mut String,
     curves: &[(String, Vec<[f64; 3]>)],
     factor: &str,
@@ -408,6 +412,66 @@ pub(crate) fn over_time(
             .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)));
     }
     labels(&mut chart, SeriesLabelPosition::UpperLeft)?;
+    root.present()
+}
+
+/// A row of a Gantt chart.
+pub(crate) struct Bars {
+    /// What it is of.
+    pub(crate) name: String,
+    /// Begin, end and colour of its bars; grey without one.
+    pub(crate) bars: Vec<(f64, f64, Option<usize>)>,
+}
+
+/// Draws bars over time, of which `kinds` are the names of the colours.
+pub(crate) fn gantt(
+    svg: &mut String,
+    across: &str,
+    [from, until]: [f64; 2],
+    rows: &[Bars],
+    kinds: &[&str],
+) -> Drawn {
+    const ROW: u32 = 22;
+    const LEGEND: u32 = 20;
+    let count = u32::try_from(rows.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
+    let letters = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let names = u32::try_from(letters).unwrap_or(u32::MAX).clamp(4, 40) * 8 + 12;
+    let legend = LEGEND * u32::try_from(kinds.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
+    let root = SVGBackend::with_string(svg, (WIDE.0, ROW * count + legend + 90)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let (keys, below) = root.split_vertically(legend + 16);
+    let mut chart = ChartBuilder::on(&below)
+        .margin(12)
+        .margin_right(32)
+        .x_label_area_size(42)
+        .y_label_area_size(names)
+        .build_cartesian_2d(from..until, f64::from(count)..0.0)?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .disable_y_axis()
+        .light_line_style(TRANSPARENT)
+        .x_desc(across)
+        .draw()?;
+    let ink: Vec<RGBColor> = colours().take(kinds.len()).collect();
+    for (row, Bars { name, bars }) in (0..count).zip(rows) {
+        let (top, bottom) = (f64::from(row) + 0.1, f64::from(row) + 0.9);
+        chart.draw_series(bars.iter().flat_map(|&(begin, end, colour)| {
+            let place = [(begin, top), (end, bottom)];
+            let fill = colour.map_or(BLACK.mix(0.12), |colour| ink[colour].mix(0.85));
+            // A thin gap parts bars that meet.
+            [Rectangle::new(place, fill.filled()), Rectangle::new(place, WHITE.stroke_width(1))]
+        }))?;
+        let (x, y) = chart.plotting_area().map_coordinate(&(from, f64::from(row) + 0.5));
+        let style = ("sans-serif", 13).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
+        root.draw(&Text::new(name.clone(), (x - 8, y), style))?;
+    }
+    for (place, (kind, colour)) in kinds.iter().zip(&ink).enumerate() {
+        let y = 12 + i32::try_from(place * LEGEND as usize).unwrap_or(0);
+        keys.draw(&Rectangle::new([(24, y), (42, y + 12)], colour.mix(0.85).filled()))?;
+        let style = ("sans-serif", 13).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
+        keys.draw(&Text::new((*kind).to_owned(), (50, y + 7), style))?;
+    }
     root.present()
 }
 

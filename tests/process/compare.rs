@@ -396,6 +396,13 @@ impl Both<'_> {
                     let [least, most] = [0, 2]
                         .map(|word| Ticks::from_words([range[word], range[word + 1]]).get().cast_signed());
                     same(&format!("range of {name}"), [least, most], [expected.least, expected.most])?;
+                    let squares = self.row(sum.row + 2).map(u128::from);
+                    let squares = squares.iter().rev().fold(0, |sum, word| sum << 32 | word);
+                    same(&format!("squares of {name}"), squares, expected.squares)?;
+                }
+                SumKind::Share(_) => {
+                    let found = Ticks::from_words([row[0], row[1]]).get();
+                    same(name, found, world.shares.get(name).copied().unwrap_or_default())?;
                 }
                 SumKind::Counter => {
                     let found = Ticks::from_words([row[0], row[1]]).get();

@@ -107,8 +107,13 @@ pub fn queue() -> ProcessModel {
         time: Some(law("exponential", &[0.5])),
     };
     let customer = entity(every(1.0), [serve, tally("stay", None)]);
+    let bounds = |all: &[f64]| Tally {
+        up_to: all.iter().map(|bound| (bound.to_string(), (*bound).into())).collect(),
+        ..Tally::default()
+    };
     ProcessModel {
         resources: named([("server", resource(1, Order::Fifo))]),
+        tallies: named([("wait", bounds(&[0.0, 0.75])), ("stay", bounds(&[2.0]))]),
         ..model("queue", [("customer", customer)])
     }
 }

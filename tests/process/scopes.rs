@@ -173,6 +173,7 @@ fn week() -> ProcessModel {
     let turns =
         [pause(100.0), select(Policy::InTurn, "turn"), pause(100.0), select(Policy::MostFree, "free")];
     let batch = Action::Batch {
+        permanent: false,
         size: 2.into(),
         body: all([pause(3.0), tally("leader", None)]),
         waiting: waiting("together"),
@@ -308,6 +309,7 @@ fn rescue() -> ProcessModel {
     let rise = set("water", binary(Binary::Modulo, binary(Binary::Plus, "water", 1), 9));
     // Groups of three, in which one may be impatient, and which are rescued together.
     let raft = Action::Batch {
+        permanent: false,
         size: 3.into(),
         body: all([delay(9.0), count("raft")]),
         waiting: Waiting { tally: Some("raft_wait".to_owned()), ..impatient(12.0) },

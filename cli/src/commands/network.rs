@@ -24,7 +24,7 @@ use eventhorizon::facility::{
     Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network, Report,
     SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
-use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
+use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 
@@ -33,6 +33,8 @@ use crate::shared::{self, FileUse, Outcome};
 #[derive(Parser)]
 #[command(about = "Run a queueing network that a TOML or JSON file describes")]
 #[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
+#[command(mut_arg("checkpoint", |checkpoint| checkpoint.conflicts_with("interval")))]
+#[command(mut_arg("resume", |resume| resume.conflicts_with("interval")))]
 pub struct Args {
     /// Read the description from this file: TOML, or JSON if its name ends in .json
     file: PathBuf,
@@ -79,19 +81,8 @@ pub struct Args {
     place: shared::Where,
     #[command(flatten)]
     json: shared::Json,
-    /// Save the study to this file when it ends, also after Ctrl-C
-    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
-    checkpoint: Option<PathBuf>,
-    /// Overwrite the checkpoint of another study, or a later one of this study, in that file
-    #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
-    force: bool,
-    /// Also save it at this interval, in seconds
-    #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
-    every: Option<f64>,
-    /// Resume a saved study: with the same network, seed and times, but possibly more replications
-    /// or a higher precision
-    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
-    resume: Option<PathBuf>,
+    #[command(flatten)]
+    saves: shared::Saves,
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -143,10 +134,11 @@ impl Args {
     }
 
     fn check_files(&self) -> Outcome<()> {
+        let [resume, checkpoint] = self.saves.files();
         shared::check_files(&[
             (FileUse::Reads, "the description", Some(&*self.file)),
-            (FileUse::Resumes, "--resume", self.resume.as_deref()),
-            (FileUse::Saves, "--checkpoint", self.checkpoint.as_deref()),
+            resume,
+            checkpoint,
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
@@ -156,7 +148,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> Outcome<()> {
-    shared::in_checkpoint(args.resume.as_deref(), simulate(args))
+    shared::in_checkpoint(args.saves.resume.as_deref(), simulate(args))
 }
 
 fn simulate(args: &Args) -> Outcome<()> {
@@ -202,7 +194,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         bar.set_message(format!("{runs} replications, {events} events"));
         shared::watch()
     };
-    let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
+    let saved = args.saves.resume.as_ref().map(SavedStudy::load).transpose()?;
     // Traces take a run of their own. It comes first, so that an invalid request fails before other
     // work is done.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
@@ -210,9 +202,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
-    let every = shared::every(args.every);
-    let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
-    let keep = StudyAutosave::default().from(saved.as_ref()).to(args.checkpoint.as_ref().map(autosave));
+    let keep = StudyAutosave::default().from(saved.as_ref()).to(args.saves.autosave());
     let mut report = match args.batches {
         Some(batches) => facility
             .long_run(&study, batches)

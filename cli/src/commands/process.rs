@@ -8,6 +8,7 @@
 //!     --best doctor_wait --smallest --difference 1
 //! eventhorizon process examples/processes/emergency.toml --check
 //! eventhorizon process examples/processes/emergency.toml --plot emergency --trace 1000
+//! eventhorizon process examples/processes/emergency.toml --gantt emergency.svg --gantt-until 600
 //! ```
 
 use std::io::{Write as _, stdout};
@@ -18,7 +19,7 @@ use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
-    CompiledProcess, ProcessModel, Study, StudyResults, draw_timeline, write_changes,
+    CompiledProcess, ProcessModel, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
 };
 use eventhorizon::statistics::{Report, Selection};
 use serde_json::json;
@@ -44,7 +45,7 @@ pub struct Args {
     /// Find the combination of parameters with the largest mean of this measure. Combinations that
     /// are clearly worse get no more replications. The answer is right with probability --level if
     /// the best is better than the others by --difference
-    #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot"])]
+    #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot", "checkpoint", "resume"])]
     best: Option<String>,
     /// With --best: look for the smallest mean
     #[arg(long, requires = "best")]
@@ -76,17 +77,30 @@ pub struct Args {
     check: bool,
     #[command(flatten)]
     json: shared::Json,
+    #[command(flatten)]
+    saves: shared::Saves,
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write the measures of each replication as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
-    /// Draw the lengths of lines and the units in use over the first replication, the distributions
-    /// of measures, the convergence of their intervals, and their means against parameters with
-    /// several values, as SVG files in this folder
+    /// Draw the lengths of lines and the units in use over the first replication, the shares of
+    /// observations up to the bounds of tallies, the distributions of measures, the convergence of
+    /// their intervals, and their means against parameters with several values, as SVG files in
+    /// this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Draw which entity holds which unit of each resource over the first replication as SVG, or
+    /// write it as CSV if the name of the file ends in .csv
+    #[arg(long, value_name = "FILE")]
+    gantt: Option<PathBuf>,
+    /// Begin --gantt at this time, in the model's unit
+    #[arg(long, value_name = "TIME", requires = "gantt", default_value_t = 0.0, value_parser = shared::not_negative)]
+    gantt_from: f64,
+    /// End --gantt at this time. Default: the end of the run; of a picture, after 500 bars
+    #[arg(long, value_name = "TIME", requires = "gantt", value_parser = shared::positive)]
+    gantt_until: Option<f64>,
     /// Write what entities do in the first replication as CSV to --trace-to: this number of changes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trace: Option<u32>,
@@ -102,12 +116,20 @@ const REPLICATIONS_HELP: &str = "Number of replications of each combination of p
     upper bound, instead of the default bound";
 
 pub fn run(args: &Args) -> Outcome<()> {
+    shared::in_checkpoint(args.saves.resume.as_deref(), simulate(args))
+}
+
+fn simulate(args: &Args) -> Outcome<()> {
+    let [resume, checkpoint] = args.saves.files();
     shared::check_files(&[
         (FileUse::Reads, "the description", Some(&*args.file)),
+        resume,
+        checkpoint,
         args.json.file(),
         (FileUse::Writes, "--csv", args.csv.as_deref()),
         (FileUse::Writes, "--each", args.each.as_deref()),
         (FileUse::Writes, "--trace-to", args.trace.and(Some(&*args.trace_to))),
+        (FileUse::Writes, "--gantt", args.gantt.as_deref()),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
     let mut model = ProcessModel::read(&args.file)?;
@@ -125,12 +147,13 @@ pub fn run(args: &Args) -> Outcome<()> {
         .room(args.room)
         .allow_deadlock(args.allow_deadlock);
     let gpu = args.place.hardware()?;
-    let results = results(args, &compiled, &study, gpu.as_ref())?;
+    let saved = args.saves.resume.as_ref().map(SavedStudy::load).transpose()?;
+    let results = results(args, &compiled, &study, gpu.as_ref(), saved.as_ref())?;
     let checked = match args.check && !shared::interrupted() {
         true => check(args, &compiled, &study, gpu.as_ref()),
         false => Vec::new(),
     };
-    report(args, &compiled, &study, gpu.as_ref(), &results, &checked)
+    report(args, &compiled, &study, gpu.as_ref(), &results, &checked, saved.as_ref())
 }
 
 /// Runs until the goal of the command line is met.
@@ -139,6 +162,7 @@ fn results(
     compiled: &CompiledProcess,
     study: &Study,
     gpu: Option<&Gpu>,
+    saved: Option<&SavedStudy>,
 ) -> Outcome<StudyResults> {
     let points = compiled.design().len();
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
@@ -146,6 +170,8 @@ fn results(
         .study(study)
         .backend(gpu.map_or(Backend::Cpu, Backend::Gpu))
         .options(EngineOptions::default().mapping(args.mapping))
+        .resume(saved)
+        .save(args.saves.autosave())
         .watch(|runs: usize, events: u64| {
             let of = if points > 1 { format!(" of {points} points") } else { String::new() };
             bar.set_message(format!("{}{of}, {events} events", shared::count(runs, "replication")));
@@ -200,14 +226,16 @@ fn report(
     gpu: Option<&Gpu>,
     results: &StudyResults,
     checked: &[Checked],
+    saved: Option<&SavedStudy>,
 ) -> Outcome<()> {
     let report = results.report(args.runs.level)?;
     let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
     let trace_to = args.trace.and(Some(&*args.trace_to));
-    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to];
+    let quiet =
+        [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to, args.gantt.as_deref()];
     let shown = match quiet.into_iter().any(shared::on_stdout) {
         true => Ok(()),
-        false => show(args, compiled, study, &adapter, (results, &report), checked),
+        false => show(args, compiled, study, &adapter, (results, &report), checked, saved),
     };
     let mut object = json!({
         "model": compiled.model().name,
@@ -259,6 +287,8 @@ fn report(
         args.each.as_ref().map_or(Ok(()), each),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, results, folder)),
         args.trace.map_or(Ok(()), trace),
+        args.gantt.as_ref().map_or(Ok(()), |path| gantt(args, compiled, study, path)),
+        results.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
         if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
     ])
 }
@@ -282,8 +312,32 @@ fn draw(
         shared::write(&folder.join(format!("course{number}.svg")), svg.as_bytes())
     };
     let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations);
+    let shares = results.tallies_with_bounds().map(|tally| {
+        let svg = results.draw_shares(tally, args.runs.level)?;
+        shared::write(&folder.join(format!("shares_{tally}.svg")), svg.as_bytes())
+    });
     // Pictures that can be drawn are drawn even if others fail.
-    shared::all((0..points.min(MOST_COURSES)).map(course).chain([measures]))
+    shared::all((0..points.min(MOST_COURSES)).map(course).chain([measures]).chain(shares))
+}
+
+/// Most bars of a picture, unless its end is set.
+const BARS: usize = 500;
+
+/// Draws or writes who holds which units.
+fn gantt(args: &Args, compiled: &CompiledProcess, study: &Study, path: &Path) -> Outcome<()> {
+    let csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let most = if csv || args.gantt_until.is_some() { usize::MAX } else { BARS };
+    let times = [args.gantt_from, args.gantt_until.unwrap_or(study.until)];
+    let found = compiled.occupation(study, 0, times, most)?;
+    let bytes = match csv {
+        true => {
+            let mut bytes = Vec::new();
+            found.to_csv(&mut bytes)?;
+            bytes
+        }
+        false => found.draw()?.into_bytes(),
+    };
+    shared::write(path, &bytes)
 }
 
 /// Most points whose first replication is drawn.
@@ -297,6 +351,7 @@ fn show(
     adapter: &str,
     (results, report): (&StudyResults, &Report),
     checked: &[Checked],
+    saved: Option<&SavedStudy>,
 ) -> Outcome<()> {
     let model = compiled.model();
     let unit = if model.unit.is_empty() { String::new() } else { format!("{}, ", model.unit) };
@@ -317,11 +372,13 @@ fn show(
     for warning in results.warnings() {
         writeln!(stdout(), "warning: {warning}")?;
     }
+    let executed = results.events.saturating_sub(saved.map_or(0, SavedStudy::events));
+    let now = if saved.is_some() { format!(", {executed} of them now") } else { String::new() };
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = results.events as f64 / results.seconds;
+    let rate = executed as f64 / results.seconds;
     writeln!(
         stdout(),
-        "{adapter}, mapping {}: {}, {:.3} s, {rate:.3e} events/s",
+        "{adapter}, mapping {}: {}{now}, {:.3} s, {rate:.3e} events/s",
         results.mapping,
         shared::count(results.events, "event"),
         results.seconds

@@ -108,6 +108,9 @@ fn is_about_contents(error: &(dyn Error + 'static)) -> bool {
             _ => None,
         }
     }
+    fn of_process(error: &ProcessError) -> Option<&CheckpointError> {
+        if let ProcessError::Simulation(error) = error { of_run(error) } else { None }
+    }
     fn of_ranks(error: &HybridError) -> Option<&CheckpointError> {
         if let HybridError::Simulation(error) = error { of_run(error) } else { None }
     }
@@ -115,6 +118,7 @@ fn is_about_contents(error: &(dyn Error + 'static)) -> bool {
         .downcast_ref()
         .or_else(|| error.downcast_ref().and_then(of_run))
         .or_else(|| error.downcast_ref().and_then(of_study))
+        .or_else(|| error.downcast_ref().and_then(of_process))
         .or_else(|| error.downcast_ref().and_then(of_ranks));
     !matches!(
         found,

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError, compiling};
-use eventhorizon::pdes::{Checkpoint, CheckpointError, Until};
+use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::statistics::{Budget, Decision, Design, Observations, Precision, Selected, Stopping};
 use eventhorizon::time::Resolution;
@@ -355,6 +355,40 @@ impl Runs {
     /// The stopping rule, if --precision is given.
     pub fn stopping(&self) -> Outcome<Option<Stopping>> {
         self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
+    }
+}
+
+/// Where a study is saved, and the saved study that it resumes.
+#[derive(Args)]
+pub struct Saves {
+    /// Save the study to this file when it ends, also after Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Overwrite the checkpoint of another study, or a later one of this study, in that file
+    #[arg(long, requires = "checkpoint")]
+    force: bool,
+    /// Also save it at this interval, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = seconds)]
+    every: Option<f64>,
+    /// Resume a saved study: with the same model, seed and times, but possibly more replications or
+    /// a higher precision
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+}
+
+impl Saves {
+    /// The files, to be checked.
+    pub fn files(&self) -> [files::Named<'_>; 2] {
+        [
+            (FileUse::Resumes, "--resume", self.resume.as_deref()),
+            (FileUse::Saves, "--checkpoint", self.checkpoint.as_deref()),
+        ]
+    }
+
+    /// Where the study is saved.
+    pub fn autosave(&self) -> Option<Autosave<'_>> {
+        let path = self.checkpoint.as_ref()?;
+        Some(Autosave::new(path, every(self.every)).force(self.force).on_failure(&unsaved))
     }
 }
 

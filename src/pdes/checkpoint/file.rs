@@ -47,8 +47,12 @@ pub(crate) static STUDY: Kind = Kind {
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"resu", *b"runs", *b"hist"],
 };
 
+/// A study of a process model: `process/study/saved.rs`.
+pub(crate) static PROCESS_STUDY: Kind =
+    Kind { name: "a study of a process model", version: 1, tags: &[*b"proc", *b"para", *b"meas", *b"repl"] };
+
 /// All kinds.
-static KINDS: [&Kind; 2] = [&RUN, &STUDY];
+static KINDS: [&Kind; 3] = [&RUN, &STUDY, &PROCESS_STUDY];
 
 /// A file in memory, with the places of its sections.
 #[derive(Clone, PartialEq, Eq)]

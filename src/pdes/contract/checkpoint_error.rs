@@ -51,7 +51,7 @@ pub enum CheckpointError {
     /// to be saved; found before the run.
     #[error(
         "{path} holds a checkpoint of the same run or study, saved after {done}, which would be lost. Continue from it with \
-         --resume (`resume` of a run, `StudyAutosave::from` of a study), or start again with --force (`Autosave::force`)"
+         --resume (`resume` of a run or of a study of a process model, `StudyAutosave::from` of one of a network), or start again with --force (`Autosave::force`)"
     )]
     Ahead {
         /// The file.
@@ -115,7 +115,7 @@ pub enum CheckpointError {
     },
     /// A checkpoint of another study.
     #[error(
-        "the checkpoint is {what}: resume it with the network and the options of its start (only more replications and more precision are allowed), or start a new study"
+        "the checkpoint is {what}: resume it with the network or model, and the options, of its start (only more replications and more precision are allowed), or start a new study"
     )]
     Study {
         /// The difference.

@@ -66,8 +66,10 @@ ticks_per_unit = 1000
 [parameters]
 factor = { real = [1.5, 2] }
 [resource]
-bed = 2
+bed = { units = 2, cost = { busy = 8, use = 5 } }
 porter = { schedule = [[480, 2], [960, 1]], shift = "preempt", queue = "preempt" }
+[tally]
+late = { up_to = [0, "2 * factor"] }
 [container.tank]
 capacity = 200
 level = 50
@@ -98,6 +100,8 @@ do = [
   { wait_until = "seen > 3" },
   { wait_any = [{ signal = "opened", do = [{ end = true }] }, { until = "seen > 4" }] },
   { batch = 5, do = [{ delay = 1 }] },
+  { batch = 4, permanent = true },
+  { clone = 2, do = [{ delay = 1 }], join = true },
   { send = "opened" },
   { spawn = "part", count = 3, set = { size = 2 }, join = true },
   { join = true },
@@ -134,6 +138,8 @@ fn each_call_is_a_key_of_toml() {
             wait_until("seen > 3"),
             wait_any([signal("opened").does([end()]), until("seen > 4")]),
             batch(5).does([delay(1)]),
+            batch(4).permanent(),
+            copies(2).does([delay(1)]).joined(),
             send("opened"),
             spawn("part").count(3).set(pairs([("size", 2)])).joined(),
             join(),
@@ -150,7 +156,8 @@ fn each_call_is_a_key_of_toml() {
     let built = ModelBuilder::new("everything")
         .ticks_per_unit(1000)
         .parameter("factor", real([1.5, 2.0]))
-        .resource("bed", 2)
+        .resource("bed", units(2).cost(pairs([("busy", 8), ("use", 5)])))
+        .tally("late", up_to([Given::from(0), "2 * factor".into()]))
         .resource("porter", schedule([[480, 2], [960, 1]]).shift("preempt").queue("preempt"))
         .container("tank", capacity(200).level(50))
         .store("desk", capacity(3).queue("priority"))

@@ -32,6 +32,13 @@ pub(super) fn check(model: &ProcessModel) -> Result<(), ProcessError> {
     for of in model.stores.values() {
         nested(of.capacity.iter().collect(), of.place)?;
     }
+    for of in model.costs.values() {
+        nested([&of.busy, &of.idle, &of.each_use].into_iter().flatten().collect(), of.place)?;
+    }
+    for of in model.tallies.values() {
+        wide(of.up_to.len(), of.place, "the number of bounds of a tally")?;
+        nested(of.up_to.iter().map(|(_, bound)| bound).collect(), of.place)?;
+    }
     let attributes = model.entities.values().flat_map(|entity| entity.attributes.values());
     for of in model.variables.values().chain(attributes) {
         of.value.iter().try_for_each(|value| width(value, of.place))?;

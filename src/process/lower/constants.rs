@@ -8,7 +8,7 @@ use crate::time::{Resolution, Ticks};
 
 use super::super::error::ProcessError;
 use super::super::ir::{self, Arguments, Binary, Expression, Kind, Place, Unary};
-use super::super::program::{Constant, ConstantKind, Law, ParamWord, Program};
+use super::super::program::{Constant, ConstantKind, Cost, Law, ParamWord, Program};
 
 /// Steps of a real in 1.
 pub(super) const REAL: f64 = (1 << 24) as f64;
@@ -165,6 +165,37 @@ impl Program {
             words[law.words as usize..][..8].copy_from_slice(&found);
         }
         Ok(words)
+    }
+}
+
+impl Program {
+    /// The number that an expression of numbers and parameters has at a point, with times in units.
+    pub fn number_at(&self, written: &Expression, point: &[f64]) -> Option<f64> {
+        let place = |name: &str| self.parameters.iter().position(|known| known == name);
+        evaluate(written, &|name| Some(point[place(name)?]))
+    }
+
+    /// The costs at a point: those of [`Program::costs`], each for units in use, for units that are
+    /// not, and for a use.
+    ///
+    /// # Errors
+    /// [`ProcessError::Setting`], with the place.
+    pub fn costs_at(&self, point: &[f64]) -> Result<Vec<[f64; 3]>, ProcessError> {
+        let rates = |cost: &Cost| {
+            let mut found = [0.0; 3];
+            let ir::Cost { busy, idle, each_use, place } = &cost.written;
+            for (found, written) in found.iter_mut().zip([busy, idle, each_use]) {
+                let Some(written) = written else { continue };
+                *found = self.number_at(written, point).ok_or_else(|| ProcessError::Setting {
+                    place: *place,
+                    what: format!("the cost of `{}`", self.resources[cost.resource as usize].name),
+                    value: "not a number".to_owned(),
+                    remedy: "use numbers and parameters only".to_owned(),
+                })?;
+            }
+            Ok(found)
+        };
+        self.costs.iter().map(rates).collect()
     }
 }
 

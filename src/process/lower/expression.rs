@@ -139,6 +139,8 @@ impl Expressions<'_> {
                     Binary::Plus | Binary::Minus | Binary::Modulo | Binary::Min | Binary::Max => match (a, b)
                     {
                         (Some(Kind::Real), _) | (_, Some(Kind::Real)) => Some(Kind::Real),
+                        (Some(kind), None) => Some(widest(kind, &operands[1])),
+                        (None, Some(kind)) => Some(widest(kind, &operands[0])),
                         _ => a.or(b),
                     },
                     _ => Some(Kind::Condition),

@@ -6,7 +6,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::super::error::ProcessError;
-use super::super::program::{Act, Expr, Node, Program, Step, StepId};
+use super::super::program::{Act, EntityWord, Expr, Node, Program, Step, StepId};
 
 /// What is held of one resource: amounts that do not change while a run lasts, or unknown.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,28 @@ pub(super) fn counted(
     entries.iter().map(|entries| counted_of(program, entries)).collect()
 }
 
+/// How many units an entity holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) enum Amount {
+    /// The sum of amounts that do not change while a run lasts.
+    Known(Vec<Node>),
+    /// In this word of the entity; perhaps none.
+    Counted(EntityWord),
+}
+
+/// The words of entities of a type that count units, by resource.
+fn words_of(program: &Program, process: u32) -> IndexMap<u32, EntityWord> {
+    let own = program.steps.iter().filter(|step| step.process == process);
+    let word = |step: &Step| match &step.act {
+        Act::Seize { resource, wait, .. } => Some((*resource, wait.held?)),
+        Act::Release { resource, held, .. } => Some((*resource, (*held)?)),
+        _ => None,
+    };
+    own.filter_map(word).collect()
+}
+
 /// The resources that an entity may hold when it comes to a step, for each step.
-pub(in super::super) fn held_at(program: &Program) -> Vec<IndexSet<u32>> {
+pub(in super::super) fn held_at(program: &Program) -> Vec<IndexMap<u32, Amount>> {
     let mut entries = vec![IndexSet::new(); program.processes.len()];
     for source in &program.sources {
         entries[source.process as usize].insert(source.entry);
@@ -37,10 +57,16 @@ pub(in super::super) fn held_at(program: &Program) -> Vec<IndexSet<u32>> {
             entries[*process as usize].insert(*entry);
         }
     }
-    let mut found = vec![IndexSet::new(); program.steps.len()];
-    for entries in entries {
+    let mut found = vec![IndexMap::new(); program.steps.len()];
+    for (process, entries) in (0..).zip(entries) {
+        let words = words_of(program, process);
+        let amount = |(resource, held): (u32, Held)| match (words.get(&resource), held) {
+            (Some(word), _) => Some((resource, Amount::Counted(*word))),
+            (None, Held::Known(held)) => Some((resource, Amount::Known(held))),
+            (None, Held::Varies) => None,
+        };
         for (step, state) in states_of(program, &entries.into_iter().collect::<Vec<_>>()) {
-            found[usize::from(step)].extend(state.keys().copied());
+            found[usize::from(step)] = state.into_iter().filter_map(amount).collect();
         }
     }
     found

@@ -7,11 +7,11 @@ use crate::time::Resolution;
 use super::super::error::ProcessError;
 use super::super::ir::{self, Expression, Kind, Order, Place, ProcessModel, Value};
 use super::super::program::{
-    Attribute, Condition, ConstantKind, Container, Draw, EntityWord, FIRST_COUNT, Line, Process, Resource,
-    Source, Step, StepId, Store, Sum, SumKind, Variable,
+    Attribute, Condition, ConstantKind, Container, Cost, Draw, EntityWord, FIRST_COUNT, Line, Process,
+    Resource, Source, Step, StepId, Store, Sum, SumKind, Variable,
 };
 use super::constants::{Constants, distribution};
-use super::names::Scope;
+use super::names::{Scope, index};
 
 /// The word with the number of an entity, and the two with its time of entry.
 pub(super) const WHO: EntityWord = 0;
@@ -45,6 +45,7 @@ pub(super) struct Lowering<'m> {
     pub(super) signals: Vec<u32>,
     pub(super) conditions: Vec<Condition>,
     pub(super) sums: IndexMap<String, Sum>,
+    pub(super) costs: Vec<Cost>,
     pub(super) variables: Vec<Variable>,
     pub(super) sources: Vec<Source>,
     pub(super) data: Vec<[u32; 4]>,
@@ -53,6 +54,8 @@ pub(super) struct Lowering<'m> {
     pub(super) blocks: Vec<IndexMap<String, StepId>>,
     /// The first steps of entities, by the attributes that have values.
     pub(super) preludes: IndexMap<(u32, Vec<String>), StepId>,
+    /// The first steps of copies of entities, with their types.
+    pub(super) copies: Vec<(u32, StepId)>,
     /// How many statements of a type have a text.
     pub(super) occurrences: IndexMap<(u32, String), u32>,
     /// Variables that count the sendings of signals, where an entity waits for one of several.
@@ -85,12 +88,14 @@ impl<'m> Lowering<'m> {
             signals: Vec::new(),
             conditions: Vec::new(),
             sums: IndexMap::new(),
+            costs: Vec::new(),
             variables: Vec::new(),
             sources: Vec::new(),
             data: Vec::new(),
             bodies: Vec::new(),
             blocks: Vec::new(),
             preludes: IndexMap::new(),
+            copies: Vec::new(),
             occurrences: IndexMap::new(),
             sent: IndexMap::new(),
             turns: IndexMap::new(),
@@ -133,7 +138,7 @@ impl<'m> Lowering<'m> {
                 _ => Err(ProcessError::Repeated { place, name: name.to_owned(), other: "another statistic" }),
             };
         }
-        let row = self.rows(if matches!(kind, SumKind::Tally(_)) { 2 } else { 1 });
+        let row = self.rows(kind.rows());
         self.sums.insert(name.to_owned(), Sum { name: name.to_owned(), kind, row });
         Ok(number(self.sums.len() - 1))
     }
@@ -166,6 +171,7 @@ impl<'m> Lowering<'m> {
         for (name, resource) in &model.resources {
             let [units, most] = self.units(name, resource);
             let row = self.rows(1);
+            let offered = (units != most).then(|| self.rows(1));
             let line = self.line(format!("queue({name})"), resource.order);
             let holders = (resource.order == Order::Preempt).then(|| {
                 let line = self.line(format!("holders({name})"), Order::Preempt);
@@ -174,7 +180,7 @@ impl<'m> Lowering<'m> {
             });
             let shift = model.schedules.get(name).is_some_and(|schedule| schedule.preempts);
             let name = name.clone();
-            self.resources.push(Resource { row, units, most, line, holders, shift, watch: 0, name });
+            self.resources.push(Resource { row, units, most, line, holders, shift, offered, watch: 0, name });
         }
         let containers = model.containers.iter().map(|(name, of)| (name, of.order, of.place));
         for (name, order, place) in
@@ -220,6 +226,12 @@ impl<'m> Lowering<'m> {
             self.signals.push(line);
         }
         self.hot = self.next_row;
+        for (name, written) in &model.costs {
+            let resource = index(&model.resources, name, "a resource", written.place)?;
+            let uses = format!("uses({name})");
+            let uses = written.each_use.as_ref().map(|_| self.sum(&uses, SumKind::Counter, written.place));
+            self.costs.push(Cost { resource, written: written.clone(), uses: uses.transpose()? });
+        }
         for (variable, (name, written)) in model.variables.iter().enumerate() {
             if written.level {
                 let kind = SumKind::Level(number(variable));

@@ -1,10 +1,11 @@
 //! Names and what they stand for.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::super::error::ProcessError;
-use super::super::ir::{Kind, Place, ProcessModel, SELECTED};
+use super::super::ir::{Entity, Kind, Place, ProcessModel, SELECTED, Statement};
 use super::super::program::{Attribute, Slot};
+use super::walk;
 
 /// Words of expressions: no names. Names of functions are followed by `(`, so they may be.
 const WORDS: [&str; 9] = ["now", "age", "waited", "number", "and", "or", "not", "true", "false"];
@@ -117,12 +118,43 @@ pub(super) fn check(model: &ProcessModel) -> Result<(), ProcessError> {
             return Err(ProcessError::Repeated { place, name: name.clone(), other });
         }
     }
+    for (name, tally) in &model.tallies {
+        valid(name, tally.place)?;
+    }
     for entity in model.entities.values() {
+        let mut labels = IndexSet::new();
+        let all = entity.blocks.values().chain([&entity.statements]);
+        all.into_iter().try_for_each(|block| labelled(entity, block, &mut labels))?;
         for (name, attribute) in &entity.attributes {
             valid(name, attribute.place)?;
             if let Some(&other) = seen.get(&**name) {
                 return Err(ProcessError::Repeated { place: attribute.place, name: name.clone(), other });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that random numbers named by labels are those of one statement.
+fn labelled<'m>(
+    entity: &Entity,
+    all: &'m [Statement],
+    seen: &mut IndexSet<&'m str>,
+) -> Result<(), ProcessError> {
+    for statement in all {
+        if let Some(label) = &statement.label {
+            let (place, name) = (statement.place, label.clone());
+            if label.is_empty() || label.contains(['/', '#']) || entity.attributes.contains_key(label) {
+                let reason = "random numbers of others may have it: a label is no attribute, and has no `/` and no `#`";
+                return Err(ProcessError::Name { place, name, reason });
+            }
+            if !seen.insert(label) {
+                let other = "the label of another statement of this entity";
+                return Err(ProcessError::Repeated { place, name, other });
+            }
+        }
+        for block in walk::blocks(&statement.action) {
+            labelled(entity, block, seen)?;
         }
     }
     Ok(())

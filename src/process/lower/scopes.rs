@@ -213,17 +213,19 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Waits until entities are together. The last one executes the block for all.
+    /// Waits until entities are together. The last one executes the block for all, unless the batch
+    /// is permanent: then the others end.
     pub(super) fn batch(
         &mut self,
         named: &Named<'_>,
         size: &Expression,
-        body: &[Statement],
+        (body, permanent): (&[Statement], bool),
         waiting: &Waiting,
         at: StepId,
         next: StepId,
     ) -> Result<(), ProcessError> {
         let leaves = |action: &Action| match action {
+            _ if permanent => false,
             Action::Go { .. } | Action::End | Action::Repeat { count: None, .. } => true,
             action => walk::patience(action).is_some_and(|patience| !patience.continues),
         };
@@ -239,7 +241,14 @@ impl Lowering<'_> {
         let members = self.hidden(named.here.process, Kind::Integer);
         let (begin, separate) = (self.reserve()?, self.reserve()?);
         let line = self.line(self.line_name(named), Order::Fifo);
-        let (wait, others) = self.wait(named, waiting, line, Order::Fifo, next, next)?;
+        let behind = if permanent { self.end(named.here, named.place)? } else { next };
+        let (wait, others) = self.wait(named, waiting, line, Order::Fifo, behind, next)?;
+        if permanent {
+            let act = Act::Batch { size, members, wait, next: others, begin: separate };
+            self.put(at, named, Vec::new(), act);
+            self.put(separate, named, Vec::new(), Act::Separate { members, next: begin });
+            return self.block(named.here, body, begin, next);
+        }
         self.put(at, named, Vec::new(), Act::Batch { size, members, wait, next: others, begin });
         self.put(separate, named, Vec::new(), Act::Separate { members, next });
         let mut here = *named.here;
@@ -249,6 +258,31 @@ impl Lowering<'_> {
             here.interrupted = Some(first);
         }
         self.block(&here, body, begin, separate)
+    }
+
+    /// Starts copies of the entity that execute the block and end.
+    pub(super) fn copied(
+        &mut self,
+        named: &Named<'_>,
+        count: &Expression,
+        body: &[Statement],
+        joined: bool,
+        at: StepId,
+        next: StepId,
+    ) -> Result<(), ProcessError> {
+        let process = named.here.process;
+        let count = self.integer(named, count, "the number of copies")?;
+        let attributes = self.processes[process as usize].attributes.iter();
+        let set = attributes.map(|of| (of.word, Expr { kind: of.kind, node: Node::Attribute(of.word) }));
+        let set = set.collect();
+        let joined = joined.then(|| self.children(process));
+        let entry = self.reserve()?;
+        self.copies.push((process, entry));
+        self.put(at, named, Vec::new(), Act::Spawn { process, entry, count, set, joined, next });
+        // A copy has its own numbers, and is in no block around the statement.
+        let here = Here { visit: None, interrupted: None, ..*named.here };
+        let end = self.end(&here, body.last().map_or(named.place, |last| last.place))?;
+        self.block(&here, body, entry, end)
     }
 
     /// The name of the line of a statement.
@@ -280,7 +314,11 @@ impl Lowering<'_> {
             });
         };
         // Copies have the same words, so what they share has its word before.
-        let joins = |action: &Action| matches!(action, Action::Join | Action::Spawn { joined: true, .. });
+        let joins = |action: &Action| match action {
+            Action::Join => true,
+            Action::Spawn { joined, .. } | Action::Clone { joined, .. } => *joined,
+            _ => false,
+        };
         if walk::any(body, &mut joins.clone()) {
             self.children(process);
         }

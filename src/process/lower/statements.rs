@@ -76,8 +76,9 @@ impl Lowering<'_> {
     }
 
     fn entries_of(&self, process: u32) -> Vec<StepId> {
-        let own = self.preludes.iter().filter(|((of, _), _)| *of == process);
-        own.map(|(_, step)| *step).collect()
+        let own = self.preludes.iter().filter(|((of, _), _)| *of == process).map(|(_, step)| *step);
+        let copies = self.copies.iter().filter(|(of, _)| *of == process).map(|(_, step)| *step);
+        own.chain(copies).collect()
     }
 
     /// The first step of an entity whose attributes `given` have values: it makes the others.
@@ -374,7 +375,10 @@ impl Lowering<'_> {
                 self.block(&Here { interrupted: Some(first), ..*here }, body, at, next)?;
                 self.block(here, handler, first, next)?;
             }
-            Action::Batch { size, body, waiting } => self.batch(&named, size, body, waiting, at, next)?,
+            Action::Batch { size, body, permanent, waiting } => {
+                self.batch(&named, size, (body, *permanent), waiting, at, next)?;
+            }
+            Action::Clone { count, body, joined } => self.copied(&named, count, body, *joined, at, next)?,
             Action::Interrupt { entity, number } => {
                 let process = index(&model.entities, entity, "an entity", place)?;
                 let number = self.integer(&named, number, "the number of the entity")?;
@@ -473,8 +477,8 @@ impl Lowering<'_> {
                         remedy: "use `if(condition, 1, 0)`",
                     });
                 }
-                let sum = self.sum(name, SumKind::Tally(value.kind), place)?;
-                self.put(at, &named, vec![Op::Tally(sum, value)], Act::Jump { next });
+                let ops = self.observed(name, value, place)?;
+                self.put(at, &named, ops, Act::Jump { next });
             }
             Action::Count { name, by } => {
                 let by =

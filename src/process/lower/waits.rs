@@ -2,11 +2,11 @@
 
 use super::super::error::ProcessError;
 use super::super::ir::{Action, Binary, Expression, Kind, Order, Patience, Request, Waiting};
-use super::super::program::{self, Act, EntityWord, Expr, Node, Op, Slot, StepId, SumKind, Wait};
+use super::super::program::{self, Act, EntityWord, Expr, Node, Op, Slot, StepId, Wait};
 use super::constants::evaluate;
 use super::lowering::{Lowering, first_point, words_of};
 use super::names::{self, Scope, resource};
-use super::statements::{Here, Named, binary};
+use super::statements::{Here, Named, binary, literal};
 use super::walk;
 
 impl Lowering<'_> {
@@ -180,17 +180,19 @@ impl Lowering<'_> {
             let mut ops = self.waited_ops(process);
             match (&waiting.tally, begin) {
                 (Some(name), None) => {
-                    let sum = self.sum(name, SumKind::Tally(Kind::Time), named.place)?;
-                    ops.push(Op::Tally(sum, Expr { kind: Kind::Time, node: Node::Waited }));
+                    let waited = Expr { kind: Kind::Time, node: Node::Waited };
+                    ops.extend(self.observed(name, waited, named.place)?);
                 }
                 (Some(name), Some(word)) if last => {
-                    let sum = self.sum(name, SumKind::Tally(Kind::Time), named.place)?;
                     let [now, begin] =
                         [Node::Now, Node::Attribute(word)].map(|node| Expr { kind: Kind::Time, node });
-                    ops.push(Op::Tally(sum, binary(Binary::Minus, Kind::Time, now, begin)));
+                    let waited = binary(Binary::Minus, Kind::Time, now, begin);
+                    ops.extend(self.observed(name, waited, named.place)?);
                 }
                 _ => {}
             }
+            let uses = self.costs.iter().find(|cost| cost.resource == resource).and_then(|cost| cost.uses);
+            ops.extend(uses.map(|uses| Op::Count(uses, literal(1))));
             let since = ops.iter().any(
                 |op| matches!(op, Op::Set(_, value) | Op::Tally(_, value) if value.node == Node::Waited),
             );
@@ -233,8 +235,8 @@ impl Lowering<'_> {
         let otherwise = otherwise.transpose()?;
         let mut ops = self.waited_ops(named.here.process);
         if let Some(name) = &waiting.tally {
-            let sum = self.sum(name, SumKind::Tally(Kind::Time), named.place)?;
-            ops.push(Op::Tally(sum, Expr { kind: Kind::Time, node: Node::Waited }));
+            let waited = Expr { kind: Kind::Time, node: Node::Waited };
+            ops.extend(self.observed(name, waited, named.place)?);
         }
         let since = !ops.is_empty();
         let mut granted = next;

@@ -12,6 +12,7 @@ pub(super) fn blocks(action: &Action) -> Vec<&[Statement]> {
         | Action::While { body, .. }
         | Action::Repeat { body, .. }
         | Action::Batch { body, .. }
+        | Action::Clone { body, .. }
         | Action::Select { body, .. } => vec![body],
         Action::Interruptible { body, handler } => vec![body, handler],
         Action::WaitAny { arms, .. } => arms.iter().map(|(_, block)| &block[..]).collect(),
@@ -53,6 +54,7 @@ pub(super) fn expressions(action: &Action) -> Vec<&Expression> {
         Action::If { arms, .. } | Action::With { arms, .. } => {
             arms.iter().map(|(condition, _)| condition).collect()
         }
+        Action::Clone { count, .. } => vec![count],
         Action::Repeat { count, .. } => count.iter().collect(),
         Action::Tally { value, .. } => value.iter().collect(),
         Action::Count { by, .. } => by.iter().collect(),
@@ -166,6 +168,7 @@ pub(super) fn text(action: &Action) -> String {
         Action::Interrupt { entity, .. } => format!("interrupt {entity}"),
         Action::Send { signal } => format!("send {signal}"),
         Action::Spawn { entity, .. } => format!("spawn {entity}"),
+        Action::Clone { .. } => "clone".to_owned(),
         Action::Join => "join".to_owned(),
         Action::If { .. } => "if".to_owned(),
         Action::With { .. } => "with".to_owned(),

@@ -305,13 +305,19 @@ impl Text<'_> {
 
     fn resize(&mut self, resource: u32, units: &Expr, next: StepId) {
         let of = &self.program.resources[resource as usize];
-        let (row, watch) = (of.row, of.watch);
+        let (row, watch, offered) = (of.row, of.watch, of.offered);
         let units = self.words(units, AT);
         let units = self.bind(&units);
         // As a word, a number below 0 is large.
         self.fault_if(&format!("{units} > 65535u"), "FAULT_REQUEST", &units);
         let level = self.bind(&self.row(row));
         self.set_row(row, &format!("vec4<u32>({level}.x, {units}, {level}.zw)"));
+        if let Some(row) = offered {
+            let less = self.bind(&format!("{units} < {level}.y"));
+            let size = format!("select({units} - {level}.y, {level}.y - {units}, {less})");
+            let sum = format!("level_64({}.xy, {size}, {less}, (*m).age)", self.row(row));
+            self.set_row(row, &format!("vec4<u32>({sum}, 0u, 0u)"));
+        }
         self.touch(watch);
         self.go(next);
         self.work("WORK_RESOURCE", resource);

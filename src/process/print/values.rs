@@ -146,6 +146,8 @@ impl Text<'_> {
                 self.set_row(row, &format!("tally_sum({sums}, {found})"));
                 let range = self.row(row + 1);
                 self.set_row(row + 1, &format!("tally_range({range}, {sums}.w == 0u, {found})"));
+                let squares = self.row(row + 2);
+                self.set_row(row + 2, &format!("tally_squares({squares}, {found})"));
                 self.line("}");
             }
             Op::Count(sum, value) => {

@@ -49,10 +49,10 @@ type Doing = [u32; 3];
 
 /// The first replication of a point, on the CPU.
 pub(super) struct Course<'c, S: Sized3> {
-    compiled: &'c CompiledProcess,
+    pub(super) compiled: &'c CompiledProcess,
     study: &'c Study,
-    until: Ticks,
-    model: ProcessRun<S>,
+    pub(super) until: Ticks,
+    pub(super) model: ProcessRun<S>,
 }
 
 impl<'c, S: Sized3> Course<'c, S> {
@@ -67,7 +67,7 @@ impl<'c, S: Sized3> Course<'c, S> {
         Ok(Self { compiled, study, until, model })
     }
 
-    fn simulation(&self) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
+    pub(super) fn simulation(&self) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
         let options = Options::default().seed(self.study.seed).replica(Replica::default());
         Ok(CpuSimulation::new(&self.model, options)?)
     }

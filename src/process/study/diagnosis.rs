@@ -151,7 +151,7 @@ impl Snapshot<'_> {
                     let [in_use, units, ..] = self.global(program.resources[*resource as usize].row);
                     let name = &program.resources[*resource as usize].name;
                     reason = format!("{in_use} of {units} `{name}` in use");
-                    let holding = groups.keys().filter(|group| held[group.1 as usize].contains(resource));
+                    let holding = groups.keys().filter(|group| held[group.1 as usize].contains_key(resource));
                     holders = holding
                         .map(|&(of, step)| (process(of), program.steps[step as usize].place))
                         .collect();

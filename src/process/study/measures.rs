@@ -6,15 +6,22 @@ use crate::statistics::{AnalysisError, Column, Observations, Pairing, Values};
 use crate::time::{Resolution, Ticks};
 
 use super::super::ir::Kind;
-use super::super::program::{Act, Program, Step, SumKind};
+use super::super::program::{Program, SumKind};
 
 /// How the values of replications become an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Estimate {
     /// Their mean.
     Mean,
-    /// The sum of these columns over the sum of the next ones.
+    /// The sum of this column over the sum of the next one.
     Ratio([usize; 2]),
+    /// What a resource costs, by its number in the list of costs: of the averages of units in use
+    /// and of all units, and the number of uses.
+    Cost(usize, [usize; 3]),
+    /// What all cost.
+    Costs,
+    /// The deviation of observations: of the sums of their squares, of them, and of their number.
+    Deviation([usize; 3]),
 }
 
 /// A measure by name, which reports show.
@@ -37,16 +44,24 @@ enum From {
     Count(usize),
     /// Whether there are any.
     Observed(usize),
+    /// The sum of their squares.
+    Squares(usize, Kind),
     /// The smallest (0) or largest (1) of them, 0 without observations.
     Extreme(usize, usize, Kind),
+    /// Zero.
+    Nothing,
     /// A counter, at its row.
     Counter(usize),
     /// A counter by unit of time.
     Rate(usize),
     /// The average units of a resource in use, at its row.
     InUse(usize),
-    /// Their share of all units.
+    /// Their share of all units, which do not change.
     Utilisation(usize),
+    /// Its units, which do not change.
+    Units(usize),
+    /// The average units, at its row and that of their changes.
+    Offered(usize, usize),
     /// The average length of a line.
     Length(usize),
     /// The average content of a container.
@@ -72,13 +87,23 @@ impl Measures {
         let mut all = Self { measures: Vec::new(), columns: Vec::new(), resolution: program.resolution, age };
         let places: IndexMap<u32, usize> = program.output_rows.iter().copied().zip(0..).collect();
         let at = |row: u32| places[&row];
-        for sum in &program.sums {
+        // The columns with the numbers of observations, by tally.
+        let mut counts = IndexMap::new();
+        for (number, sum) in (0..).zip(&program.sums) {
             let (name, row) = (&sum.name, at(sum.row));
             match sum.kind {
                 SumKind::Tally(kind) => {
                     let [count, observed] = [From::Count(row), From::Observed(row)].map(|of| all.column(of));
                     let total = all.column(From::Sum(row, kind));
                     all.ratio(name.clone(), [total, count], true);
+                    counts.insert(number, count);
+                    let squares = all.column(From::Squares(row, kind));
+                    all.measures.push(Measure {
+                        name: format!("deviation({name})"),
+                        estimate: Estimate::Deviation([squares, total, count]),
+                        column: squares,
+                        decides: false,
+                    });
                     for (extreme, name) in [(0, format!("smallest({name})")), (1, format!("largest({name})"))]
                     {
                         let value = all.column(From::Extreme(row, extreme, kind));
@@ -90,22 +115,51 @@ impl Measures {
                     all.mean(name.clone(), From::Counter(row), false);
                     all.mean(format!("rate({name})"), From::Rate(row), false);
                 }
+                SumKind::Share(tally) => {
+                    let within = all.column(From::Counter(row));
+                    all.ratio(name.clone(), [within, counts[&tally]], false);
+                }
                 SumKind::Level(variable) => {
                     let word = program.variables[variable as usize].word;
                     all.mean(format!("average({name})"), From::Level(word, row), true);
                 }
             }
         }
-        for (number, resource) in (0..).zip(&program.resources) {
+        for resource in &program.resources {
             let (name, row) = (&resource.name, at(resource.row));
-            // There is no sum of units that change.
-            let changes =
-                |step: &Step| matches!(step.act, Act::Resize { resource, .. } if resource == number);
-            let constant = !program.steps.iter().any(changes);
-            if constant {
-                all.mean(format!("utilisation({name})"), From::Utilisation(row), true);
+            let utilisation = format!("utilisation({name})");
+            match resource.offered {
+                None => all.mean(utilisation, From::Utilisation(row), true),
+                Some(offered) => {
+                    let of = [From::InUse(row), From::Offered(row, at(offered))].map(|of| all.column(of));
+                    all.ratio(utilisation, of, true);
+                }
             }
-            all.mean(format!("in_use({name})"), From::InUse(row), !constant);
+            all.mean(format!("in_use({name})"), From::InUse(row), false);
+        }
+        for (number, cost) in program.costs.iter().enumerate() {
+            let resource = &program.resources[cost.resource as usize];
+            let row = at(resource.row);
+            let offered = match resource.offered {
+                None => From::Units(row),
+                Some(offered) => From::Offered(row, at(offered)),
+            };
+            let uses = match cost.uses {
+                None => From::Nothing,
+                Some(sum) => From::Counter(at(program.sums[sum as usize].row)),
+            };
+            let of = [From::InUse(row), offered, uses].map(|of| all.column(of));
+            let estimate = Estimate::Cost(number, of);
+            all.measures.push(Measure {
+                name: format!("cost({})", resource.name),
+                estimate,
+                column: of[0],
+                decides: false,
+            });
+        }
+        if program.costs.len() > 1 {
+            let estimate = Estimate::Costs;
+            all.measures.push(Measure { name: "cost(all)".to_owned(), estimate, column: 0, decides: false });
         }
         for container in &program.containers {
             all.mean(format!("level({})", container.name), From::Content(at(container.row)), true);
@@ -193,6 +247,10 @@ impl Measures {
                 (above + i128::from(wide(low, middle))) as f64 / unit(kind)
             }
             From::Count(row) => rows[row][3].into(),
+            From::Squares(row, kind) => match wide_128(rows[row + 2]) {
+                u128::MAX => BEYOND,
+                sum => sum as f64 / unit(kind) / unit(kind),
+            },
             From::Observed(row) => f64::from(u8::from(rows[row][3] > 0)),
             From::Extreme(row, which, kind) => {
                 let words = &rows[row + 1][2 * which..];
@@ -211,6 +269,12 @@ impl Measures {
                 let [level, units, low, high] = rows[row];
                 area(level, [low, high]) / age / f64::from(units)
             }
+            From::Nothing => 0.0,
+            From::Units(row) => rows[row][1].into(),
+            From::Offered(row, changes) => {
+                let ([_, units, ..], [low, high, ..]) = (rows[row], rows[changes]);
+                area(units, [low, high]) / age
+            }
             From::Length(row) => {
                 let [_, length, low, high] = rows[row];
                 area(length, [low, high]) / age
@@ -223,30 +287,91 @@ impl Measures {
         }
     }
 
-    /// The observations of a point: the numbers of its replications, one after the other.
-    pub(super) fn observations(&self, numbers: &[f64]) -> Result<Observations, AnalysisError> {
+    /// The observations of a point: the numbers of its replications, one after the other. `costs`
+    /// are those at the point ([`Program::costs_at`]).
+    pub(super) fn observations(
+        &self,
+        numbers: &[f64],
+        costs: &[[f64; 3]],
+    ) -> Result<Observations, AnalysisError> {
         let width = self.width();
         let replications = numbers.len() / width.max(1);
         let mut observations = Observations::new(replications, Vec::new(), [], Pairing::Independent)?;
         let values = |column: usize| Values::F64(numbers.chunks_exact(width).map(|of| of[column]).collect());
+        #[expect(clippy::cast_precision_loss, reason = "statistics")]
+        let time = self.age as f64 / f64::from(self.resolution.ticks_per_unit());
+        let cost = |number: usize, of: [usize; 3], numbers: &[f64]| {
+            let ([busy, idle, each], [used, units, uses]) = (costs[number], of.map(|column| numbers[column]));
+            time * (busy * used + idle * (units - used).max(0.0)) + each * uses
+        };
+        let all = self.measures.iter().filter_map(|measure| match measure.estimate {
+            Estimate::Cost(number, of) => Some((number, of)),
+            _ => None,
+        });
+        let all = |numbers: &[f64]| all.clone().map(|(number, of)| cost(number, of, numbers)).sum::<f64>();
+        let each = |cost: &dyn Fn(&[f64]) -> f64| {
+            Values::F64(numbers.chunks_exact(width).map(|numbers| cost(numbers)).collect())
+        };
         for measure in &self.measures {
             let name = &measure.name;
             match measure.estimate {
+                Estimate::Cost(number, of) => {
+                    let values = each(&|numbers| cost(number, of, numbers));
+                    observations.push(Column { name: name.clone(), values })?;
+                }
+                Estimate::Costs => {
+                    observations.push(Column { name: name.clone(), values: each(&all) })?;
+                }
                 Estimate::Mean => {
                     observations.push(Column { name: name.clone(), values: values(measure.column) })?;
                 }
                 Estimate::Ratio(of) => {
                     let parts = ["above", "below"].map(|part| format!("{name}, {part}"));
-                    for (name, column) in parts.iter().zip(of) {
-                        observations.push(Column { name: name.clone(), values: values(column) })?;
-                    }
-                    let [above, below] = &parts;
-                    observations.pool(name, &[above, below], |means| means[0] / means[1])?;
-                    observations.hide(&[above, below])?;
+                    let means = |means: &[f64]| means[0] / means[1];
+                    pool(&mut observations, name, &parts, of.map(values), means)?;
+                }
+                Estimate::Deviation(of) => {
+                    let parts = ["squares", "sum", "count"].map(|part| format!("{name}, {part}"));
+                    pool(&mut observations, name, &parts, of.map(values), deviation)?;
                 }
             }
         }
         Ok(observations)
+    }
+}
+
+/// Adds a function of the means of columns, which reports omit.
+fn pool<const N: usize>(
+    observations: &mut Observations,
+    name: &str,
+    parts: &[String; N],
+    values: [Values; N],
+    of_means: fn(&[f64]) -> f64,
+) -> Result<(), AnalysisError> {
+    for (name, values) in parts.iter().zip(values) {
+        observations.push(Column { name: name.clone(), values })?;
+    }
+    let parts = parts.each_ref().map(String::as_str);
+    observations.pool(name, &parts, of_means)?;
+    observations.hide(&parts)
+}
+
+/// Stands for a sum of squares that did not fit.
+const BEYOND: f64 = 1e120;
+
+/// Variances below this share of the mean square are rounding errors of `f64`.
+const ROUNDING: f64 = 1e-14;
+
+/// The deviation of observations from their mean: of the means of the sums of their squares, of
+/// them, and of their number.
+fn deviation(means: &[f64]) -> f64 {
+    let [squares, sum, count] = [means[0], means[1], means[2]];
+    let (square, mean) = (squares / count, sum / count);
+    let variance = square - mean * mean;
+    match squares < BEYOND.sqrt() {
+        true if variance <= ROUNDING * square => 0.0,
+        true => variance.sqrt(),
+        false => f64::NAN,
     }
 }
 
@@ -255,11 +380,15 @@ fn wide(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// A number of four words.
+fn wide_128([a, b, c, d]: [u32; 4]) -> u128 {
+    u128::from(wide(c, d)) << 64 | u128::from(wide(a, b))
+}
+
 /// The area below a level with a sign, from the sum of its changes modulo 2^128.
 #[expect(clippy::cast_precision_loss, reason = "statistics")]
-fn area_128(level: i32, [a, b, c, d]: [u32; 4], age: u64) -> f64 {
-    let sum = u128::from(wide(c, d)) << 64 | u128::from(wide(a, b));
-    (i128::from(level) * i128::from(age)).wrapping_sub(sum.cast_signed()) as f64
+fn area_128(level: i32, sum: [u32; 4], age: u64) -> f64 {
+    (i128::from(level) * i128::from(age)).wrapping_sub(wide_128(sum).cast_signed()) as f64
 }
 
 #[cfg(test)]
@@ -273,5 +402,14 @@ mod tests {
         let mut words = [0_u32; 4];
         bytemuck::bytes_of_mut(&mut words).copy_from_slice(&sum.to_le_bytes());
         assert_eq!(area_128(-1, words, 10), 12.0);
+    }
+
+    #[test]
+    fn a_deviation_is_zero_of_equal_values_and_missing_without_any() {
+        assert_eq!(deviation(&[10.0, 4.0, 2.0]), 1.0);
+        assert_eq!(deviation(&[0.3 * 0.3 * 3.0, 0.3 * 3.0, 3.0]), 0.0);
+        assert!(deviation(&[0.0, 0.0, 0.0]).is_nan());
+        // A sum of squares of one of 100 replications did not fit.
+        assert!(deviation(&[BEYOND / 100.0, 1.0, 1.0]).is_nan());
     }
 }

@@ -3,9 +3,11 @@
 mod course;
 mod diagnosis;
 mod measures;
+mod occupation;
 mod plan;
 mod replications;
 mod results;
+mod saved;
 
 use std::ops::Range;
 
@@ -13,7 +15,7 @@ use web_time::Instant;
 
 use crate::Backend;
 use crate::gpu::Verdict;
-use crate::pdes::{EngineOptions, SimulationError, WatchRuns};
+use crate::pdes::{Autosave, EngineOptions, SimulationError, WatchRuns};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::Selection;
 use crate::statistics::{Pairing, Round, Sequential};
@@ -21,6 +23,8 @@ use crate::time::Ticks;
 
 use super::compiled::CompiledProcess;
 use super::error::ProcessError;
+#[cfg(not(target_arch = "wasm32"))]
+use super::ir::Place;
 use super::model::{Large, Medium, Sized3, Small};
 use super::program::Size;
 use course::Course;
@@ -28,9 +32,11 @@ use course::Course;
 pub use course::draw_timeline;
 pub use course::{Change, Timeline, write_changes};
 use measures::Measures;
+pub use occupation::{Holding, Occupation, Occupied};
 pub use plan::Study;
 use replications::Replications;
 pub use results::StudyResults;
+pub use saved::SavedStudy;
 
 /// Replications of a model, which [`run`](Self::run) or [`run_async`](Self::run_async) starts: made
 /// by [`CompiledProcess::study`].
@@ -40,6 +46,8 @@ pub struct StudyRun<'r, W = fn(usize, u64)> {
     study: &'r Study,
     backend: Backend<'r>,
     options: EngineOptions,
+    from: Option<&'r SavedStudy>,
+    to: Option<Autosave<'r>>,
     watch: W,
 }
 
@@ -48,7 +56,7 @@ impl CompiledProcess {
     /// has the same random numbers at all points.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         let (backend, options) = (Backend::default(), EngineOptions::default());
-        StudyRun { compiled: self, study, backend, options, watch: |_, _| {} }
+        StudyRun { compiled: self, study, backend, options, from: None, to: None, watch: |_, _| {} }
     }
 
     /// End of the warm-up and end of a valid study.
@@ -98,6 +106,29 @@ impl CompiledProcess {
         }
     }
 
+    /// Who holds which units of resources in the first replication of a study at a point, between
+    /// two times: at most about `most` holdings, and an earlier end where there are more.
+    ///
+    /// # Errors
+    /// [`ProcessError`].
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn occupation(
+        &self,
+        study: &Study,
+        point: usize,
+        [from, until]: [f64; 2],
+        most: usize,
+    ) -> Result<Occupation, ProcessError> {
+        let [_, end] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, end)?.occupation(from, until, most),
+            Size::Medium => Course::<Medium>::new(self, study, point, end)?.occupation(from, until, most),
+            Size::Large => Course::<Large>::new(self, study, point, end)?.occupation(from, until, most),
+        }
+    }
+
     /// The names of all measures, in the order of results.
     pub fn measures(&self) -> Vec<String> {
         Measures::new(self.program(), Ticks::ZERO, Ticks::new(1)).names()
@@ -115,12 +146,23 @@ impl<'r, W> StudyRun<'r, W> {
         Self { options, ..self }
     }
 
+    /// Resumes a saved study, with the results of an uninterrupted one.
+    pub fn resume(self, from: impl Into<Option<&'r SavedStudy>>) -> Self {
+        Self { from: from.into(), ..self }
+    }
+
+    /// Saves the study at its end, when it is stopped, and at intervals. Replications then run in
+    /// parts that take about as long as an interval.
+    pub fn save(self, to: impl Into<Option<Autosave<'r>>>) -> Self {
+        Self { to: to.into(), ..self }
+    }
+
     /// Calls `watch` with the number of replications that have ended, of all points, and of events
     /// executed. Where it returns [`ControlFlow::Break`](std::ops::ControlFlow), the results are of
     /// the first replications, the same for all points.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V + Send>(self, watch: F) -> StudyRun<'r, F> {
-        let Self { compiled, study, backend, options, .. } = self;
-        StudyRun { compiled, study, backend, options, watch }
+        let Self { compiled, study, backend, options, from, to, .. } = self;
+        StudyRun { compiled, study, backend, options, from, to, watch }
     }
 }
 
@@ -129,7 +171,8 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
     ///
     /// # Errors
     /// [`ProcessError`]: a fault of a statement, a deadlock and too many entities name the
-    /// replication.
+    /// replication. A saved study of something else, and a place at which nothing can be saved, are
+    /// [`SimulationError::Checkpoint`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(self) -> Result<StudyResults, ProcessError> {
         pollster::block_on(self.run_async())
@@ -162,16 +205,18 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
     }
 
     async fn replicate<S: Sized3>(self) -> Result<StudyResults, ProcessError> {
-        let Self { compiled, study, backend, options, mut watch } = self;
+        let Self { compiled, study, backend, options, from, to, mut watch } = self;
         let begun = Instant::now();
         let times = compiled.times(study)?;
-        let mut replications =
-            Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let replications = Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let mut replications = replications.with_files(from, to)?;
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let all: Vec<usize> = (0..compiled.design().len()).collect();
         let Some(stopping) = &study.stopping else {
             let observations = replications.observe(&all, 0..study.replications, watch).await?;
-            return Ok(StudyResults::new(compiled, study, &replications, observations, begun));
+            let unsaved = replications.last()?;
+            let results = StudyResults::new(compiled, study, &replications, observations, begun);
+            return Ok(StudyResults { unsaved, ..results });
         };
         let deciding = replications.measures.deciding();
         let deciding: Vec<_> = deciding.iter().map(String::as_str).collect();
@@ -187,13 +232,22 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
             }
         };
         let found = Sequential::run(stopping, Pairing::Independent, &deciding, run).await?;
+        let unsaved = replications.last()?;
         let results = StudyResults::new(compiled, study, &replications, found.observations, begun);
-        Ok(StudyResults { decisions: found.decisions, ..results })
+        Ok(StudyResults { decisions: found.decisions, unsaved, ..results })
     }
 
     #[cfg(not(target_arch = "wasm32"))]
     fn selected<S: Sized3>(self, selection: &Selection, measure: &str) -> Result<StudyResults, ProcessError> {
-        let Self { compiled, study, backend, options, mut watch } = self;
+        let Self { compiled, study, backend, options, from, to, mut watch } = self;
+        if from.is_some() || to.is_some() {
+            return Err(ProcessError::Setting {
+                place: Place::default(),
+                what: "a study that selects the best".to_owned(),
+                value: "saved or resumed".to_owned(),
+                remedy: "run it from its begin to its end, or run a study of all points".to_owned(),
+            });
+        }
         let begun = Instant::now();
         let known = compiled.measures();
         if !known.iter().any(|name| name == measure) {

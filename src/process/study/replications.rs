@@ -4,10 +4,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use web_time::Instant;
+
 use crate::gpu::Gpu;
 use crate::pdes::{
-    CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica, Reports,
-    RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row, on_cores,
+    Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
+    Reports, RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row, on_cores,
 };
 use crate::statistics::{Experiment, Observations, Point, check_room};
 use crate::time::Ticks;
@@ -20,6 +22,7 @@ use super::super::run::{DeviceProgram, Job, Made, NativeWorker, Trouble};
 use super::diagnosis::Snapshot;
 use super::measures::Measures;
 use super::plan::Study;
+use super::saved::{Record, SavedStudy, Saving};
 
 /// Bytes of results stored at once.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
@@ -63,6 +66,13 @@ struct Ended {
     entities: u32,
 }
 
+impl Ended {
+    /// Of a saved study.
+    fn of((events, fingerprint, numbers): Record) -> Self {
+        Self { numbers, events, fingerprint, entities: 0 }
+    }
+}
+
 /// Runs replications of the points of a study.
 pub(super) struct Replications<'r, S: Sized3> {
     compiled: &'r CompiledProcess,
@@ -78,6 +88,7 @@ pub(super) struct Replications<'r, S: Sized3> {
     device: Option<DeviceProgram>,
     room: u32,
     pub(super) done: Done,
+    saving: Option<Saving<'r>>,
 }
 
 impl<'r, S: Sized3> Replications<'r, S> {
@@ -103,7 +114,31 @@ impl<'r, S: Sized3> Replications<'r, S> {
             // A core maps the memory that runs use.
             room: if gpu.is_some() { FIRST_ROOM.min(study.most()) } else { study.most() },
             done: Done::default(),
+            saving: None,
         }
+    }
+
+    /// Resumes a saved study, and saves this one.
+    pub(super) fn with_files(
+        mut self,
+        from: Option<&'r SavedStudy>,
+        to: Option<Autosave<'r>>,
+    ) -> Result<Self, ProcessError> {
+        if from.is_some() || to.is_some() {
+            let (times, measures) =
+                ([self.warm_up, self.until], (self.measures.names(), self.measures.width()));
+            let model = self.model(0, 1)?;
+            let files = (from, to);
+            let on_host = self.gpu.is_none();
+            let saving = Saving::new(self.compiled, self.study, times, measures, &model, files, on_host)?;
+            self.saving = Some(saving);
+        }
+        Ok(self)
+    }
+
+    /// Saves the study at its end, if it is saved: why it could not be written.
+    pub(super) fn last(&mut self) -> Result<Option<String>, ProcessError> {
+        self.saving.as_mut().map_or(Ok(None), Saving::last)
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -235,14 +270,22 @@ impl<'r, S: Sized3> Replications<'r, S> {
             // A device is faster with all of a short study at once.
             let pilot = self.gpu.is_some() && self.done.runs == 0 && count / 8 > PILOT;
             let most = if pilot { most.min(PILOT) } else { most };
-            let end = range.end.min(next.saturating_add(most));
+            let most = self.saving.as_mut().map_or(most, |saving| most.min(saving.plan().part()));
+            let known = self.saving.as_ref().and_then(|saving| saving.known(next, range.end));
+            let end = known.as_ref().map_or(range.end.min(next.saturating_add(most)), |known| known.end);
+            let began = Instant::now();
             let number = |point: usize| u32::try_from(point).expect("points are counted");
-            let jobs: Vec<_> = (next..end)
-                .flat_map(|replication| points.iter().map(move |&point| (number(point), replication)))
-                .collect();
-            let ended = self.part(&jobs, watch).await?;
+            let jobs = (next..end)
+                .flat_map(|replication| points.iter().map(move |&point| (number(point), replication)));
+            let ended: Vec<Ended> = match (&self.saving, &known) {
+                (Some(saving), Some(known)) => saving.records(known.clone()).map(Ended::of).collect(),
+                _ => self.part(&jobs.collect::<Vec<_>>(), watch).await?,
+            };
             let whole = ended.len() - ended.len() % points.len();
             for (number, ended) in ended.into_iter().take(whole).enumerate() {
+                if let (Some(saving), None) = (&mut self.saving, &known) {
+                    saving.add((ended.events, ended.fingerprint, &ended.numbers));
+                }
                 numbers[number % points.len()].extend(ended.numbers);
                 self.done.runs += 1;
                 self.done.events = self.done.events.wrapping_add(ended.events);
@@ -250,11 +293,19 @@ impl<'r, S: Sized3> Replications<'r, S> {
             }
             self.done.stopped |= watch(self.done.runs, self.done.events).is_break();
             next = end;
+            if let (Some(saving), None) = (&mut self.saving, known) {
+                saving.plan().took(began.elapsed());
+                saving.save_if_due()?;
+            }
         }
         if numbers[0].is_empty() {
             return Err(SimulationError::Stopped.into());
         }
-        Ok(numbers.iter().map(|numbers| self.measures.observations(numbers)).collect::<Result<_, _>>()?)
+        let made = points.iter().zip(&numbers).map(|(&point, numbers)| {
+            let costs = self.compiled.program().costs_at(self.compiled.values(point))?;
+            Ok(self.measures.observations(numbers, &costs)?)
+        });
+        made.collect()
     }
 
     /// The results of runs, named by point and replication; of the first ones if `watch` stopped

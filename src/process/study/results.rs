@@ -2,12 +2,16 @@
 
 use std::io;
 
+use indexmap::IndexMap;
 use web_time::Instant;
 
+#[cfg(feature = "plot")]
+use crate::statistics::plot;
 use crate::statistics::{AnalysisError, Decision, Design, Observations, Report, Selected};
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::ProcessError;
+use super::super::ir::{Expression, Tally};
 use super::super::model::Sized3;
 use super::plan::Study;
 use super::replications::Replications;
@@ -15,9 +19,10 @@ use super::replications::Replications;
 /// The results of a study.
 ///
 /// Measures have these names: a tally `stay` has `stay` (the mean of all observations),
-/// `smallest(stay)` and `largest(stay)` (means over the replications of the smallest and the
-/// largest), and `count(stay)`; a counter `lost` has `lost` and `rate(lost)`, by unit of time; a
-/// resource `bed` has `utilisation(bed)`, `in_use(bed)` and `queue(bed)`; a container `tank` has
+/// `deviation(stay)`, `smallest(stay)` and `largest(stay)` (means over the replications of the
+/// smallest and the largest), `count(stay)`, and `share(stay <= 5)` for bounds; a counter `lost`
+/// has `lost` and `rate(lost)`, by unit of time; a resource `bed` has `utilisation(bed)`,
+/// `in_use(bed)`, `queue(bed)`, and `cost(bed)` if it has costs; a container `tank` has
 /// `level(tank)`, `queue(tank)` of those that get and `putters(tank)`; a store `desk` has
 /// `level(desk)`, `queue(desk)` of those that take and `givers(desk)`; a signal has `queue`; a
 /// variable with `level` has `average`. Levels and lengths are averages over time.
@@ -49,6 +54,10 @@ pub struct StudyResults {
     pub until: f64,
     /// The end of the warm-up.
     pub warm_up: f64,
+    /// Why the study could not be saved at its end.
+    pub unsaved: Option<String>,
+    /// By tally: the measure of each bound, and the bound at each point.
+    pub(super) shares: IndexMap<String, Vec<(String, Vec<f64>)>>,
 }
 
 impl StudyResults {
@@ -59,6 +68,15 @@ impl StudyResults {
         observations: Vec<Observations>,
         begun: Instant,
     ) -> Self {
+        let at_points = |bound: &Expression| {
+            let points = 0..compiled.design().len();
+            let value = |point| compiled.program().number_at(bound, compiled.values(point));
+            points.map(|point| value(point).unwrap_or(f64::NAN)).collect()
+        };
+        let shares = compiled.model().tallies.iter().map(|(name, tally)| {
+            let bounds = tally.up_to.iter().map(|(text, bound)| (Tally::share(name, text), at_points(bound)));
+            (name.clone(), bounds.collect())
+        });
         let made = observations.iter().map(Observations::replications).max().unwrap_or(0);
         Self {
             design: compiled.design().clone(),
@@ -73,7 +91,47 @@ impl StudyResults {
             seed: study.seed,
             until: study.until,
             warm_up: study.warm_up,
+            unsaved: None,
+            shares: shares.collect(),
         }
+    }
+
+    /// The tallies that have bounds.
+    pub fn tallies_with_bounds(&self) -> impl Iterator<Item = &str> {
+        self.shares.keys().map(String::as_str)
+    }
+
+    /// Draws the shares of the observations of a tally up to its bounds, with intervals at a level:
+    /// a curve for each point.
+    ///
+    /// # Errors
+    /// [`AnalysisError::NoColumn`] if the tally has no bounds; [`AnalysisError::NoObservations`],
+    /// [`AnalysisError::Level`], [`AnalysisError::Plot`].
+    #[cfg(feature = "plot")]
+    pub fn draw_shares(&self, tally: &str, level: f64) -> Result<String, AnalysisError> {
+        let Some(bounds) = self.shares.get(tally) else {
+            let known = self.tallies_with_bounds().collect::<Vec<_>>().join(", ");
+            return Err(AnalysisError::NoColumn { name: tally.to_owned(), known });
+        };
+        let mut curves = Vec::new();
+        for (point, observations) in self.observations.iter().enumerate() {
+            let mut values = Vec::new();
+            for (measure, bounds) in bounds {
+                let summary = observations.summary(measure, level)?;
+                let half = summary.interval.map_or(0.0, |interval| interval.half_width);
+                values.extend(summary.mean.map(|mean| [bounds[point], mean, half]));
+            }
+            values.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            curves.push((self.design.describe(point), values));
+        }
+        if curves.iter().all(|(_, values)| values.is_empty()) {
+            let replications = self.replications as u64;
+            return Err(AnalysisError::NoObservations { name: tally.to_owned(), failed: 0, replications });
+        }
+        let mut svg = String::new();
+        plot::draw_curves(&mut svg, &curves, "observations up to", &format!("share of {tally}"), level)
+            .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
+        Ok(svg)
     }
 
     /// The table of all measures and points, with intervals at a confidence level.

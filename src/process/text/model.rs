@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Arrivals, Container, Entity, Expression, Kind, Order, Parameter, Period, ProcessModel, Rate,
-    Resource, Schedule, Signal, Source, Store,
+    Action, Arrivals, Container, Cost, Entity, Expression, Kind, Order, Parameter, Period, ProcessModel,
+    Rate, Resource, Schedule, Signal, Source, Store, Tally,
 };
 use super::super::lower::walk;
 use super::files::Traces;
@@ -19,9 +19,11 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
     let mut keys = Keys::of(root, "a process model")?;
     let text = |text: Option<String>| text.unwrap_or_default();
     let resources = all(&mut keys, "resource", resource)?;
-    let schedules =
-        resources.iter().filter_map(|(name, (_, schedule))| Some((name.clone(), schedule.clone()?)));
-    let schedules = schedules.collect();
+    let (mut schedules, mut costs) = (IndexMap::new(), IndexMap::new());
+    for (name, (_, schedule, cost)) in &resources {
+        schedules.extend(schedule.clone().map(|schedule| (name.clone(), schedule)));
+        costs.extend(cost.clone().map(|cost| (name.clone(), cost)));
+    }
     let model = ProcessModel {
         name: text(keys.text("name")?),
         about: text(keys.text("about")?),
@@ -31,12 +33,14 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
         warm_up: keys.take("warm_up").map(|node| time(node, "warm_up")).transpose()?,
         parameters: all(&mut keys, "parameters", parameter)?,
         variables: all(&mut keys, "variable", |node, name| variable(node, name, true))?,
-        resources: resources.into_iter().map(|(name, (resource, _))| (name, resource)).collect(),
+        resources: resources.into_iter().map(|(name, (resource, ..))| (name, resource)).collect(),
         containers: all(&mut keys, "container", container)?,
         stores: all(&mut keys, "store", store)?,
         signals: all(&mut keys, "signal", signal)?,
         entities: all(&mut keys, "entity", |node, name| entity(node, name, traces))?,
         schedules,
+        costs,
+        tallies: all(&mut keys, "tally", tally)?,
     };
     keys.end()?;
     match model.entities.is_empty() {
@@ -106,11 +110,11 @@ fn order(keys: &mut Keys<'_>) -> Result<Order, ProcessError> {
     }
 }
 
-/// A resource, and its schedule if it has one.
-fn resource(node: &Node, name: &str) -> Result<(Resource, Option<Schedule>), ProcessError> {
+/// A resource, with its schedule and its costs if it has them.
+fn resource(node: &Node, name: &str) -> Result<(Resource, Option<Schedule>, Option<Cost>), ProcessError> {
     let place = node.place;
     if !matches!(node.value, Tree::Table(_)) {
-        return Ok((Resource { units: expression(node, name)?, order: Order::Fifo, place }, None));
+        return Ok((Resource { units: expression(node, name)?, order: Order::Fifo, place }, None, None));
     }
     let mut keys = Keys::of(node, format!("the resource `{name}`"))?;
     let (units, periods) = (keys.expression("units")?, keys.take("schedule"));
@@ -119,8 +123,17 @@ fn resource(node: &Node, name: &str) -> Result<(Resource, Option<Schedule>), Pro
     if let (Some(_), Some(periods)) = (&units, periods) {
         return Err(setting(periods, "schedule", "write `units` or `schedule`, not both"));
     }
+    let cost = keys.take("cost").map(|node| cost(node, name)).transpose()?;
     keys.end()?;
-    Ok((Resource { units: units.unwrap_or(Expression::Number(1.0)), order, place }, schedule))
+    let units = units.unwrap_or(Expression::Number(1.0));
+    Ok((Resource { units, order, place }, schedule, cost))
+}
+
+fn cost(node: &Node, name: &str) -> Result<Cost, ProcessError> {
+    let mut keys = Keys::of(node, format!("the cost of `{name}`"))?;
+    let [busy, idle, each_use] = ["busy", "idle", "use"].map(|key| keys.expression(key));
+    keys.end()?;
+    Ok(Cost { busy: busy?, idle: idle?, each_use: each_use?, place: node.place })
 }
 
 /// `[[480, 2], [960, 1]]`: times and units.
@@ -154,6 +167,21 @@ fn store(node: &Node, name: &str) -> Result<Store, ProcessError> {
     let order = order(&mut keys)?;
     keys.end()?;
     Ok(Store { capacity, order, place: node.place })
+}
+
+fn tally(node: &Node, name: &str) -> Result<Tally, ProcessError> {
+    let mut keys = Keys::of(node, format!("the tally `{name}`"))?;
+    let bounds = list(keys.need("up_to", "write bounds: `up_to = [5, 10]`")?, "up_to")?;
+    let bound = |node: &Node| {
+        let text = match &node.value {
+            Tree::Text(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Ok((text, expression(node, "up_to")?))
+    };
+    let up_to = bounds.iter().map(bound).collect::<Result<_, ProcessError>>()?;
+    keys.end()?;
+    Ok(Tally { up_to, place: node.place })
 }
 
 fn signal(node: &Node, name: &str) -> Result<Signal, ProcessError> {

@@ -10,7 +10,7 @@ use super::values::value;
 
 /// Actions. The first of them that a table has is its action: the last ones are keys of others,
 /// too.
-pub(super) const ACTIONS: [&str; 29] = [
+pub(super) const ACTIONS: [&str; 30] = [
     "delay",
     "seize",
     "release",
@@ -27,6 +27,7 @@ pub(super) const ACTIONS: [&str; 29] = [
     "batch",
     "send",
     "spawn",
+    "clone",
     "interrupted",
     "interrupt",
     "if",
@@ -161,6 +162,7 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
         "batch" => Action::Batch {
             size: expression(subject, name)?,
             body: keys.take("do").map_or(Ok(Vec::new()), |node| statements(node, "do", depth))?,
+            permanent: keys.truth("permanent")?,
             waiting: waiting(keys, depth)?,
         },
         "interrupted" => {
@@ -182,6 +184,11 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
                 joined: keys.truth("join")?,
             }
         }
+        "clone" => Action::Clone {
+            count: expression(subject, name)?,
+            body: body(keys, depth)?,
+            joined: keys.truth("join")?,
+        },
         "if" | "with" => branches(name, subject, keys, depth)?,
         "while" => Action::While { condition: expression(subject, name)?, body: body(keys, depth)? },
         "repeat" => Action::Repeat { count: Some(expression(subject, name)?), body: body(keys, depth)? },

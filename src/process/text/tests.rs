@@ -136,10 +136,19 @@ fn each_statement_is_read() {
         (
             "{ batch = 5, do = [{ end = true }], tally = \"together\" }",
             Action::Batch {
+                permanent: false,
                 size: 5.into(),
                 body: end(),
                 waiting: Waiting { tally: Some(own("together")), ..waiting() },
             },
+        ),
+        (
+            "{ batch = 5, permanent = true }",
+            Action::Batch { permanent: true, size: 5.into(), body: Vec::new(), waiting: waiting() },
+        ),
+        (
+            "{ clone = \"size\", do = [{ end = true }], join = true }",
+            Action::Clone { count: "size".into(), body: end(), joined: true },
         ),
         (
             "{ do = [{ end = true }], interrupted = \"block\" }",
@@ -226,7 +235,7 @@ review = { time = [9, 10] }
 factor = { real = 2 }
 [resource]
 nurse = 2
-bed = { units = "2 * doctors", queue = "priority" }
+bed = { units = "2 * doctors", queue = "priority", cost = { busy = 8, use = "2 * factor" } }
 surgeon = { queue = "preempt" }
 porter = { schedule = [[480, 2], [960, "doctors"]], shift = "preempt" }
 [container.tank]
@@ -238,6 +247,8 @@ desk = { capacity = 3, queue = "priority" }
 floor = {}
 [signal]
 opened = {}
+[tally]
+stay = { up_to = [5, "2 * review"] }
 [variable]
 seen = { value = 1, level = true }
 due = { kind = "time" }
@@ -272,6 +283,11 @@ fn each_table_is_read() {
         (&model.resources["surgeon"].units, model.resources["surgeon"].order),
         (&1.into(), Order::Preempt)
     );
+    let cost = &model.costs["bed"];
+    assert_eq!((model.costs.len(), &cost.busy, &cost.idle), (1, &Some(8.into()), &None));
+    assert_eq!(cost.each_use, Some(text("2 * factor")));
+    let bounds = [("5".to_owned(), 5.into()), ("2 * review".to_owned(), text("2 * review"))];
+    assert_eq!(model.tallies["stay"].up_to, bounds);
     let porter = &model.schedules["porter"];
     let periods =
         vec![Period { lasts: 480.0, units: 2.into() }, Period { lasts: 960.0, units: "doctors".into() }];

@@ -43,6 +43,7 @@ pub struct Tally {
     pub count: u32,
     pub least: i64,
     pub most: i64,
+    pub squares: u128,
 }
 
 impl Tally {
@@ -51,6 +52,7 @@ impl Tally {
         self.least = if first { value } else { self.least.min(value) };
         self.most = if first { value } else { self.most.max(value) };
         self.sum += i128::from(value);
+        self.squares = self.squares.saturating_add(u128::from(value.unsigned_abs()).pow(2));
         self.count += 1;
     }
 }

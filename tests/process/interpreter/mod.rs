@@ -81,6 +81,8 @@ pub struct World<'m> {
     pub levels: BTreeMap<&'m str, Level>,
     pub tallies: BTreeMap<&'m str, Tally>,
     pub counters: BTreeMap<&'m str, u64>,
+    /// Observations up to bounds of tallies, by the name of the measure.
+    pub shares: BTreeMap<String, u64>,
     pub places: Places<'m>,
     /// Those that continue in this event.
     ready: VecDeque<Slot>,
@@ -167,6 +169,7 @@ impl<'m> World<'m> {
             levels: BTreeMap::new(),
             tallies: BTreeMap::new(),
             counters: BTreeMap::new(),
+            shares: BTreeMap::new(),
             places,
             ready: VecDeque::new(),
             fault: None,

@@ -405,8 +405,17 @@ impl<'m> World<'m> {
     pub(super) fn observe(&mut self, name: &'m str, value: Quantity) {
         let counts = self.now >= self.warm_up;
         let tally = self.tallies.entry(name).or_default();
-        if counts {
-            tally.observe(value.bits());
+        if !counts {
+            return;
+        }
+        tally.observe(value.bits());
+        let kind = value.kind().expect("a value with a kind");
+        for (text, bound) in self.model.tallies.get(name).iter().flat_map(|of| &of.up_to) {
+            let bound = Quantity::Constant(self.constant(bound), None);
+            let bound = bound.of_kind(kind, self.resolution);
+            if value.bits() <= bound.bits() {
+                *self.shares.entry(format!("share({name} <= {text})")).or_default() += 1;
+            }
         }
     }
 

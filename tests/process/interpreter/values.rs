@@ -54,7 +54,7 @@ impl Quantity {
         }
     }
 
-    fn kind(self) -> Option<Kind> {
+    pub fn kind(self) -> Option<Kind> {
         match self {
             Self::Integer(_) => Some(Kind::Integer),
             Self::Time(_) => Some(Kind::Time),
@@ -154,7 +154,16 @@ fn constant_kind(expression: &Expression, parameter: &dyn Fn(&str) -> Option<Kin
         Expression::Binary(operator, operands) => {
             let kinds = [of(&operands[0]), of(&operands[1])];
             let has = |kind| kinds.contains(&Some(kind));
+            // A literal with a fraction beside a whole number makes both reals.
+            let fraction = |side: usize| {
+                kinds[side].is_none()
+                    && constant(&operands[side], &|_| None).is_some_and(|value| value.fract() != 0.0)
+            };
+            let real = has(Kind::Integer) && (fraction(0) || fraction(1));
             match operator {
+                Binary::Plus | Binary::Minus | Binary::Modulo | Binary::Min | Binary::Max if real => {
+                    Some(Kind::Real)
+                }
                 Binary::Times | Binary::Over if kinds == [Some(Kind::Time); 2] => Some(Kind::Real),
                 Binary::Times | Binary::Over if has(Kind::Time) => Some(Kind::Time),
                 Binary::Times

@@ -1,6 +1,10 @@
 //! Studies of process models: against theory and by hand, points, room that grows, and errors that
 //! say who and where.
 
+mod over_time;
+mod saved;
+mod statements;
+
 use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::process::{CompiledProcess, ProcessError, ProcessModel, Study, StudyResults};
@@ -91,7 +95,9 @@ fn customers_with_patience_agree_with_theory() {
 const BY_HAND: &str = r#"
 unit = "hour"
 [resource]
-server = 1
+server = { units = 1, cost = { busy = 30, idle = 7, use = "6 - 1" } }
+[tally]
+stay = { up_to = [0.5, "2 - 0.5", 2] }
 [container.tank]
 capacity = 20
 level = 20
@@ -117,10 +123,15 @@ fn measures_are_those_that_a_hand_computes() {
     let observations = &results.observations[0];
     for (name, expected) in [
         ("stay", 1.5),
+        ("deviation(stay)", 0.5),
+        ("share(stay <= 0.5)", 0.0),
+        ("share(stay <= 2 - 0.5)", 0.5),
+        ("share(stay <= 2)", 1.0),
         ("smallest(stay)", 1.0),
         ("largest(stay)", 2.0),
         ("count(stay)", 6.0),
         ("half", (2.0 + 3.0 + 4.0 + 5.0 + 6.0 + 7.0) / 12.0),
+        ("deviation(half)", (35.0_f64 / 12.0).sqrt() / 2.0),
         ("smallest(half)", 1.0),
         ("largest(half)", 3.5),
         ("served", 6.0),
@@ -130,6 +141,8 @@ fn measures_are_those_that_a_hand_computes() {
         ("queue(tank)", 0.0),
         ("utilisation(server)", 1.0),
         ("queue(server)", 0.5),
+        ("uses(server)", 6.0),
+        ("cost(server)", 6.0 * 30.0 + 6.0 * 5.0),
         ("count(never)", 0.0),
     ] {
         let found = mean(observations, name);
@@ -145,6 +158,7 @@ fn measures_are_those_that_a_hand_computes() {
     assert_eq!(lines.len(), 3);
     assert_eq!((lines[2][column("replication")], lines[2][column("served")]), ("1", "6"));
     assert_eq!(lines[1][column("never")], "");
+    assert_eq!(observations.summary("deviation(never)", 0.95).unwrap().mean, None);
     let shown = results.report(0.95).unwrap().to_string();
     assert!(shown.contains("average(seen)") && !shown.contains("above"), "{shown}");
     let measures = compiled(BY_HAND).measures();
