@@ -189,6 +189,16 @@ impl Lowering<'_> {
                 }
             });
         }
+        // A grant changes it before the arms are tried again.
+        let waited = self.waited[named.here.process as usize].map(Node::Attribute);
+        let mut reads = |node: &Node| Some(node) == waited.as_ref();
+        if conditions.iter().any(|condition| condition.any(&mut reads)) {
+            return Err(ProcessError::Unsupported {
+                place: named.place,
+                what: "`waited` in `wait_any`".to_owned(),
+                remedy: "set an attribute to it before",
+            });
+        }
         let or = |a, b| binary(Binary::Or, Kind::Condition, a, b);
         let Some(holds) = conditions.iter().cloned().reduce(or) else {
             return Err(ProcessError::Setting {
