@@ -224,3 +224,17 @@ fn what_a_grant_changes_is_no_condition_of_the_first_of_several() {
 fn time_of(units: i32) -> Expression {
     Expression::Unary(Unary::Time, Box::new(units.into()))
 }
+
+#[test]
+fn choices_with_and_without_preemption_draw_the_same_numbers() {
+    let used = Action::Use {
+        requests: request(SELECTED, 1),
+        waiting: Waiting::default(),
+        body: Vec::new(),
+        time: Some(law("exponential", &[1.0])),
+    };
+    let rounds = Action::Repeat { count: Some(3.into()), body: all([delay(0.5), count("rounds")]) };
+    let mut model = of_two([select(&["r", "p", "r"], [used, rounds])]);
+    model.resources.insert("p".to_owned(), resource(1, Order::Preempt));
+    assert_eq!(seen(model).fault, None);
+}

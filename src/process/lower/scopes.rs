@@ -3,8 +3,8 @@
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Awaited, Binary, Expression, Kind, Order, Place, Policy, Preempted, Request, Statement, Value,
-    Waiting,
+    Action, Awaited, Binary, Expression, Kind, Order, Place, Policy, Preempted, Request, SELECTED, Statement,
+    Value, Waiting,
 };
 use super::super::program::{
     self, Act, Condition, ConstantKind, EntityWord, Expr, MOST_ENTITIES, Node, Op, Slot, StepId, Time, Wait,
@@ -53,6 +53,11 @@ impl Lowering<'_> {
         match (time, held) {
             (None, _) => {}
             (Some(time), None) => {
+                // Copies of a statement have the same words: that of a resource with preemption
+                // has one for the rest of its time.
+                if requests.iter().any(|request| request.resource == SELECTED) {
+                    self.hidden(named.here.process, Kind::Time);
+                }
                 let time = self.time(&within, time, "the time")?;
                 self.put(timing, &within, Vec::new(), Act::Delay { time, next: release });
             }

@@ -114,7 +114,7 @@ impl Make {
 
     fn model(&mut self) -> ProcessModel {
         self.model.name = "random".to_owned();
-        self.model.ticks_per_unit = self.of(&[Some(1000), Some(1 << 16), Some(1 << 16), None]);
+        self.model.ticks_per_unit = self.of(&[Some(5000), Some(1 << 16), Some(1 << 16), None]);
         self.model.until = Some(200.0);
         for index in 0..self.below(4) {
             let kind = self.of(&[Kind::Integer, Kind::Time, Kind::Real]);
