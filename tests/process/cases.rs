@@ -186,3 +186,55 @@ fn the_last_entity_of_a_type_is_the_one_that_was_started_last() {
     let seen = seen(with_parts([last(), spawn(3, false), last(), wait(1.0), last()]));
     assert!(seen.fault.is_none() && seen.observations == 6, "{:?}, {}", seen.fault, seen.observations);
 }
+
+fn resize(name: &str, units: impl Into<Expression>) -> Action {
+    Action::Resize { resource: name.to_owned(), units: units.into() }
+}
+
+fn select(among: &[&str], actions: impl IntoIterator<Item = Action>) -> Action {
+    let among = among.iter().map(|name| (*name).to_owned()).collect();
+    Action::Select { among, by: Policy::Shortest, body: all(actions) }
+}
+
+#[test]
+fn a_request_waits_for_units_that_a_selected_resource_gets() {
+    let mut model = of_two([when(own_is(2), wait(1.0)), seize("r", 5, waiting("wait")), release("r", 5)]);
+    let grows = select(&["r"], [wait(2.0), resize(SELECTED, 6)]);
+    model.entities.insert("grower".to_owned(), entity(vec![source(Arrivals::Start)], [grows]));
+    let seen = seen(model);
+    assert_eq!((seen.fault, seen.observations), (None, 2));
+}
+
+#[test]
+fn what_a_grant_changes_is_no_condition_of_the_first_of_several() {
+    let condition = |reading| binary(Binary::Greater, Expression::Reading(reading), time_of(3));
+    let any = |reading| {
+        let arms = vec![
+            (Awaited::Until(condition(reading)), all([count("first")])),
+            (Awaited::Until(binary(Binary::Greater, "v", 0)), all([count("second")])),
+        ];
+        of_two([wait(1.0), Action::WaitAny { arms, waiting: waiting("wait") }])
+    };
+    for (reading, what) in [(Reading::Waited, "`waited` in `wait_any`"), (Reading::Now, "of the time")] {
+        let error = lower(&any(reading)).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+fn time_of(units: i32) -> Expression {
+    Expression::Unary(Unary::Time, Box::new(units.into()))
+}
+
+#[test]
+fn choices_with_and_without_preemption_draw_the_same_numbers() {
+    let used = Action::Use {
+        requests: request(SELECTED, 1),
+        waiting: Waiting::default(),
+        body: Vec::new(),
+        time: Some(law("exponential", &[1.0])),
+    };
+    let rounds = Action::Repeat { count: Some(3.into()), body: all([delay(0.5), count("rounds")]) };
+    let mut model = of_two([select(&["r", "p", "r"], [used, rounds])]);
+    model.resources.insert("p".to_owned(), resource(1, Order::Preempt));
+    assert_eq!(seen(model).fault, None);
+}

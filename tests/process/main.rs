@@ -11,17 +11,18 @@ mod models;
 mod reduce;
 mod scopes;
 mod slices;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
+use eventhorizon::pdes::{CpuSimulation, Mapping, Options, Simulation, Until};
 use eventhorizon::process::program::{HEADER, Program, Size};
 use eventhorizon::process::{Large, Medium, Printed, ProcessModel, ProcessRun, Rows, Sized3, Small, lower};
 use eventhorizon::time::Ticks;
 
-use compare::{Case, Trouble, compare, compare_device};
+use compare::{Case, Trouble, compare, compare_device, compare_mappings};
 use models::{models, queue};
 
 /// The header, the output rows and the events of a run.
@@ -87,7 +88,7 @@ fn a_queue_waits_as_theory_says() {
 
 #[test]
 fn programs_of_all_statements_do_what_these_say() {
-    for model in models() {
+    for model in models().into_iter().chain(scopes::models()) {
         let (seeds, until, most_events) = (vec![7], 300.0, u64::MAX);
         let case = Case { model, point: Vec::new(), seeds, warm_up: 10.0, until, room: 512, most_events };
         let seen = compare(&case).unwrap_or_else(|trouble| panic!("{}: {trouble:?}", case.model.name));
@@ -96,25 +97,28 @@ fn programs_of_all_statements_do_what_these_say() {
     }
 }
 
-/// Numbers of random models: `usual`, or `long` with `EVENTHORIZON_LONG`. Its value, if it is a
-/// number, is the first one.
+/// Numbers of random models: `usual`, or `long` with `EVENTHORIZON_LONG`. Its value may be the first
+/// one, or a range: `200..300`.
 fn numbers(usual: u64, long: u64) -> std::ops::Range<u64> {
-    match std::env::var("EVENTHORIZON_LONG") {
-        Err(_) => 0..usual,
-        Ok(first) => {
-            let first = first.parse().unwrap_or(0);
-            first..first + long
-        }
-    }
+    let Ok(value) = std::env::var("EVENTHORIZON_LONG") else { return 0..usual };
+    let (first, end) = value.split_once("..").unwrap_or((&value, ""));
+    let first = first.parse().unwrap_or(0);
+    first..end.parse().unwrap_or(first + long)
 }
 
 /// What happens in some of the random models: see `interpreter::World::did`.
-const HAPPENS: [&str; 39] = [
+const HAPPENS: [&str; 71] = [
+    "any: condition",
+    "any: signal",
+    "batch",
     "behind Delay",
     "behind Join",
+    "behind Member",
     "count",
     "delay",
+    "do",
     "end",
+    "gave up batch",
     "gave up condition",
     "gave up getters",
     "gave up givers",
@@ -133,19 +137,45 @@ const HAPPENS: [&str; 39] = [
     "granted resource",
     "granted signal",
     "granted takers",
+    "held",
     "if",
+    "interrupt",
+    "interrupted Delay",
+    "interrupted Join",
+    "interrupted batch",
+    "interrupted condition",
+    "interrupted getters",
+    "interrupted holders",
+    "interrupted items",
+    "interrupted putters",
+    "interrupted resource",
+    "interrupted signal",
+    "interrupted takers",
     "join",
+    "preempted: lose",
+    "preempted: repeat",
+    "preempted: restart",
+    "preempted: resume",
     "put",
     "release",
     "repeat",
+    "resize",
     "seize",
+    "select",
+    "select: InTurn",
+    "select: MostFree",
+    "select: Random",
+    "select: Shortest",
     "send",
+    "separated",
     "set",
+    "shift",
     "spawn",
     "take",
     "tally",
     "use",
     "wait",
+    "wait_any",
     "wait_until",
     "went inside",
     "while",
@@ -254,5 +284,24 @@ fn programs_of_random_statements_do_the_same_on_a_device() {
         }
     }
     println!("{events} events");
+    assert!(events > 100, "{events}");
+}
+
+#[test]
+fn programs_of_random_statements_do_the_same_in_each_mapping() {
+    let gpu = Gpu::new().unwrap();
+    let (mut compared, mut events) = (0, 0);
+    for number in numbers(3, 200) {
+        let case = Case { until: 20.0, ..generator::case(number) };
+        match compare_mappings(&gpu, &case, &[Mapping::Thread, Mapping::Team]) {
+            Ok(executed) => {
+                compared += 1;
+                events += executed;
+            }
+            Err(Trouble::Refused(_)) => {}
+            Err(Trouble::Differs(what)) => panic!("{number}: {what}"),
+        }
+    }
+    println!("{compared} compared, {events} events");
     assert!(events > 100, "{events}");
 }

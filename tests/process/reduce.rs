@@ -2,6 +2,8 @@
 
 use eventhorizon::process::ir::*;
 
+use crate::walk::{blocks_mut, expressions_mut, waiting_mut};
+
 /// The smallest model that fails which is found by removing one thing after the other.
 pub fn reduce(model: &ProcessModel, fails: &mut dyn FnMut(&ProcessModel) -> bool) -> ProcessModel {
     let mut best = model.clone();
@@ -46,12 +48,25 @@ fn parts(model: &mut ProcessModel, left: &mut usize) -> bool {
         };
     }
     drop_one!(model.entities);
+    drop_one!(model.schedules);
     drop_one!(model.resources);
     drop_one!(model.containers);
     drop_one!(model.stores);
     drop_one!(model.signals);
     drop_one!(model.variables);
     drop_one!(model.parameters);
+    for schedule in model.schedules.values_mut() {
+        if schedule.preempts && is_due(left) {
+            schedule.preempts = false;
+            return true;
+        }
+        for index in (1..schedule.periods.len()).rev() {
+            if is_due(left) {
+                schedule.periods.remove(index);
+                return true;
+            }
+        }
+    }
     for entity in model.entities.values_mut() {
         drop_one!(entity.blocks);
         drop_one!(entity.attributes);
@@ -89,9 +104,9 @@ fn in_block(block: &mut Vec<Statement>, left: &mut usize) -> bool {
             block.remove(index);
             return true;
         }
-        for inner in 0..blocks_of(&mut block[index].action).len() {
+        for inner in 0..blocks_mut(&mut block[index].action).len() {
             if is_due(left) {
-                let inner = std::mem::take(blocks_of(&mut block[index].action)[inner]);
+                let inner = std::mem::take(blocks_mut(&mut block[index].action)[inner]);
                 block.splice(index..=index, inner);
                 return true;
             }
@@ -100,16 +115,43 @@ fn in_block(block: &mut Vec<Statement>, left: &mut usize) -> bool {
             block[index].label = None;
             return true;
         }
-        if let Some(waiting) = waiting_of(&mut block[index].action)
+        if fewer(&mut block[index].action, left) {
+            return true;
+        }
+        if let Some(waiting) = waiting_mut(&mut block[index].action)
             && lighter(waiting, left)
         {
             return true;
         }
-        for inner in blocks_of(&mut block[index].action) {
+        for inner in blocks_mut(&mut block[index].action) {
             if in_block(inner, left) {
                 return true;
             }
         }
+    }
+    false
+}
+
+/// Removes one of several things that a statement names.
+fn fewer(action: &mut Action, left: &mut usize) -> bool {
+    macro_rules! drop_one {
+        ($list:expr) => {
+            for index in (0..$list.len()).rev() {
+                if $list.len() > 1 && is_due(left) {
+                    $list.remove(index);
+                    return true;
+                }
+            }
+        };
+    }
+    match action {
+        Action::WaitAny { arms, .. } => drop_one!(arms),
+        Action::Select { among, .. } => drop_one!(among),
+        Action::If { arms, .. } | Action::With { arms, .. } => drop_one!(arms),
+        Action::Seize { requests, .. } | Action::Use { requests, .. } | Action::Release { requests } => {
+            drop_one!(requests);
+        }
+        _ => {}
     }
     false
 }
@@ -121,6 +163,10 @@ fn lighter(waiting: &mut Waiting, left: &mut usize) -> bool {
     }
     if waiting.tally.is_some() && is_due(left) {
         waiting.tally = None;
+        return true;
+    }
+    if waiting.preempted != Preempted::Resume && is_due(left) {
+        waiting.preempted = Preempted::Resume;
         return true;
     }
     if waiting.priority.is_some() && is_due(left) {
@@ -151,12 +197,12 @@ fn values(model: &mut ProcessModel, left: &mut usize) -> bool {
 
 fn values_in(block: &mut [Statement], left: &mut usize) -> bool {
     for statement in block {
-        for expression in expressions_of(&mut statement.action) {
+        for expression in expressions_mut(&mut statement.action) {
             if simpler(expression, left) {
                 return true;
             }
         }
-        for inner in blocks_of(&mut statement.action) {
+        for inner in blocks_mut(&mut statement.action) {
             if values_in(inner, left) {
                 return true;
             }
@@ -184,65 +230,5 @@ fn simpler(expression: &mut Expression, left: &mut usize) -> bool {
         Expression::Unary(_, operand) => simpler(operand, left),
         Expression::Binary(_, operands) => operands.iter_mut().any(|operand| simpler(operand, left)),
         Expression::Select(operands) => operands.iter_mut().any(|operand| simpler(operand, left)),
-    }
-}
-
-fn waiting_of(action: &mut Action) -> Option<&mut Waiting> {
-    match action {
-        Action::Seize { waiting, .. }
-        | Action::Use { waiting, .. }
-        | Action::Put { waiting, .. }
-        | Action::Get { waiting, .. }
-        | Action::Give { waiting, .. }
-        | Action::Take { waiting, .. }
-        | Action::Wait { waiting, .. }
-        | Action::WaitUntil { waiting, .. } => Some(waiting),
-        _ => None,
-    }
-}
-
-fn blocks_of(action: &mut Action) -> Vec<&mut Vec<Statement>> {
-    match action {
-        Action::Use { body, waiting, .. } => [body]
-            .into_iter()
-            .chain(waiting.patience.as_mut().map(|patience| &mut patience.otherwise))
-            .collect(),
-        Action::While { body, .. } | Action::Repeat { body, .. } => vec![body],
-        Action::If { arms, otherwise } | Action::With { arms, otherwise } => {
-            arms.iter_mut().map(|(_, block)| block).chain([otherwise]).collect()
-        }
-        action => {
-            let patience = waiting_of(action).and_then(|waiting| waiting.patience.as_mut());
-            patience.map(|patience| &mut patience.otherwise).into_iter().collect()
-        }
-    }
-}
-
-fn expressions_of(action: &mut Action) -> Vec<&mut Expression> {
-    fn of_value(value: &mut Value) -> Option<&mut Expression> {
-        match value {
-            Value::Expression(expression) => Some(expression),
-            _ => None,
-        }
-    }
-    match action {
-        Action::Delay(value) | Action::Set { value, .. } => of_value(value).into_iter().collect(),
-        Action::Seize { requests, .. } | Action::Release { requests } => {
-            requests.iter_mut().map(|request| &mut request.units).collect()
-        }
-        Action::Use { requests, time, .. } => {
-            let units = requests.iter_mut().map(|request| &mut request.units);
-            units.chain(time.as_mut().and_then(of_value)).collect()
-        }
-        Action::Put { amount, .. } | Action::Get { amount, .. } => vec![amount],
-        Action::WaitUntil { condition, .. } | Action::While { condition, .. } => vec![condition],
-        Action::Spawn { count, set, .. } => {
-            [count].into_iter().chain(set.iter_mut().map(|(_, value)| value)).collect()
-        }
-        Action::If { arms, .. } => arms.iter_mut().map(|(condition, _)| condition).collect(),
-        Action::Repeat { count, .. } => count.iter_mut().collect(),
-        Action::Tally { value, .. } => value.iter_mut().collect(),
-        Action::Count { by, .. } => by.iter_mut().collect(),
-        _ => Vec::new(),
     }
 }

@@ -335,13 +335,14 @@ fn rescue() -> ProcessModel {
     }
 }
 
-fn others() -> Vec<ProcessModel> {
-    vec![shop(), shifts(), lanes(), rescue()]
+/// All models of this file.
+pub fn models() -> Vec<ProcessModel> {
+    vec![surgery(), shop(), week(), shifts(), lanes(), rescue()]
 }
 
 #[test]
 fn programs_with_scopes_run() {
-    all_run(others());
+    all_run(vec![shop(), shifts(), lanes(), rescue()]);
 }
 
 #[test]

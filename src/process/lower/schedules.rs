@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Arrivals, Entity, Expression, Order, ProcessModel, Resource, Schedule, Source, Statement, Value,
+    Action, Arrivals, Entity, Expression, Order, ProcessModel, Resource, SELECTED, Schedule, Source,
+    Statement, Value,
 };
 use super::super::program::{ConstantKind, ParamWord};
 use super::lowering::Lowering;
@@ -65,6 +66,16 @@ fn entity(name: &str, schedule: &Schedule) -> Entity {
     Entity { sources: vec![source], statements: vec![statement(forever)], place, ..Entity::default() }
 }
 
+/// Whether statements change the units of a resource, which a statement around them may select.
+fn resizes(block: &[Statement], name: &str, selected: bool) -> bool {
+    let is = |of: &String| of == name || (selected && of == SELECTED);
+    block.iter().any(|statement| match &statement.action {
+        Action::Resize { resource, .. } => is(resource),
+        Action::Select { among, body, .. } => resizes(body, name, among.iter().any(is)),
+        action => walk::blocks(action).into_iter().any(|block| resizes(block, name, selected)),
+    })
+}
+
 impl Lowering<'_> {
     /// The units of a resource at first, and the most that it has.
     pub(super) fn units(&mut self, name: &str, resource: &Resource) -> [ParamWord; 2] {
@@ -77,12 +88,11 @@ impl Lowering<'_> {
         for period in schedule.iter().flat_map(|schedule| &schedule.periods) {
             self.constants.constant(whole(period.units.clone(), 0), &what, place);
         }
-        let resizes = |action: &Action| matches!(action, Action::Resize { resource, .. } if resource == name);
         // Entities of schedules resize, too; their units are known.
         let mut written = model.entities.iter().filter(|(of, _)| **of != format!("schedule({name})"));
         let resized = written.any(|(_, entity)| {
             let mut blocks = entity.blocks.values().map(|block| &block[..]).chain([&entity.statements[..]]);
-            blocks.any(|block| walk::any(block, &mut resizes.clone()))
+            blocks.any(|block| resizes(block, name, false))
         });
         let most = match schedule {
             _ if resized => Expression::Number(MOST_UNITS.into()),

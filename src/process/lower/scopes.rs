@@ -3,8 +3,8 @@
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Awaited, Binary, Expression, Kind, Order, Place, Policy, Preempted, Request, Statement, Value,
-    Waiting,
+    Action, Awaited, Binary, Expression, Kind, Order, Place, Policy, Preempted, Request, SELECTED, Statement,
+    Value, Waiting,
 };
 use super::super::program::{
     self, Act, Condition, ConstantKind, EntityWord, Expr, MOST_ENTITIES, Node, Op, Slot, StepId, Time, Wait,
@@ -53,6 +53,11 @@ impl Lowering<'_> {
         match (time, held) {
             (None, _) => {}
             (Some(time), None) => {
+                // Copies of a statement have the same words: that of a resource with preemption
+                // has one for the rest of its time.
+                if requests.iter().any(|request| request.resource == SELECTED) {
+                    self.hidden(named.here.process, Kind::Time);
+                }
                 let time = self.time(&within, time, "the time")?;
                 self.put(timing, &within, Vec::new(), Act::Delay { time, next: release });
             }
@@ -187,6 +192,16 @@ impl Lowering<'_> {
                     before.push(Op::Set(Slot::Attribute(word), now.clone()));
                     binary(Binary::Unequal, Kind::Condition, now, attribute(word))
                 }
+            });
+        }
+        // A grant changes it before the arms are tried again.
+        let waited = self.waited[named.here.process as usize].map(Node::Attribute);
+        let mut reads = |node: &Node| Some(node) == waited.as_ref();
+        if conditions.iter().any(|condition| condition.any(&mut reads)) {
+            return Err(ProcessError::Unsupported {
+                place: named.place,
+                what: "`waited` in `wait_any`".to_owned(),
+                remedy: "set an attribute to it before",
             });
         }
         let or = |a, b| binary(Binary::Or, Kind::Condition, a, b);

@@ -41,7 +41,7 @@ impl Make {
         let mut all: Vec<_> = all.map(|(name, _)| Expression::Name(name.clone())).collect();
         let reading = match kind {
             Kind::Integer => {
-                let resource = self.of(&self.model.resources.keys().cloned().collect::<Vec<_>>());
+                let resource = self.resource();
                 let mut readings = vec![
                     Reading::Number,
                     Reading::InUse(resource.clone()),
@@ -54,6 +54,9 @@ impl Make {
                 readings.extend(model.stores.keys().cloned().map(Reading::Level));
                 let lines = model.containers.keys().chain(model.stores.keys()).chain(model.signals.keys());
                 readings.extend(lines.cloned().map(Reading::Queue));
+                if !timeless {
+                    readings.extend(self.model.entities.keys().cloned().map(Reading::Last));
+                }
                 Some(self.of(&readings))
             }
             Kind::Time if !timeless => Some(self.of(&[Reading::Now, Reading::Age, Reading::Waited])),

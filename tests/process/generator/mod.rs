@@ -2,6 +2,7 @@
 //! makes one model, always the same.
 
 mod expressions;
+mod scopes;
 mod statements;
 
 use eventhorizon::process::ir::*;
@@ -45,6 +46,12 @@ struct Make {
     blocks: Vec<String>,
     /// Resources that are held here, with the units that were seized.
     held: Vec<(String, Expression)>,
+    /// The resources of the `select` around it.
+    selected: Vec<String>,
+    /// Whether it is in the block of a batch, which nothing leaves, and in one that can be
+    /// interrupted.
+    is_confined: bool,
+    is_interruptible: bool,
     /// Statements that may still be made.
     budget: u32,
     line: u32,
@@ -63,6 +70,9 @@ impl Make {
             entity: 0,
             blocks: Vec::new(),
             held: Vec::new(),
+            selected: Vec::new(),
+            is_confined: false,
+            is_interruptible: false,
             budget: 0,
             line: 0,
             labels: 0,
@@ -104,7 +114,7 @@ impl Make {
 
     fn model(&mut self) -> ProcessModel {
         self.model.name = "random".to_owned();
-        self.model.ticks_per_unit = self.of(&[Some(1000), Some(1 << 16), Some(1 << 16), None]);
+        self.model.ticks_per_unit = self.of(&[Some(5000), Some(1 << 16), Some(1 << 16), None]);
         self.model.until = Some(200.0);
         for index in 0..self.below(4) {
             let kind = self.of(&[Kind::Integer, Kind::Time, Kind::Real]);
@@ -151,13 +161,16 @@ impl Make {
 
     fn places(&mut self) {
         for index in 0..1 + self.below(3) {
-            let units = match self.parameter_of(Kind::Integer).filter(|_| self.chance(3)) {
-                Some(name) => Expression::Name(name),
-                None => Expression::Number((1 + self.below(3)).into()),
-            };
-            let order = self.order();
+            let mut units = self.units();
+            let order = self.of(&[Order::Fifo, Order::Priority, Order::Preempt]);
+            let name = format!("r{index}");
+            if self.chance(4) {
+                let schedule = self.schedule(order);
+                units = schedule.periods[0].units.clone();
+                self.model.schedules.insert(name.clone(), schedule);
+            }
             let of = Resource { units, order, place: Place::default() };
-            self.model.resources.insert(format!("r{index}"), of);
+            self.model.resources.insert(name, of);
         }
         for index in 0..1 + self.below(2) {
             let bound = 6 + self.below(4);
@@ -178,6 +191,26 @@ impl Make {
         }
     }
 
+    fn units(&mut self) -> Expression {
+        match self.parameter_of(Kind::Integer).filter(|_| self.chance(3)) {
+            Some(name) => Expression::Name(name),
+            None => Expression::Number((1 + self.below(3)).into()),
+        }
+    }
+
+    /// Units that change, of which there are some at first.
+    fn schedule(&mut self, order: Order) -> Schedule {
+        let count = 1 + self.below(4);
+        let period = |index| {
+            let lasts = self.of(&[1.0, 2.5, 5.0, 8.0]);
+            let units = if index == 0 { self.units() } else { Expression::Number(self.below(4).into()) };
+            Period { lasts, units }
+        };
+        let periods = (0..count).map(period).collect();
+        let preempts = order == Order::Preempt && self.chance(2);
+        Schedule { periods, preempts, place: self.place() }
+    }
+
     fn entity(&mut self) -> Entity {
         let mut attributes = IndexMap::new();
         for (name, kind) in self.attributes[self.entity].clone() {
@@ -193,7 +226,7 @@ impl Make {
         let count = if self.entity == 0 || self.chance(2) { 1 + self.below(2) } else { 0 };
         let sources = (0..count).map(|_| self.source(&attributes)).collect();
         self.blocks = (0..self.below(3)).map(|index| format!("b{index}")).collect();
-        self.budget = 24 / types as u32 + 6;
+        self.budget = 32 / types as u32 + 8;
         let length = 2 + self.below(5);
         let mut statements = self.block(length, 0);
         self.partners(&mut statements);

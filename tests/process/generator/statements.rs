@@ -9,7 +9,7 @@ use super::Make;
 type Maker = fn(&mut Make, u32) -> Option<Vec<Action>>;
 
 /// Kinds of statements that [`Make::block`] chooses from, with weights.
-const CHOICES: [(u32, Maker); 20] = [
+const CHOICES: [(u32, Maker); 26] = [
     (10, Make::delay),
     (8, Make::use_),
     (6, Make::seize),
@@ -30,10 +30,16 @@ const CHOICES: [(u32, Maker); 20] = [
     (4, Make::count),
     (4, Make::leave),
     (2, Make::unmatched),
+    (4, Make::interruptible),
+    (4, Make::interrupt),
+    (3, Make::wait_any),
+    (3, Make::batch),
+    (4, Make::select),
+    (2, Make::resize),
 ];
 
 impl Make {
-    fn statement(&mut self, action: Action) -> Statement {
+    pub(super) fn statement(&mut self, action: Action) -> Statement {
         let label = self.some(12, |make| {
             make.labels += 1;
             format!("label {}", make.labels)
@@ -106,7 +112,7 @@ impl Make {
     }
 
     /// A condition that others make hold.
-    fn changing(&mut self) -> Expression {
+    pub(super) fn changing(&mut self) -> Expression {
         let numbers = self.variables.iter().filter(|(_, kind)| *kind == Kind::Integer);
         let mut reads: Vec<Expression> = numbers.map(|(name, _)| Expression::Name(name.clone())).collect();
         let model = &self.model;
@@ -158,7 +164,7 @@ impl Make {
     }
 
     /// A block inside of a statement.
-    fn inner(&mut self, depth: u32) -> Vec<Statement> {
+    pub(super) fn inner(&mut self, depth: u32) -> Vec<Statement> {
         let length = if depth > 2 { 1 } else { self.below(4) };
         self.block(length, depth + 1)
     }
@@ -171,21 +177,40 @@ impl Make {
         }
     }
 
-    fn resource(&mut self) -> String {
+    /// A resource, which may be the selected one.
+    pub(super) fn resource(&mut self) -> String {
+        if !self.selected.is_empty() && self.chance(2) {
+            return SELECTED.to_owned();
+        }
         let all: Vec<_> = self.model.resources.keys().cloned().collect();
         self.of(&all)
     }
 
+    /// The orders of the lines that a name of a resource stands for.
+    fn orders(&self, resource: &str) -> Vec<Order> {
+        let order = |name: &str| self.model.resources[name].order;
+        match resource {
+            SELECTED => self.selected.iter().map(|name| order(name)).collect(),
+            name => vec![order(name)],
+        }
+    }
+
     /// A name out of a table, if it has one.
-    fn named<T>(&mut self, table: fn(&ProcessModel) -> &indexmap::IndexMap<String, T>) -> Option<String> {
+    pub(super) fn named<T>(
+        &mut self,
+        table: fn(&ProcessModel) -> &indexmap::IndexMap<String, T>,
+    ) -> Option<String> {
         let all: Vec<_> = table(&self.model).keys().cloned().collect();
         (!all.is_empty()).then(|| self.of(&all))
     }
 
     fn request(&mut self) -> Request {
         let resource = self.resource();
-        let several =
-            matches!(self.model.resources[&resource].units, Expression::Number(units) if units > 1.0);
+        if self.orders(&resource).contains(&Order::Preempt) {
+            return Request { resource, units: 1.into() };
+        }
+        let several = self.model.resources.get(&resource);
+        let several = several.is_some_and(|of| matches!(of.units, Expression::Number(units) if units > 1.0));
         let own = || Expression::Name(self.attributes[self.entity][0].0.clone());
         let units = match self.random.below(16) {
             0 => self.expression(Kind::Integer, 1, false),
@@ -204,7 +229,9 @@ impl Make {
     fn requests(&mut self) -> Vec<Request> {
         let mut requests = vec![self.request()];
         let other = self.request();
-        if other.resource != requests[0].resource && self.chance(3) {
+        let preempts = |request: &Request| self.orders(&request.resource).contains(&Order::Preempt);
+        let can_be = !preempts(&requests[0]) && !preempts(&other);
+        if can_be && other.resource != requests[0].resource && self.chance(3) {
             requests.push(other);
         }
         requests
@@ -221,16 +248,17 @@ impl Make {
     }
 
     /// `may_continue` is false where what follows needs what the statement takes.
-    fn waiting(&mut self, order: Order, may_continue: bool, depth: u32) -> Waiting {
+    pub(super) fn waiting(&mut self, order: Order, may_continue: bool, depth: u32) -> Waiting {
         let priority = match order {
-            Order::Priority => self.some(2, |make| make.expression(Kind::Integer, 1, false)),
-            Order::Fifo | Order::Preempt => None,
+            Order::Priority | Order::Preempt => self.some(2, |make| make.priority()),
+            Order::Fifo => None,
         };
+        let is_confined = self.is_confined;
         let patience = self.some(2, |make| {
             let when = make.some(4, |make| make.condition(1, false));
             let time = make.time();
             let mut otherwise = make.inner(depth + 1);
-            let continues = may_continue && make.chance(2);
+            let continues = is_confined || (may_continue && make.chance(2));
             let ends =
                 otherwise.last().is_some_and(|last| matches!(last.action, Action::End | Action::Go { .. }));
             if !continues && !ends {
@@ -238,35 +266,56 @@ impl Make {
             }
             Patience { when, time, otherwise, continues }
         });
+        let patience = patience.filter(|_| may_continue || !is_confined);
         let tally = self.some(3, |make| make.of(&["wait_0", "wait_1"]).to_owned());
         Waiting { priority, patience, tally, ..Waiting::default() }
     }
 
+    fn priority(&mut self) -> Expression {
+        match self.below(3) {
+            0 => self.expression(Kind::Integer, 1, false),
+            1 => Expression::Name(self.attributes[self.entity][0].0.clone()),
+            _ => Expression::Number(self.below(4).into()),
+        }
+    }
+
     fn order_of(&self, resources: &[Request]) -> Order {
-        let all = |request: &Request| self.model.resources[&request.resource].order == Order::Priority;
-        if resources.iter().all(all) { Order::Priority } else { Order::Fifo }
+        let mut all = resources.iter().flat_map(|request| self.orders(&request.resource));
+        if all.all(|order| order != Order::Fifo) { Order::Priority } else { Order::Fifo }
     }
 
     fn delay(&mut self, _: u32) -> Option<Vec<Action>> {
         Some(vec![Action::Delay(self.time())])
     }
 
-    fn use_(&mut self, depth: u32) -> Option<Vec<Action>> {
+    pub(super) fn use_(&mut self, depth: u32) -> Option<Vec<Action>> {
         let requests = self.requests();
         let order = self.order_of(&requests);
-        let waiting = self.waiting(order, true, depth);
+        let mut waiting = self.waiting(order, true, depth);
         let before = self.held.len();
         self.held.extend(requests.iter().map(|request| (request.resource.clone(), request.units.clone())));
         let body = if self.chance(2) { self.inner(depth) } else { Vec::new() };
         self.held.truncate(before);
         let time = self.some(2, Self::time).or_else(|| Some(Value::Expression(1.into())));
+        if self.orders(&requests[0].resource).iter().all(|order| *order == Order::Preempt) {
+            waiting.preempted = match self.below(5) {
+                0 => Preempted::Repeat,
+                1 => Preempted::Restart,
+                2 => Preempted::Lose(self.inner(depth)),
+                _ => Preempted::Resume,
+            };
+        }
         Some(vec![Action::Use { requests, waiting, body, time }])
     }
 
     fn seize(&mut self, depth: u32) -> Option<Vec<Action>> {
+        // An interrupt would let it keep what it has.
+        if self.is_interruptible && !self.chance(8) {
+            return self.use_(depth);
+        }
         let requests = self.requests();
         let order = self.order_of(&requests);
-        let may_continue = self.chance(30);
+        let may_continue = self.chance(30) && !self.is_confined;
         let waiting = self.waiting(order, may_continue, depth);
         let before = self.held.len();
         self.held.extend(requests.iter().map(|request| (request.resource.clone(), request.units.clone())));
@@ -406,7 +455,7 @@ impl Make {
     }
 
     fn repeat(&mut self, depth: u32) -> Option<Vec<Action>> {
-        if depth == 0 && self.held.is_empty() && self.chance(3) {
+        if depth == 0 && self.held.is_empty() && !self.is_confined && self.chance(3) {
             let mut body = vec![self.pause()];
             body.extend(self.inner(depth));
             return Some(vec![Action::Repeat { count: None, body }]);
@@ -467,7 +516,7 @@ impl Make {
 
     /// Ends, or goes to a block; what is held is released before, with few exceptions.
     fn leave(&mut self, depth: u32) -> Option<Vec<Action>> {
-        if depth == 0 {
+        if depth == 0 || self.is_confined {
             return None;
         }
         let mut actions: Vec<_> = match self.chance(10) {
@@ -484,6 +533,9 @@ impl Make {
 
     /// A seize and a release that happen on some ways only: the program has to count.
     fn unmatched(&mut self, depth: u32) -> Option<Vec<Action>> {
+        if self.is_interruptible {
+            return None;
+        }
         let requests = vec![Request { resource: self.resource(), units: 1.into() }];
         let seize = Action::Seize { requests: requests.clone(), waiting: Waiting::default() };
         let conditions = match self.below(3) {

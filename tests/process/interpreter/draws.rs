@@ -8,6 +8,7 @@ use eventhorizon::random::{Stream, lognormal_spread, mix, probability, weibull_p
 use eventhorizon::time::{Resolution, Ticks};
 
 use super::values::constant;
+use crate::walk;
 
 /// The text of a statement: its action and its subject.
 pub fn text(action: &Action) -> String {
@@ -25,6 +26,12 @@ pub fn text(action: &Action) -> String {
         Action::Take { store, .. } => format!("take {store}"),
         Action::Wait { signal, .. } => format!("wait {signal}"),
         Action::WaitUntil { .. } => "wait_until".to_owned(),
+        Action::WaitAny { .. } => "wait_any".to_owned(),
+        Action::Resize { resource, .. } => format!("resize {resource}"),
+        Action::Select { among, .. } => format!("select {}", among.join(", ")),
+        Action::Interruptible { .. } => "do".to_owned(),
+        Action::Interrupt { entity, .. } => format!("interrupt {entity}"),
+        Action::Batch { .. } => "batch".to_owned(),
         Action::Send { signal } => format!("send {signal}"),
         Action::Spawn { entity, .. } => format!("spawn {entity}"),
         Action::Join => "join".to_owned(),
@@ -41,30 +48,10 @@ pub fn text(action: &Action) -> String {
     }
 }
 
-/// The blocks of a statement in the order in which they are written: `else` of a patience first.
-pub fn blocks(action: &Action) -> Vec<&[Statement]> {
-    let waiting = match action {
-        Action::Seize { waiting, .. }
-        | Action::Use { waiting, .. }
-        | Action::Put { waiting, .. }
-        | Action::Get { waiting, .. }
-        | Action::Give { waiting, .. }
-        | Action::Take { waiting, .. }
-        | Action::Wait { waiting, .. }
-        | Action::WaitUntil { waiting, .. } => Some(waiting),
-        _ => None,
-    };
-    let mut all: Vec<&[Statement]> = Vec::new();
-    all.extend(waiting.and_then(|waiting| waiting.patience.as_ref()).map(|patience| &patience.otherwise[..]));
-    match action {
-        Action::Use { body, .. } | Action::While { body, .. } | Action::Repeat { body, .. } => all.push(body),
-        Action::If { arms, otherwise } | Action::With { arms, otherwise } => {
-            all.extend(arms.iter().map(|(_, block)| &block[..]));
-            all.push(otherwise);
-        }
-        _ => {}
-    }
-    all
+/// A statement where lines are kept: in the block of a `select` it is another for each choice.
+pub struct Spot<'m> {
+    pub statement: &'m Statement,
+    choices: Vec<usize>,
 }
 
 /// What is known of the statements of a model, by their addresses.
@@ -73,7 +60,9 @@ pub struct Names<'m> {
     /// The names of their streams, without what is drawn.
     keys: BTreeMap<*const Statement, String>,
     /// Those that wait for conditions, in order.
-    pub conditions: Vec<&'m Statement>,
+    pub conditions: Vec<Spot<'m>>,
+    /// Those where batches are collected.
+    pub batches: Vec<Spot<'m>>,
 }
 
 impl<'m> Names<'m> {
@@ -81,13 +70,19 @@ impl<'m> Names<'m> {
         let mut names = Self::default();
         for (entity, of) in &model.entities {
             let mut seen = BTreeMap::new();
-            names.block(entity, &of.statements, &mut seen);
-            of.blocks.values().for_each(|block| names.block(entity, block, &mut seen));
+            names.block(entity, &of.statements, &mut seen, &[]);
+            of.blocks.values().for_each(|block| names.block(entity, block, &mut seen, &[]));
         }
         names
     }
 
-    fn block(&mut self, entity: &str, block: &'m [Statement], seen: &mut BTreeMap<String, u32>) {
+    fn block(
+        &mut self,
+        entity: &str,
+        block: &'m [Statement],
+        seen: &mut BTreeMap<String, u32>,
+        choices: &[usize],
+    ) {
         for statement in block {
             let text = text(&statement.action);
             let name = match &statement.label {
@@ -99,22 +94,42 @@ impl<'m> Names<'m> {
                 }
             };
             self.keys.insert(statement, format!("{entity}/{name}"));
-            if let Action::WaitUntil { .. } = statement.action {
-                self.conditions.push(statement);
+            let spot = Spot { statement, choices: choices.to_vec() };
+            match &statement.action {
+                Action::WaitUntil { .. } | Action::WaitAny { .. } => self.conditions.push(spot),
+                Action::Batch { .. } => self.batches.push(spot),
+                _ => {}
             }
-            blocks(&statement.action).into_iter().for_each(|block| self.block(entity, block, seen));
+            if let Action::Select { among, body, .. } = &statement.action {
+                // All choices have the same names.
+                let before = seen.clone();
+                for choice in 0..among.len() {
+                    seen.clone_from(&before);
+                    self.block(entity, body, seen, &[choices, &[choice]].concat());
+                }
+                continue;
+            }
+            walk::blocks(&statement.action)
+                .into_iter()
+                .for_each(|block| self.block(entity, block, seen, choices));
         }
+    }
+
+    /// The name of a statement.
+    pub fn key(&self, statement: &Statement) -> &str {
+        &self.keys[&std::ptr::from_ref(statement)]
     }
 
     /// The name of a draw of a statement.
     pub fn draw(&self, statement: &Statement, what: &str) -> String {
-        format!("{}/{what}", self.keys[&std::ptr::from_ref(statement)])
+        format!("{}/{what}", self.key(statement))
     }
+}
 
-    pub fn condition(&self, statement: &Statement) -> usize {
-        let same = |other: &&Statement| std::ptr::eq(*other, statement);
-        self.conditions.iter().position(same).expect("a statement of the model")
-    }
+/// The number of a statement among some, after these choices.
+pub fn number_of(all: &[Spot<'_>], statement: &Statement, choices: &[usize]) -> usize {
+    let same = |spot: &Spot<'_>| std::ptr::eq(spot.statement, statement) && spot.choices == choices;
+    all.iter().position(same).expect("a statement of the model")
 }
 
 /// The stream of a draw.

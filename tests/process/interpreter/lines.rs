@@ -106,13 +106,34 @@ impl Waiters {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
     pub units: u32,
+    /// A request for more is a fault.
+    pub most: u32,
+    /// Whether interruptible times end when there are fewer units than are held.
+    pub shift: bool,
     pub in_use: Level,
     pub line: Waiters,
+    /// Those in interruptible time. The last one is the first that is preempted.
+    pub holders: Waiters,
 }
 
 impl Resource {
-    pub fn free(&self) -> u32 {
-        self.units - u32::try_from(self.in_use.value).expect("units in use")
+    /// Below 0 if units were taken away.
+    pub fn free(&self) -> i64 {
+        i64::from(self.units) - self.in_use.value
+    }
+
+    pub fn has(&self, amount: u32) -> bool {
+        i64::from(amount) <= self.free()
+    }
+
+    /// Who is preempted now: all that are too many, or one for the first of the line.
+    pub fn preempted(&self) -> Option<Waiter> {
+        let last = self.holders.all.last().copied()?;
+        if self.free() < 0 {
+            return self.shift.then_some(last);
+        }
+        let first = self.line.first().filter(|first| !self.has(first.amount))?;
+        (first.priority < last.priority).then_some(last)
     }
 }
 
@@ -142,6 +163,8 @@ pub struct Store {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Where<'m> {
     Resource(&'m str),
+    /// In interruptible time.
+    Holders(&'m str),
     Getters(&'m str),
     Putters(&'m str),
     Items(&'m str),
@@ -150,6 +173,7 @@ pub enum Where<'m> {
     Signal(&'m str),
     /// By the number of the statement.
     Condition(usize),
+    Batch(usize),
 }
 
 /// All that entities share.
@@ -160,6 +184,7 @@ pub struct Places<'m> {
     pub stores: BTreeMap<&'m str, Store>,
     pub signals: BTreeMap<&'m str, Waiters>,
     pub conditions: Vec<Waiters>,
+    pub batches: Vec<Waiters>,
 }
 
 impl Where<'_> {
@@ -167,6 +192,7 @@ impl Where<'_> {
     pub fn kind(self) -> &'static str {
         match self {
             Self::Resource(_) => "resource",
+            Self::Holders(_) => "holders",
             Self::Getters(_) => "getters",
             Self::Putters(_) => "putters",
             Self::Items(_) => "items",
@@ -174,6 +200,7 @@ impl Where<'_> {
             Self::Takers(_) => "takers",
             Self::Signal(_) => "signal",
             Self::Condition(_) => "condition",
+            Self::Batch(_) => "batch",
         }
     }
 }
@@ -183,6 +210,7 @@ impl<'m> Places<'m> {
         const KNOWN: &str = "lower checks names";
         match of {
             Where::Resource(name) => &mut self.resources.get_mut(name).expect(KNOWN).line,
+            Where::Holders(name) => &mut self.resources.get_mut(name).expect(KNOWN).holders,
             Where::Getters(name) => &mut self.containers.get_mut(name).expect(KNOWN).getters,
             Where::Putters(name) => &mut self.containers.get_mut(name).expect(KNOWN).putters,
             Where::Items(name) => &mut self.stores.get_mut(name).expect(KNOWN).items,
@@ -190,6 +218,7 @@ impl<'m> Places<'m> {
             Where::Takers(name) => &mut self.stores.get_mut(name).expect(KNOWN).takers,
             Where::Signal(name) => self.signals.get_mut(name).expect(KNOWN),
             Where::Condition(number) => &mut self.conditions[number],
+            Where::Batch(number) => &mut self.batches[number],
         }
     }
 }

@@ -1,18 +1,23 @@
-//! A plain interpreter of process models. It executes statements as `notes/process.md` describes
-//! them, with collections of the standard library, and knows nothing of the compiled program.
+//! A plain interpreter of process models. It executes statements as `docs/guide-processes.md`
+//! describes them, with collections of the standard library, and knows nothing of the compiled
+//! program.
 //!
 //! `values` computes expressions, `draws` names random streams, `lines` has what entities wait for,
-//! `run` and `statements` execute; here are events, sources, and the order of what happens.
+//! `run`, `statements` and `scopes` execute; here are events, sources, and the order of what
+//! happens.
 
 mod draws;
 mod lines;
 mod run;
+mod scopes;
 mod statements;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use eventhorizon::process::ir::{Arrivals, Expression, Kind, ProcessModel, Reading, Source, Value};
+use eventhorizon::process::ir::{
+    Arrivals, Expression, Kind, Order, ProcessModel, Reading, SELECTED, Source, Value,
+};
 use eventhorizon::process::program::{FaultCode, MOST_EVENTS_AT_ONCE};
 use eventhorizon::random::probability;
 use eventhorizon::time::{Resolution, Ticks};
@@ -23,7 +28,8 @@ pub use values::{Quantity, Wrong};
 
 use draws::{Names, stream, text, variate};
 use lines::{Container, Places, Resource, Store};
-use values::{Reads, constant, holds};
+use scopes::{MOST_UNITS, resizes};
+use values::{Reads, constant};
 
 /// More statements than any event of a model that ends executes.
 const ENDLESS: u32 = 100_000;
@@ -63,6 +69,8 @@ pub struct World<'m> {
     room: u32,
     names: Names<'m>,
     entrances: Vec<Entrance<'m>>,
+    /// The resources whose units change by time. The types of what changes them follow the others.
+    schedules: Vec<&'m str>,
     pub now: u64,
     /// The last number of an event or a wait.
     pub number: u32,
@@ -84,6 +92,9 @@ pub struct World<'m> {
     /// Observations up to bounds of tallies, by the name of the measure.
     pub shares: BTreeMap<String, u64>,
     pub places: Places<'m>,
+    /// How often each signal was sent, and whose turn it is, by the name of the statement.
+    pub sent: BTreeMap<&'m str, u32>,
+    pub turns: BTreeMap<String, usize>,
     /// Those that continue in this event.
     ready: VecDeque<Slot>,
     pub fault: Option<Failure>,
@@ -118,8 +129,23 @@ impl<'m> World<'m> {
         };
         let mut places = Places::default();
         for (name, of) in &model.resources {
-            let (units, line) = (number(&of.units), Waiters::new(of.order));
-            places.resources.insert(name, Resource { units, in_use: Level::default(), line });
+            let schedule = model.schedules.get(name);
+            let periods = schedule.iter().flat_map(|schedule| &schedule.periods);
+            let mut units: Vec<u32> = periods.map(|period| number(&period.units)).collect();
+            if units.is_empty() {
+                units.push(number(&of.units));
+            }
+            let most = if resizes(model, name) { Some(MOST_UNITS) } else { units.iter().copied().max() };
+            let [line, holders] = [(); 2].map(|()| Waiters::new(of.order));
+            let of = Resource {
+                units: units[0],
+                most: most.expect("units"),
+                shift: schedule.is_some_and(|schedule| schedule.preempts),
+                in_use: Level::default(),
+                line,
+                holders,
+            };
+            places.resources.insert(name, of);
         }
         for (name, of) in &model.containers {
             let [getters, putters] = [Waiters::new(of.order), Waiters::new(of.order)];
@@ -128,16 +154,19 @@ impl<'m> World<'m> {
             places.containers.insert(name, Container { capacity, content, getters, putters });
         }
         for (name, of) in &model.stores {
-            let [givers, takers] = [(); 2].map(|()| Waiters::new(eventhorizon::process::ir::Order::Fifo));
+            let [givers, takers] = [(); 2].map(|()| Waiters::new(Order::Fifo));
             let capacity = of.capacity.as_ref().map_or(u32::MAX, number);
             places.stores.insert(name, Store { capacity, items: Waiters::new(of.order), givers, takers });
         }
         for name in model.signals.keys() {
-            places.signals.insert(name, Waiters::new(eventhorizon::process::ir::Order::Fifo));
+            places.signals.insert(name, Waiters::new(Order::Fifo));
         }
         let names = Names::of(model);
-        let line = |_: &_| Waiters::new(eventhorizon::process::ir::Order::Fifo);
+        let line = |_: &_| Waiters::new(Order::Fifo);
         places.conditions = names.conditions.iter().map(line).collect();
+        places.batches = names.batches.iter().map(line).collect();
+        let changing = model.schedules.iter().filter(|(_, schedule)| schedule.periods.len() > 1);
+        let schedules: Vec<&str> = changing.map(|(name, _)| &**name).collect();
         let mut entrances = Vec::new();
         for (kind, (entity, of)) in model.entities.iter().enumerate() {
             entrances.extend(of.sources.iter().zip(1..).map(|(source, index)| Entrance {
@@ -161,7 +190,8 @@ impl<'m> World<'m> {
             free: Vec::new(),
             fresh: 0,
             entities: BTreeMap::new(),
-            counts: vec![0; model.entities.len()],
+            counts: vec![0; model.entities.len() + schedules.len()],
+            schedules,
             entries: vec![0; entrances.len()],
             entrances,
             parameters,
@@ -171,6 +201,8 @@ impl<'m> World<'m> {
             counters: BTreeMap::new(),
             shares: BTreeMap::new(),
             places,
+            sent: BTreeMap::new(),
+            turns: BTreeMap::new(),
             ready: VecDeque::new(),
             fault: None,
             full: false,
@@ -229,6 +261,7 @@ impl<'m> World<'m> {
                 Arrivals::Every(_) | Arrivals::Rates(_) | Arrivals::Trace { .. } => self.schedule(source, 0),
             }
         }
+        (0..self.schedules.len()).for_each(|number| self.begin_schedule(number));
         self.settle(None);
     }
 
@@ -288,12 +321,9 @@ impl<'m> World<'m> {
     /// The first entity whose condition holds, in the order of statements, then of arrival.
     fn candidate(&mut self) -> Option<Slot> {
         for number in 0..self.places.conditions.len() {
-            let statement = self.names.conditions[number];
-            let eventhorizon::process::ir::Action::WaitUntil { condition, .. } = &statement.action else {
-                panic!("no condition")
-            };
+            let statement = self.names.conditions[number].statement;
             for waiter in self.places.conditions[number].all.clone() {
-                match holds(&Eyes { world: self, being: &self.entities[&waiter.slot] }, condition) {
+                match self.may_continue(waiter.slot, statement) {
                     Ok(false) => {}
                     Ok(true) => {
                         let age = self.age();
@@ -315,8 +345,8 @@ impl<'m> World<'m> {
     fn fail(&mut self, wrong: Wrong, slot: Option<Slot>) {
         let entity = slot.map(|slot| {
             let being = &self.entities[&slot];
-            let (name, _) = self.model.entities.get_index(being.kind).expect("its type");
-            (slot, name.clone(), being.who)
+            let name = self.model.entities.get_index(being.kind).map_or("schedule", |(name, _)| name);
+            (slot, name.to_owned(), being.who)
         });
         self.fault = Some(Failure { wrong, statement: self.doing.clone(), entity, time: self.now });
     }
@@ -426,14 +456,19 @@ impl Reads for Eyes<'_, '_> {
         let (world, being) = (self.world, self.being);
         let places = &world.places;
         let length = |of: &Waiters| Quantity::Integer(of.length.value as i32);
+        let resource = |name: &str| {
+            let selected = being.selected().filter(|_| name == SELECTED);
+            &places.resources[selected.unwrap_or(name)]
+        };
         match reading {
             Reading::Now => Quantity::Time(world.now),
             Reading::Age => Quantity::Time(world.now - being.created),
             Reading::Waited => Quantity::Time(being.waited()),
             Reading::Number => Quantity::Integer(being.who.cast_signed()),
-            Reading::InUse(name) => Quantity::Integer(places.resources[&**name].in_use.value as i32),
-            Reading::Free(name) => Quantity::Integer(places.resources[&**name].free().cast_signed()),
-            Reading::Units(name) => Quantity::Integer(places.resources[&**name].units.cast_signed()),
+            Reading::InUse(name) => Quantity::Integer(resource(name).in_use.value as i32),
+            Reading::Free(name) => Quantity::Integer(resource(name).free() as i32),
+            Reading::Units(name) => Quantity::Integer(resource(name).units.cast_signed()),
+            Reading::Queue(name) if name == SELECTED => length(&resource(name).line),
             Reading::Queue(name) => {
                 let name = &**name;
                 (places.resources.get(name).map(|of| &of.line))

@@ -7,7 +7,7 @@ use eventhorizon::process::program::FaultCode;
 
 use super::draws::{arm, stream, text, variate};
 use super::lines::{Slot, Where};
-use super::statements::{requests, round, waiting};
+use super::statements::{round, waiting};
 use super::values::{self, Quantity, Wrong, wrong};
 use super::{Due, ENDLESS, Eyes, World};
 
@@ -18,6 +18,8 @@ pub enum State<'m> {
     Delay,
     Line(Where<'m>),
     Join,
+    /// Another takes it along.
+    Member,
 }
 
 /// An entity.
@@ -38,13 +40,34 @@ pub struct Being<'m> {
     waited: u64,
     /// Rounds of loops and of named blocks, by their first statement.
     pub(super) visits: BTreeMap<*const Statement, u32>,
+    /// How often a time that restarts was drawn, by its statement.
+    pub(super) restarts: BTreeMap<*const Statement, u32>,
     /// What it gets of an entity that it waits for.
     pub(super) into: &'m [(String, String)],
     /// What it does next is the last.
     pub(super) stack: Vec<Frame<'m>>,
 }
 
-impl Being<'_> {
+impl<'m> Being<'m> {
+    fn new(kind: usize, who: u32, created: u64, stack: Vec<Frame<'m>>) -> Self {
+        Self {
+            kind,
+            who,
+            created,
+            attributes: BTreeMap::new(),
+            held: BTreeMap::new(),
+            parent: None,
+            children: 0,
+            state: State::Ready,
+            number: 0,
+            waited: 0,
+            visits: BTreeMap::new(),
+            restarts: BTreeMap::new(),
+            into: &[],
+            stack,
+        }
+    }
+
     pub fn waited(&self) -> u64 {
         self.waited
     }
@@ -81,13 +104,18 @@ pub(super) enum Frame<'m> {
         body: &'m [Statement],
         left: Option<i32>,
     },
-    /// Seizes this many units of each request, from the one with number `next` on. The first began
-    /// at `began`.
+    /// Seizes this many units of each request behind those that were granted. The first began at
+    /// `began`.
     Seize {
         statement: &'m Statement,
         units: Vec<i32>,
-        next: usize,
+        taken: Vec<(&'m str, i32)>,
         began: u64,
+    },
+    /// Behind the grant of this many units.
+    Seized {
+        name: &'m str,
+        units: i32,
     },
     /// Lets the time of a `use` pass.
     Time {
@@ -111,54 +139,106 @@ pub(super) enum Frame<'m> {
     GaveUp {
         continues: bool,
     },
+    /// Lets the time of a `use` pass that can be preempted: what is left, or a new one.
+    Hold {
+        statement: &'m Statement,
+        name: &'m str,
+        left: Option<u64>,
+    },
+    /// While that time passes.
+    Held {
+        statement: &'m Statement,
+        left: u64,
+        since: u64,
+    },
+    /// Waits for a unit that was taken away.
+    Again {
+        statement: &'m Statement,
+        name: &'m str,
+        left: Option<u64>,
+    },
+    /// Behind that wait.
+    Regained {
+        statement: &'m Statement,
+        name: &'m str,
+        left: Option<u64>,
+    },
+    /// In the block of a `select` that chose this resource.
+    Selected {
+        choice: usize,
+        name: &'m str,
+    },
+    /// In a block that can be interrupted.
+    Interruptible {
+        handler: &'m [Statement],
+    },
+    /// Lets those continue that it took along.
+    Separate {
+        statement: &'m Statement,
+        members: Vec<Slot>,
+    },
+    /// Executes the first arm that holds. `sent` are the sendings before.
+    Arms {
+        statement: &'m Statement,
+        sent: Vec<u32>,
+    },
+    /// Lets this period of a schedule pass, or begins it.
+    Shift {
+        name: &'m str,
+        period: usize,
+        passes: bool,
+    },
 }
 
 /// Whether an entity goes on.
-pub(super) enum Flow {
+pub(super) enum Flow<'m> {
     On,
     Stops,
+    /// It stops, and then the line of this resource is tried.
+    Serves(&'m str),
     Ended,
 }
 
 impl<'m> World<'m> {
     /// Starts an entity, which runs when its turn comes.
     pub(super) fn spawn(&mut self, kind: usize, given: &[(&'m str, Quantity)], parent: Option<Slot>) {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None if self.fresh < self.room => {
-                self.fresh += 1;
-                self.fresh - 1
-            }
-            None => {
-                self.full = true;
-                return;
-            }
-        };
+        let Some(slot) = self.slot() else { return };
         let entity = &self.model.entities[kind];
         let mut attributes: BTreeMap<&str, Quantity> =
             entity.attributes.iter().map(|(name, of)| (&**name, Quantity::zero(of.kind))).collect();
         attributes.extend(given.iter().copied());
-        self.counts[kind] += 1;
         let given = given.iter().map(|(name, _)| *name).collect();
         let stack = vec![
             Frame::Block { block: &entity.statements, at: 0, round: None },
             Frame::Attributes { given, next: 0 },
         ];
-        let being = Being {
-            kind,
-            who: self.counts[kind],
-            created: self.now,
-            attributes,
-            held: BTreeMap::new(),
-            parent,
-            children: 0,
-            state: State::Ready,
-            number: 0,
-            waited: 0,
-            visits: BTreeMap::new(),
-            into: &[],
-            stack,
-        };
+        self.counts[kind] += 1;
+        let who = self.counts[kind];
+        self.insert(slot, Being { attributes, parent, ..Being::new(kind, who, self.now, stack) });
+    }
+
+    /// Starts the entity of a schedule, whose type is behind those of the model.
+    pub(super) fn begin_schedule(&mut self, number: usize) {
+        let Some(slot) = self.slot() else { return };
+        let kind = self.model.entities.len() + number;
+        self.counts[kind] += 1;
+        let stack = vec![Frame::Shift { name: self.schedules[number], period: 0, passes: true }];
+        self.insert(slot, Being::new(kind, 1, self.now, stack));
+    }
+
+    fn slot(&mut self) -> Option<Slot> {
+        if let Some(slot) = self.free.pop() {
+            return Some(slot);
+        }
+        if self.fresh == self.room {
+            self.full = true;
+            return None;
+        }
+        self.fresh += 1;
+        Some(self.fresh - 1)
+    }
+
+    fn insert(&mut self, slot: Slot, being: Being<'m>) {
         self.entities.insert(slot, being);
         self.ready.push_back(slot);
     }
@@ -171,7 +251,9 @@ impl<'m> World<'m> {
     pub(super) fn continues(&mut self, slot: Slot) {
         let what = match self.being(slot).state {
             State::Line(line) => format!("granted {}", line.kind()),
-            state @ (State::Ready | State::Delay | State::Join) => format!("behind {state:?}"),
+            state @ (State::Ready | State::Delay | State::Join | State::Member) => {
+                format!("behind {state:?}")
+            }
         };
         self.did.insert(what);
         let being = self.being(slot);
@@ -188,6 +270,7 @@ impl<'m> World<'m> {
         let state = self.being(slot).state;
         match state {
             State::Delay => self.continues(slot),
+            State::Line(Where::Holders(name)) => self.held(slot, name),
             State::Line(line) => {
                 self.did.insert(format!("gave up {}", line.kind()));
                 let being = self.being(slot);
@@ -195,14 +278,9 @@ impl<'m> World<'m> {
                 let age = self.age();
                 self.places.line(line).leave(slot, age);
                 self.give_up(slot);
-                match line {
-                    Where::Resource(name) => self.serve_resource(name),
-                    Where::Getters(name) | Where::Putters(name) => self.serve_container(name),
-                    Where::Items(name) | Where::Givers(name) | Where::Takers(name) => self.serve_store(name),
-                    Where::Signal(_) | Where::Condition(_) => {}
-                }
+                self.serve(line);
             }
-            State::Ready | State::Join => panic!("{state:?} has no event"),
+            State::Ready | State::Join | State::Member => panic!("{state:?} has no event"),
         }
     }
 
@@ -210,13 +288,17 @@ impl<'m> World<'m> {
     fn give_up(&mut self, slot: Slot) {
         let being = self.being(slot);
         let Some(Frame::Waited { since, .. }) = being.stack.pop() else { panic!("it does not wait") };
-        let mut taken = None;
-        if let Some(Frame::Seize { .. }) = being.stack.last() {
-            let Some(Frame::Seize { statement, units, next, .. }) = being.stack.pop() else { unreachable!() };
-            // The last one was not granted.
-            let before = requests(&statement.action).iter().zip(&units[..next - 1]);
-            let before = before.map(|(request, units)| (&*request.resource, *units)).collect();
-            taken = Some((statement, before));
+        let mut back = None;
+        match being.stack.last() {
+            Some(Frame::Seized { .. }) => {
+                being.stack.pop();
+                let Some(Frame::Seize { statement, taken, .. }) = being.stack.pop() else {
+                    panic!("it seizes nothing")
+                };
+                back = Some(Frame::Back { statement, taken });
+            }
+            Some(Frame::Arms { .. }) => drop(being.stack.pop()),
+            _ => {}
         }
         let at = being.stack.iter().rev().find_map(|frame| match frame {
             Frame::Block { block, at, .. } => Some(&block[at - 1]),
@@ -226,16 +308,18 @@ impl<'m> World<'m> {
         being.stack.push(Frame::GaveUp { continues: patience.continues });
         being.stack.push(Frame::Block { block: &patience.otherwise, at: 0, round: None });
         being.stack.push(Frame::Waited { since, tally: None });
-        if let Some((statement, taken)) = taken {
-            being.stack.push(Frame::Back { statement, taken });
-        }
+        being.stack.extend(back);
     }
 
     pub(super) fn serve_resource(&mut self, name: &'m str) {
         let age = self.age();
         loop {
             let of = self.places.resources.get_mut(name).expect("a resource");
-            let Some(first) = of.line.first().filter(|first| first.amount <= of.free()) else { return };
+            if let Some(holder) = of.preempted() {
+                self.preempt(name, holder.slot);
+                continue;
+            }
+            let Some(first) = of.line.first().filter(|first| of.has(first.amount)) else { return };
             of.line.leave(first.slot, age);
             of.in_use.add(first.amount.into(), age);
             *self.being(first.slot).held.entry(name).or_default() += first.amount;
@@ -290,6 +374,10 @@ impl<'m> World<'m> {
                     self.entities.insert(slot, being);
                     return;
                 }
+                Ok(Flow::Serves(name)) => {
+                    self.entities.insert(slot, being);
+                    return self.serve_resource(name);
+                }
                 Ok(Flow::Ended) => return,
                 Err(wrong) => {
                     self.entities.insert(slot, being);
@@ -300,7 +388,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn go_on(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow, Wrong> {
+    fn go_on(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow<'m>, Wrong> {
         let Some(frame) = being.stack.pop() else { return self.end(slot, being) };
         match frame {
             Frame::Attributes { given, next } => {
@@ -336,13 +424,18 @@ impl<'m> World<'m> {
                     round(being, body);
                 }
             }
-            Frame::Seize { statement, units, next, began } => {
-                return self.seize(slot, being, statement, (units, next), began);
+            Frame::Seize { statement, units, taken, began } => {
+                return self.seize(slot, being, statement, (units, taken), began);
+            }
+            Frame::Seized { name, units } => {
+                let Some(Frame::Seize { taken, .. }) = being.stack.last_mut() else { panic!("no seize") };
+                taken.push((name, units));
             }
             Frame::Time { statement } => {
                 self.doing = text(&statement.action);
                 let Action::Use { time: Some(time), .. } = &statement.action else { panic!("no time") };
-                let time = self.time(being, time, || self.names.draw(statement, "the time"))?;
+                let visit = being.visit();
+                let time = self.time_of(being, time, visit, || self.names.draw(statement, "the time"))?;
                 return self.delay(slot, being, time);
             }
             Frame::Back { statement, mut taken } => {
@@ -358,7 +451,8 @@ impl<'m> World<'m> {
                 if let Some(request) = requests.get(next) {
                     being.stack.push(Frame::Release { statement, next: next + 1 });
                     let units = self.integer(being, &request.units)?;
-                    self.release(being, &request.resource, units)?;
+                    let name = being.resource(&request.resource);
+                    self.release(being, name, units)?;
                 }
             }
             Frame::Waited { since, tally } => {
@@ -369,6 +463,7 @@ impl<'m> World<'m> {
             }
             Frame::GaveUp { continues: true } => {}
             Frame::GaveUp { continues: false } => return self.end(slot, being),
+            frame => return self.scope(slot, being, frame),
         }
         Ok(Flow::On)
     }
@@ -381,11 +476,12 @@ impl<'m> World<'m> {
         values::integer(&Eyes { world: self, being }, written)
     }
 
-    /// How long: computed, or drawn from the stream of this name.
-    pub(super) fn time(
+    /// How long: computed, or drawn from the stream of this name in this round.
+    pub(super) fn time_of(
         &self,
         being: &Being<'m>,
         value: &Value,
+        visit: u32,
         name: impl Fn() -> String,
     ) -> Result<u64, Wrong> {
         let eyes = Eyes { world: self, being };
@@ -394,7 +490,7 @@ impl<'m> World<'m> {
             Value::Law(law) => match &law.arguments {
                 Arguments::One(written) if law.name == "constant" => values::time(&eyes, written),
                 _ => {
-                    let mut stream = stream(self.seed, &name(), being.visit(), being.who);
+                    let mut stream = stream(self.seed, &name(), visit, being.who);
                     Ok(variate(law, &mut stream, self.resolution, &|name| self.parameter(name)))
                 }
             },
@@ -453,7 +549,7 @@ impl<'m> World<'m> {
         Ok(())
     }
 
-    pub(super) fn delay(&mut self, slot: Slot, being: &mut Being<'m>, time: u64) -> Result<Flow, Wrong> {
+    pub(super) fn delay(&mut self, slot: Slot, being: &mut Being<'m>, time: u64) -> Result<Flow<'m>, Wrong> {
         let number = self.take_number();
         let Some(due) = self.later(time) else { return wrong(FaultCode::Never, 0) };
         self.pending.insert((due, number), Due::Entity(slot));
@@ -461,7 +557,7 @@ impl<'m> World<'m> {
         Ok(Flow::Stops)
     }
 
-    pub(super) fn end(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow, Wrong> {
+    pub(super) fn end(&mut self, slot: Slot, being: &mut Being<'m>) -> Result<Flow<'m>, Wrong> {
         self.doing = "end".to_owned();
         if let Some((name, _)) = being.held.iter().find(|(_, units)| **units > 0) {
             let index = self.model.resources.get_index_of(*name).expect("a resource");

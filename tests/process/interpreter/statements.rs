@@ -1,6 +1,6 @@
 //! What each statement does.
 
-use eventhorizon::process::ir::{Action, Expression, Patience, Request, Statement, Waiting};
+use eventhorizon::process::ir::{Action, Expression, Order, Patience, Request, Statement, Waiting};
 use eventhorizon::process::program::{FaultCode, MOST_ENTITIES};
 
 use super::draws::{arm, stream, text};
@@ -8,42 +8,80 @@ use super::lines::{Slot, Waiter, Where};
 use super::run::{Being, Flow, Frame, State};
 use super::values::{self, Quantity, Wrong, wrong};
 use super::{Due, Eyes, World};
+use crate::walk;
 
 impl<'m> World<'m> {
-    /// Enters a line. `what` names the draw of the patience.
-    fn wait(
+    /// Waits in a line. `what` names the draw of the patience.
+    pub(super) fn wait(
         &mut self,
         slot: Slot,
         being: &mut Being<'m>,
         statement: &'m Statement,
-        (line, amount): (Where<'m>, u32),
+        place: (Where<'m>, u32),
         what: &str,
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         let waiting = waiting(&statement.action);
         let priority = waiting.priority.as_ref().map(|priority| self.integer(being, priority)).transpose()?;
         let mut bound = None;
         if let Some(Patience { when, time, .. }) = &waiting.patience
             && when.as_ref().map_or(Ok(true), |when| self.holds(being, when))?
         {
-            bound = Some(self.time(being, time, || self.names.draw(statement, what))?);
+            let visit = being.visit();
+            bound = Some(self.time_of(being, time, visit, || self.names.draw(statement, what))?);
         }
-        let number = self.take_number();
-        if let Some(time) = bound {
-            let Some(due) = self.later(time) else { return wrong(FaultCode::Never, 0) };
+        let due = bound.map(|time| self.later(time));
+        if due == Some(None) {
+            self.take_number();
+            return wrong(FaultCode::Never, 0);
+        }
+        let number = self.number + 1;
+        let flow = self.enters(slot, being, place, priority, own_tally(&statement.action));
+        if let Some(due) = due.flatten() {
             self.pending.insert((due, number), Due::Entity(slot));
         }
-        let age = self.age();
+        Ok(flow)
+    }
+
+    /// Enters a line.
+    pub(super) fn enters(
+        &mut self,
+        slot: Slot,
+        being: &mut Being<'m>,
+        (line, amount): (Where<'m>, u32),
+        priority: Option<i32>,
+        tally: Option<&'m str>,
+    ) -> Flow<'m> {
+        let (number, age) = (self.take_number(), self.age());
         let waiter = Waiter { slot, priority: priority.unwrap_or(0), number, amount };
         self.places.line(line).enter(waiter, age);
         (being.state, being.number) = (State::Line(line), number);
-        being.stack.push(Frame::Waited { since: self.now, tally: own_tally(&statement.action) });
-        Ok(Flow::Stops)
+        being.stack.push(Frame::Waited { since: self.now, tally });
+        match line {
+            Where::Resource(name) if self.model.resources[name].order == Order::Preempt => Flow::Serves(name),
+            _ => Flow::Stops,
+        }
     }
 
     /// Goes on without a wait.
-    fn need_not_wait(&self, being: &mut Being<'m>, statement: &'m Statement) -> Flow {
+    pub(super) fn need_not_wait(&self, being: &mut Being<'m>, statement: &'m Statement) -> Flow<'m> {
         being.stack.push(Frame::Waited { since: self.now, tally: own_tally(&statement.action) });
         Flow::On
+    }
+
+    /// Takes units that are free, if nobody waits for them.
+    pub(super) fn takes(&mut self, being: &mut Being<'m>, name: &'m str, units: i32) -> Result<bool, Wrong> {
+        let age = self.age();
+        let of = self.places.resources.get_mut(name).expect("a resource");
+        let amount = units.cast_unsigned();
+        if units < 1 || amount > of.most {
+            return wrong(FaultCode::Request, amount);
+        }
+        let free = of.line.all.is_empty() && of.has(amount);
+        if free {
+            of.in_use.add(amount.into(), age);
+            *being.held.entry(name).or_default() += amount;
+        }
+        Ok(free)
     }
 
     pub(super) fn seize(
@@ -51,38 +89,35 @@ impl<'m> World<'m> {
         slot: Slot,
         being: &mut Being<'m>,
         statement: &'m Statement,
-        (units, next): (Vec<i32>, usize),
+        (units, taken): (Vec<i32>, Vec<(&'m str, i32)>),
         began: u64,
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         self.doing = text(&statement.action);
         let requests = requests(&statement.action);
-        let Some(request) = requests.get(next) else {
+        let Some(request) = requests.get(taken.len()) else {
             if let Some(tally) = waiting(&statement.action).tally.as_ref().filter(|_| requests.len() > 1) {
                 self.observe(tally, Quantity::Time(self.now - began));
             }
             if let Action::Use { body, time, .. } = &statement.action {
-                let names = requests.iter().map(|request| &*request.resource);
-                being.stack.push(Frame::Back { statement, taken: names.zip(units).collect() });
-                being.stack.extend(time.is_some().then_some(Frame::Time { statement }));
+                let preempts = |(name, _): &&(&str, i32)| self.model.resources[*name].order == Order::Preempt;
+                let timed = match taken.iter().find(preempts) {
+                    Some(&(name, _)) => Frame::Hold { statement, name, left: None },
+                    None => Frame::Time { statement },
+                };
+                being.stack.push(Frame::Back { statement, taken });
+                being.stack.extend(time.is_some().then_some(timed));
                 being.stack.push(Frame::Block { block: body, at: 0, round: None });
             }
             return Ok(Flow::On);
         };
-        let name = &*request.resource;
-        let of = &self.places.resources[name];
-        let amount = units[next].cast_unsigned();
-        if units[next] < 1 || amount > of.units {
-            return wrong(FaultCode::Request, amount);
-        }
-        being.stack.push(Frame::Seize { statement, units, next: next + 1, began });
-        if of.line.all.is_empty() && amount <= of.free() {
-            let age = self.age();
-            self.places.resources.get_mut(name).expect("a resource").in_use.add(amount.into(), age);
-            *being.held.entry(name).or_default() += amount;
+        let (name, units_of) = (being.resource(&request.resource), units[taken.len()]);
+        being.stack.push(Frame::Seize { statement, units, taken, began });
+        being.stack.push(Frame::Seized { name, units: units_of });
+        if self.takes(being, name, units_of)? {
             return Ok(self.need_not_wait(being, statement));
         }
-        let what = format!("{name}/the patience");
-        self.wait(slot, being, statement, (Where::Resource(name), amount), &what)
+        let what = format!("{}/the patience", request.resource);
+        self.wait(slot, being, statement, (Where::Resource(name), units_of.cast_unsigned()), &what)
     }
 
     pub(super) fn release(&mut self, being: &mut Being<'m>, name: &'m str, units: i32) -> Result<(), Wrong> {
@@ -108,7 +143,7 @@ impl<'m> World<'m> {
         statement: &'m Statement,
         name: &'m str,
         amount: &Expression,
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         let puts = matches!(statement.action, Action::Put { .. });
         let amount = self.integer(being, amount)?;
         let age = self.age();
@@ -135,17 +170,18 @@ impl<'m> World<'m> {
         slot: Slot,
         being: &mut Being<'m>,
         statement: &'m Statement,
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         self.did.extend(text(&statement.action).split(' ').next().map(str::to_owned));
         match &statement.action {
             Action::Delay(value) => {
-                let time = self.time(being, value, || self.names.draw(statement, "the delay"))?;
+                let visit = being.visit();
+                let time = self.time_of(being, value, visit, || self.names.draw(statement, "the delay"))?;
                 return self.delay(slot, being, time);
             }
             Action::Seize { requests, .. } | Action::Use { requests, .. } => {
                 let units = requests.iter().map(|request| self.integer(being, &request.units));
                 let units = units.collect::<Result<_, _>>()?;
-                being.stack.push(Frame::Seize { statement, units, next: 0, began: self.now });
+                being.stack.push(Frame::Seize { statement, units, taken: Vec::new(), began: self.now });
             }
             Action::Release { .. } => being.stack.push(Frame::Release { statement, next: 0 }),
             Action::Put { container, amount, .. } | Action::Get { container, amount, .. } => {
@@ -160,10 +196,31 @@ impl<'m> World<'m> {
                 if self.holds(being, condition)? {
                     return Ok(self.need_not_wait(being, statement));
                 }
-                let line = Where::Condition(self.names.condition(statement));
+                let line = Where::Condition(self.condition(being, statement));
                 return self.wait(slot, being, statement, (line, 0), "the patience");
             }
+            Action::WaitAny { arms, .. } => return self.wait_any(slot, being, statement, arms),
+            Action::Resize { resource, units } => {
+                let units = self.integer(being, units)?;
+                self.resize(being.resource(resource), units)?;
+            }
+            Action::Select { among, by, body } => {
+                let among: Vec<&str> = among.iter().map(|name| being.resource(name)).collect();
+                let choice = self.choice(being, statement, &among, *by);
+                being.stack.push(Frame::Selected { choice, name: among[choice] });
+                being.stack.push(Frame::Block { block: body, at: 0, round: None });
+            }
+            Action::Batch { size, body, .. } => return self.batch(slot, being, statement, (size, body)),
+            Action::Interruptible { body, handler } => {
+                being.stack.push(Frame::Interruptible { handler });
+                being.stack.push(Frame::Block { block: body, at: 0, round: None });
+            }
+            Action::Interrupt { entity, number } => {
+                let number = self.integer(being, number)?;
+                self.interrupt(self.model.entities.get_index_of(entity).expect("a type"), number);
+            }
             Action::Send { signal } => {
+                *self.sent.entry(signal).or_default() += 1;
                 let age = self.age();
                 while let Some(first) = self.places.signals[&**signal].first() {
                     self.places.line(Where::Signal(signal)).leave(first.slot, age);
@@ -251,7 +308,7 @@ impl<'m> World<'m> {
         being: &mut Being<'m>,
         statement: &'m Statement,
         name: &'m str,
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         let age = self.age();
         let store = self.places.stores.get_mut(name).expect("a store");
         if let Some(first) = store.takers.first() {
@@ -273,7 +330,7 @@ impl<'m> World<'m> {
         statement: &'m Statement,
         name: &'m str,
         into: &'m [(String, String)],
-    ) -> Result<Flow, Wrong> {
+    ) -> Result<Flow<'m>, Wrong> {
         let age = self.age();
         let store = self.places.stores.get_mut(name).expect("a store");
         let Some(first) = store.items.first() else {
@@ -302,17 +359,7 @@ fn copy<'m>(into: &'m [(String, String)], from: &Being<'m>, to: &mut Being<'m>) 
 
 /// How a statement waits.
 pub(super) fn waiting(action: &Action) -> &Waiting {
-    match action {
-        Action::Seize { waiting, .. }
-        | Action::Use { waiting, .. }
-        | Action::Put { waiting, .. }
-        | Action::Get { waiting, .. }
-        | Action::Give { waiting, .. }
-        | Action::Take { waiting, .. }
-        | Action::Wait { waiting, .. }
-        | Action::WaitUntil { waiting, .. } => waiting,
-        other => panic!("{other:?} does not wait"),
-    }
+    walk::waiting(action).unwrap_or_else(|| panic!("{action:?} does not wait"))
 }
 
 pub(super) fn requests(action: &Action) -> &[Request] {

@@ -1,5 +1,5 @@
 //! Values and expressions: what an expression of a model is worth, by the words of
-//! `notes/process.md`. All arithmetic is in 128 bits and checked at the end.
+//! `docs/guide-processes.md`. All arithmetic is in 128 bits and checked at the end.
 
 use eventhorizon::process::ir::{Binary, Expression, Kind, Reading, Unary};
 use eventhorizon::process::program::FaultCode;
