@@ -60,7 +60,7 @@ impl Make {
             Some(name) => Expression::Name(name),
             None => Expression::Number((1 + self.below(4)).into()),
         };
-        Some(vec![Action::Batch { size, body, waiting }])
+        Some(vec![Action::Batch { size, body, waiting, permanent: false }])
     }
 
     /// A choice of resources. What is held of one that was selected has that name, so there is no
