@@ -7,7 +7,7 @@
 // import: gpu/wide.wgsl
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
-// needs: NETWORK_CLASSES, NETWORK_NODES, NETWORK_SLOTS, network_begin
+// needs: NETWORK_DETAILS, NETWORK_SLOTS, network_begin
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -29,13 +29,12 @@ fn network_slice(slot: u32) {
     go_place = 0u;
     go_admitted = false;
     go_released = false;
+    network_reports = false;
     var measures = all(network_given.warm_up == TIME_ZERO); // whether statistics have begun
     if status == NETWORK_FRESH {
         for (var i = 0u; i < NETWORK_WORDS; i += 1u) { network[i] = 0u; }
         for (var i = 0u; i < NETWORK_SLOTS; i += 1u) { network[i] = NEVER; }
-        for (var i = 0u; i < 2u * NETWORK_NODES * NETWORK_CLASSES * VISIT_WORDS; i += 1u) {
-            network_results[network_word(i)] = 0u;
-        }
+        for (var i = 0u; i < NETWORK_RESULTS; i += 1u) { network_results[network_word(i)] = 0u; }
         network_base = TIME_ZERO;
         network_now = 0u;
         network_at = 0u;
@@ -71,6 +70,7 @@ fn network_slice(slot: u32) {
         if !network_run(limit) | (network_faults != 0u) { break; }
         network_move(limit);
         network_at = network_base.x;
+        if NETWORK_DETAILS { network_flush(); }
         let measured = time_since(network_base, network_given.warm_up);
         network_visit(select(2u, u32(measures), ends), measured);
         if ends {
