@@ -166,7 +166,7 @@ mod traffic;
 mod visits;
 
 #[doc(hidden)]
-pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, NativeNetwork};
+pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]

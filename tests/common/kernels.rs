@@ -46,7 +46,7 @@ pub fn recipes() -> Vec<Recipe> {
 
 /// The kernels of a network of its own.
 fn compiled(network: &facility::Facility) -> Vec<Recipe> {
-    facility::CompiledNetwork::new(network).unwrap().kernels().into()
+    facility::CompiledNetwork::new(network).unwrap().kernels()
 }
 
 /// A network with these services. Networks use one of three interpreters: for exponential or fixed

@@ -49,8 +49,7 @@ fn network_visit(visit: u32, measured: vec2<u32>) {
             var count = u32(network[slot] != NEVER);
             if row.y != NONE { count = network[NETWORK_HELD + row.y]; }
             for (var i = 0u; i < count; i += 1u) {
-                let place = NETWORK_SERVED + 3u * slot;
-                var who = vec3<u32>(network[place], network[place + 1u], network[place + 2u]);
+                var who = network_served(slot);
                 if row.y != NONE { who = heap_get(row.y, i).yzw; }
                 visit_customer(visit, row.x, who, true, measured);
             }
@@ -92,11 +91,4 @@ fn network_move(by: u32) {
     }
     network_base = add_word(network_base, by);
     network_now = PAST;
-}
-
-// Statistics begin: sums are zero.
-fn network_forget() {
-    for (var pair = 0u; pair < NETWORK_NODES * NETWORK_CLASSES; pair += 1u) {
-        for (var i = 0u; i < PAIR_SUMS; i += 1u) { network[NETWORK_PAIRS + PAIR_WORDS * pair + i] = 0u; }
-    }
 }

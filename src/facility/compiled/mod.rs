@@ -9,12 +9,13 @@ mod lower;
 mod print;
 mod rows;
 mod run;
+mod uniform;
 
 use super::{ClassOutput, Facility, FacilityOutput};
 use crate::ErrorKind;
 use crate::gpu::{GpuError, Source};
 
-pub use run::{DeviceNetwork, NativeNetwork};
+pub use run::{DeviceNetwork, Form, NativeNetwork};
 
 /// A network as WGSL of its own, with the rows that the text reads.
 #[derive(Debug, Clone)]
