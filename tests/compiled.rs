@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use eventhorizon::Backend;
 use eventhorizon::facility::{
-    CompiledError, CompiledNetwork, DeviceNetwork, Facility, NativeNetwork, Network, Study,
+    CompiledError, CompiledNetwork, DeviceNetwork, Facility, Form, NativeNetwork, Network, Study,
 };
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, EngineOptions, Mapping, Model as _, Options, Replica, Until};
@@ -52,7 +52,7 @@ fn interpreted(facility: &Facility, number: u32, [warm_up, until]: [Ticks; 2]) -
 /// Compares all rows of a network with those of the interpreter.
 fn compare(name: &str, facility: &Facility, times: [Ticks; 2], gpu: Option<&Gpu>) {
     let network = CompiledNetwork::new(facility).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let expected: Vec<_> = (0..REPLICATIONS).map(|number| interpreted(facility, number, times)).collect();
+    let expected = expected(facility, times);
     let native = NativeNetwork::new(&network).unwrap_or_else(|error| panic!("{name}: {error}"));
     let made = native.run_recorded(SEED, 0..REPLICATIONS, times);
     let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -64,14 +64,37 @@ fn compare(name: &str, facility: &Facility, times: [Ticks; 2], gpu: Option<&Gpu>
     for (made, expected) in made.iter().zip(&histograms) {
         assert!(made.histograms.as_flattened() == expected, "{name}: histograms differ");
     }
-    if let Some(gpu) = gpu {
-        let mut device = DeviceNetwork::new(gpu, &network).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let rows = pollster::block_on(device.run(SEED, 0..REPLICATIONS, times));
-        let rows = rows.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let found: Vec<_> = rows.iter().map(|rows| of(rows)).collect();
-        same(name, facility, "device", &found, &expected);
+    let Some(gpu) = gpu else { return };
+    let forms = if SWITCHED.contains(&name) { &[Form::Uniform, Form::Switch][..] } else { &[Form::Uniform] };
+    for &form in forms {
+        on_device(name, facility, (times, &expected), (gpu, form));
     }
 }
+
+/// The rows and histograms of the interpreter, by replication.
+fn expected(facility: &Facility, times: [Ticks; 2]) -> Vec<[Vec<u32>; 2]> {
+    (0..REPLICATIONS).map(|number| interpreted(facility, number, times)).collect()
+}
+
+/// Compares the rows of a form on the adapter.
+fn on_device(
+    name: &str,
+    facility: &Facility,
+    (times, expected): ([Ticks; 2], &[Vec<u32>]),
+    (gpu, form): (&Gpu, Form),
+) {
+    let network = CompiledNetwork::new(facility).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let device = DeviceNetwork::with_form(gpu, &network, form);
+    let mut device = device.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let rows = pollster::block_on(device.run(SEED, 0..REPLICATIONS, times));
+    let rows = rows.unwrap_or_else(|error| panic!("{name}, {form:?}: {error}"));
+    let found: Vec<_> = rows.iter().map(|rows| bytemuck::cast_slice::<_, u32>(rows).to_vec()).collect();
+    same(name, facility, &format!("{form:?}"), &found, expected);
+}
+
+/// The networks that also run on the adapter with code for each node: lavapipe compiles others for
+/// long.
+const SWITCHED: [&str; 2] = ["central_server", "mm1"];
 
 /// Panics with the first words that differ.
 fn same(name: &str, facility: &Facility, place: &str, found: &[Vec<u32>], expected: &[Vec<u32>]) {
@@ -150,6 +173,22 @@ fn rings_and_heaps_grow() {
     let text = "[source.a]\ninterarrival = { exponential = 0.01 }\nto = [{ node = \"s\", probability = 0.5 }, \"d\"]\n\
         [station.s]\nservice = { exponential = 0.05 }\nto = \"d\"\n[delay.d]\ntime = { exponential = 3.0 }\nto = \"o\"\n[sink.o]\n";
     described("growing", text, Some(&adapter()));
+}
+
+/// More slots of next times than a printed tournament has, and more words than workgroup memory.
+#[test]
+fn many_stations_are_in_a_loop_and_in_private_memory() {
+    let mut text =
+        "name = \"many\"\n[source.a]\ninterarrival = { exponential = 1.0 }\nto = \"s0\"\n[sink.o]\n"
+            .to_owned();
+    for number in 0..130 {
+        let to = if number == 129 { "o".to_owned() } else { format!("s{}", number + 1) };
+        text += &format!("[station.s{number}]\nservice = {{ exponential = 0.5 }}\nto = {to:?}\n");
+    }
+    let facility = Network::from_toml(&text).unwrap().compile_unstable().unwrap();
+    let times = [20.0, 100.0].map(|units| facility.resolution().ticks(units).unwrap());
+    let rows: Vec<_> = expected(&facility, times).into_iter().map(|[rows, _]| rows).collect();
+    on_device("many", &facility, (times, &rows), (&adapter(), Form::Uniform));
 }
 
 /// A time that an event may be ahead is a bound of the compiled form, and an error.

@@ -1,5 +1,7 @@
 //! Times of networks that are compiled to code of their own, against the interpreter.
 
+mod device;
+
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,11 +17,13 @@ use crate::shared::{Outcome, same};
 /// Measure networks that are compiled to code of their own, against the interpreter in Rust
 ///
 /// Both run on one core, interleaved, and must give the same rows. Speeds are medians of customers
-/// from sources per second.
+/// from sources per second. With --device, both run on the default adapter; then speeds are slopes:
+/// units of simulated time of all replications per second, between runs of two lengths.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  cargo run --release -p eventhorizon-bench -- compiled examples/networks/mm1.toml examples/networks/jackson.toml")]
+  cargo run --release -p eventhorizon-bench -- compiled examples/networks/mm1.toml examples/networks/jackson.toml
+  cargo run --release -p eventhorizon-bench -- compiled --device --replications 10000 examples/networks/jackson.toml")]
 pub(crate) struct Args {
     /// Networks as TOML, each with its own end of runs
     #[arg(required = true)]
@@ -30,9 +34,18 @@ pub(crate) struct Args {
     /// Set the number of runs of each kind
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Do not time the interpreter; the rows of one replication are compared
+    /// Do not time the interpreter; the rows of some replications are compared
     #[arg(long)]
     alone: bool,
+    /// Run on the default adapter
+    #[arg(long)]
+    device: bool,
+    /// Multiply the lengths of runs on the adapter
+    #[arg(long, default_value_t = 1.0, value_parser = crate::shared::positive)]
+    length: f64,
+    /// Also run code with a case for each node on the adapter: drivers compile it slowly
+    #[arg(long)]
+    switch: bool,
     /// Print the text of each network
     #[arg(long)]
     wgsl: bool,
@@ -42,6 +55,9 @@ pub(crate) struct Args {
 const SEED: u64 = 42;
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
+    if args.device {
+        return device::run(args);
+    }
     writeln!(
         stdout(),
         "{:<24} {:>10} {:>14} {:>14} {:>6} {:>8}",

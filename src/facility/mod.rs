@@ -168,7 +168,7 @@ mod traffic;
 mod visits;
 
 #[doc(hidden)]
-pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, NativeNetwork, Recorded};
+pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]

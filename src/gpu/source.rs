@@ -69,6 +69,11 @@ impl Source {
         Self { text: text.into(), ..self.clone() }
     }
 
+    /// The same file with a changed text, of as many lines.
+    pub(crate) fn with_text(&self, text: String) -> Self {
+        Self { text: text.into(), ..self.clone() }
+    }
+
     #[doc(hidden)]
     pub fn beside(rust_file: &str, path: &str, text: &'static str) -> Self {
         let folder = rust_file.rfind(['/', '\\']).map_or("", |end| &rust_file[..=end]);

@@ -47,7 +47,7 @@ pub fn recipes() -> Vec<Recipe> {
 
 /// The kernels of a network of its own.
 fn compiled(network: &facility::Facility) -> Vec<Recipe> {
-    facility::CompiledNetwork::new(network).unwrap().kernels().into()
+    facility::CompiledNetwork::new(network).unwrap().kernels()
 }
 
 /// A network with a fork and shared servers.

@@ -130,6 +130,7 @@ fn heap_push(heap: u32, entry: vec4<u32>) -> u32 {
         return NEVER;
     }
     network[NETWORK_HELD + heap] = held + 1u;
+    let first = network_rings[heap_place(heap, 0u)];
     var place = held;
     // At most 32 levels.
     while place > 0u {
@@ -141,7 +142,7 @@ fn heap_push(heap: u32, entry: vec4<u32>) -> u32 {
         network_steps += 1u;
     }
     heap_set(heap, place, entry);
-    return heap_get(heap, 0u).x;
+    return select(entry.x, min(entry.x, first), held > 0u);
 }
 
 // Removes the first completion of a heap that is not empty. Returns the time of the next.
@@ -150,6 +151,7 @@ fn heap_pop(heap: u32) -> u32 {
     network[NETWORK_HELD + heap] = held;
     if held == 0u { return NEVER; }
     let entry = heap_get(heap, held);
+    var first = entry.x;
     var place = 0u;
     // At most 32 levels.
     loop {
@@ -164,10 +166,11 @@ fn heap_pop(heap: u32) -> u32 {
             }
         }
         if !network_before(other, entry) { break; }
+        if place == 0u { first = other.x; }
         heap_set(heap, place, other);
         place = below;
         network_steps += 1u;
     }
     heap_set(heap, place, entry);
-    return heap_get(heap, 0u).x;
+    return first;
 }

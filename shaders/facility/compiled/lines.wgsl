@@ -10,19 +10,25 @@
 
 // A customer is served in a slot.
 fn network_serves(slot: u32, entered: u32, arrived: u32, class_: u32) {
-    let place = NETWORK_SERVED + 3u * slot;
+    let place = NETWORK_SERVED + SERVED_WORDS * slot;
     network[place] = entered;
     network[place + 1u] = arrived;
     if NETWORK_CLASSES > 1u || NETWORK_FORKS { network[place + 2u] = class_; }
 }
 
+// The customer in a slot: entry, arrival, class.
+fn network_served(slot: u32) -> vec3<u32> {
+    let place = NETWORK_SERVED + SERVED_WORDS * slot;
+    var who = vec3<u32>(network[place], network[place + 1u], 0u);
+    if NETWORK_CLASSES > 1u { who.z = network[place + 2u]; }
+    return who;
+}
+
 // If customers in two slots of a station leave at the same time, the first of them is in `slot`.
 fn network_earliest(slot: u32, other: u32) {
     if network[slot] != network[other] { return; }
-    let a = NETWORK_SERVED + 3u * slot;
-    let b = NETWORK_SERVED + 3u * other;
-    let who = vec4<u32>(0u, network[a], network[a + 1u], network[a + 2u]);
-    let second = vec4<u32>(0u, network[b], network[b + 1u], network[b + 2u]);
+    let who = vec4<u32>(0u, network_served(slot));
+    let second = vec4<u32>(0u, network_served(other));
     if !network_before(second, who) { return; }
     network_serves(slot, second.y, second.z, second.w);
     network_serves(other, who.y, who.z, who.w);

@@ -1,6 +1,7 @@
 // The loop over events, in the order of the interpreter: rounds of one time.
 //
 // import: facility/compiled/lines.wgsl
+// import: facility/compiled/slices.wgsl
 // import: facility/compiled/state.wgsl
 // provides: network_send
 // needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_FORKS, NETWORK_HEAPS, NETWORK_KNOWN, NETWORK_OPEN
@@ -125,9 +126,10 @@ fn network_shortest(known: u32, count: u32) -> u32 {
     return found;
 }
 
-// Handles events before a time, at most to the end of the slice. Returns whether it reached the
-// time.
-fn network_run(limit: u32) -> bool {
+// Handles the events of a slice. Returns whether the run has ended. (Epochs end within the loop, so
+// that neighbours need not wait for each other there.)
+fn network_run() -> bool {
+    var epoch = network_epoch();
     var slot = NONE;
     loop {
         network_at = network_base.x + network_now;
@@ -172,7 +174,11 @@ fn network_run(limit: u32) -> bool {
             if NETWORK_PREEMPTS { next = network_next(); } else if network_began.x < next.x { next = network_began; }
             if NETWORK_KNOWN > 0u && network_reports { network_learn(); }
         }
-        if next.x >= limit { return true; }
+        if next.x >= epoch.x {
+            if network_epoch_ends(epoch) | (network_faults != 0u) { return true; }
+            epoch = network_epoch();
+            continue;
+        }
         if network_steps >= network_given.steps { return false; }
         network_now = next.x;
         slot = next.y;

@@ -70,14 +70,16 @@ const NETWORK_CUT = 16u;  // a driver ended a loop
 const NETWORK_MAIL = 128u;
 const MAIL_WORDS = 4u;
 const HEAP_WORDS = 4u;
+const SERVED_WORDS = 3u;
 // Rounds of one tick.
 const NETWORK_ROUNDS = 4096u;
 
 // Words of the state: next times; served customers by slot (entry, arrival, class); customers in
 // heaps; customers in rings, their first places, and with patience their places, of which some are
 // empty; then rows of a class at a node; then further words that the text of the network uses.
+// The uniform form prints its own.
 const NETWORK_SERVED = NETWORK_SLOTS;
-const NETWORK_HELD = NETWORK_SERVED + 3u * NETWORK_SLOTS;
+const NETWORK_HELD = NETWORK_SERVED + SERVED_WORDS * NETWORK_SLOTS;
 const NETWORK_LINE = NETWORK_HELD + NETWORK_HEAPS;
 const NETWORK_FIRST = NETWORK_LINE + NETWORK_RINGS;
 const NETWORK_SPAN = NETWORK_FIRST + NETWORK_RINGS;
@@ -203,7 +205,11 @@ fn network_stream(row: u32, kind: u32, number: u32) {
 
 // A route of several at random: its row of data.
 fn network_route(first: u32, count: u32, row: u32, kind: u32, number: u32) -> u32 {
-    let words = network_block(row, kind, number);
+    return network_route_of(network_block(row, kind, number), first, count, row, kind, number);
+}
+
+// The same, with the first words of the draw.
+fn network_route_of(words: vec4<u32>, first: u32, count: u32, row: u32, kind: u32, number: u32) -> u32 {
     let scaled = mul_wide(words.x, count);
     var picked = scaled.y;
     var word = words.y;
@@ -232,14 +238,19 @@ fn network_add(place: u32, more: u32) {
     if sum < more { network[place + 1u] += 1u; }
 }
 
-// Adds a time to a sum, and its square to the sum of 96 bits behind it.
+// Adds a time to a sum, and its square to the sum of 96 bits behind it. (Without a branch: all
+// words are read before the first is written.)
 fn network_time(place: u32, time: u32) {
-    network_add(place, time);
     let square = mul_wide(time, time);
-    let sum = wide_add(vec2<u32>(network[place + 2u], network[place + 3u]), square);
-    network[place + 2u] = sum.x;
-    network[place + 3u] = sum.y;
-    if wide_less(sum, square) { network[place + 4u] += 1u; }
+    let sum = add_word(vec2<u32>(network[place], network[place + 1u]), time);
+    let low = vec2<u32>(network[place + 2u], network[place + 3u]);
+    let high = network[place + 4u];
+    let squares = wide_add(low, square);
+    network[place] = sum.x;
+    network[place + 1u] = sum.y;
+    network[place + 2u] = squares.x;
+    network[place + 3u] = squares.y;
+    network[place + 4u] = high + u32(wide_less(squares, square));
 }
 
 // Counts a time in the histogram of sojourns (0) or waits (1) of a class at a node.

@@ -51,8 +51,7 @@ fn network_visit(visit: u32, measured: vec2<u32>) {
             var count = u32(network[slot] != NEVER);
             if row.y != NONE { count = network[NETWORK_HELD + row.y]; }
             for (var i = 0u; i < count; i += 1u) {
-                let place = NETWORK_SERVED + 3u * slot;
-                var who = vec3<u32>(network[place], network[place + 1u], network[place + 2u]);
+                var who = network_served(slot);
                 if row.y != NONE { who = heap_get(row.y, i).yzw; }
                 visit_customer(visit, row.x, who, true, measured);
             }
@@ -101,16 +100,4 @@ fn network_move(by: u32) {
 // Adds the time with the present numbers of customers.
 fn network_flush() {
     for (var node = 0u; node < NETWORK_NODES; node += 1u) { network_number(node, network[NETWORK_NUMBERS + 2u * node]); }
-}
-
-// Statistics begin: sums are zero.
-fn network_forget() {
-    for (var pair = 0u; pair < NETWORK_NODES * NETWORK_CLASSES; pair += 1u) {
-        for (var i = 0u; i < PAIR_SUMS; i += 1u) { network[NETWORK_PAIRS + PAIR_WORDS * pair + i] = 0u; }
-    }
-    if NETWORK_DETAILS {
-        for (var i = NETWORK_BINS; i < NETWORK_RESULTS; i += 1u) {
-            network_results[i * network_given.jobs + network_slot] = 0u;
-        }
-    }
 }

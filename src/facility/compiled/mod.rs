@@ -12,13 +12,14 @@ mod print;
 mod rows;
 mod run;
 mod show;
+mod uniform;
 
 use super::{ClassOutput, Facility, FacilityOutput};
 use crate::ErrorKind;
 use crate::gpu::{GpuError, Source};
 
 pub use native::{NativeNetwork, Recorded};
-pub use run::DeviceNetwork;
+pub use run::{DeviceNetwork, Form};
 
 /// A network as WGSL of its own, with the rows that the text reads.
 #[derive(Debug, Clone)]

@@ -102,7 +102,7 @@ fn law(kind: usize, [name, of, before, after]: [&str; 4], text: &mut String) {
 }
 
 /// The smallest next time and its slot: a tournament.
-fn next(ir: &Ir, text: &mut String) {
+pub(super) fn next(ir: &Ir, text: &mut String) {
     *text += "\nfn network_next() -> vec2<u32> {\n";
     let mut round: Vec<_> = (0..ir.slots.len())
         .map(|slot| {
@@ -173,7 +173,7 @@ fn begin(ir: &Ir, text: &mut String) {
 
 impl Node {
     /// The laws of times from now on.
-    fn laws(&self) -> impl Iterator<Item = &Law> {
+    pub(super) fn laws(&self) -> impl Iterator<Item = &Law> {
         let own = match &self.kind {
             Kind::Source { arrivals, .. } => [Some(arrivals), None],
             Kind::Station { breakdown: Some(Breakdown { up, repair, .. }), .. } => [Some(up), Some(repair)],

@@ -96,7 +96,7 @@ impl Ir {
     }
 
     /// The first word of the rows of classes at nodes.
-    fn pairs(&self) -> usize {
+    pub(super) fn pairs(&self) -> usize {
         4 * self.slots.len() + self.heaps as usize + 3 * self.rings.len()
     }
 

@@ -6,6 +6,7 @@ use web_time::Instant;
 
 use super::ir::Ir;
 use super::rows::NETWORK_CONTROL;
+use super::uniform::{Memory, Uniform};
 use super::{CompiledError, CompiledNetwork};
 use crate::facility::FacilityOutput;
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe, Source};
@@ -49,6 +50,10 @@ const MOST_UNITS_OF_SOFTWARE: u32 = 1 << 7;
 pub(super) const ROOM: u32 = 64;
 const MOST_ROOM: u32 = 1 << 20;
 
+/// The kernel's name and entry point, in all forms.
+const NAME: &str = "compiled network";
+const ENTRY: &str = "network_kernel";
+
 /// When statistics begin, and the end.
 pub(super) type Times = [Ticks; 2];
 
@@ -82,6 +87,13 @@ fn product(int64: bool) -> Source {
     shaders::file(if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" })
 }
 
+/// The kernel of a slice, in the uniform form.
+fn uniform_recipe(uniform: &Uniform, memory: Memory, int64: bool, group_size: u32) -> Recipe {
+    let mut files = uniform.files(memory, group_size);
+    files.push(product(int64));
+    Recipe::new(NAME, ENTRY, files)
+}
+
 impl CompiledNetwork {
     pub(super) fn files(&self, int64: bool) -> Vec<Source> {
         let mut files =
@@ -95,15 +107,25 @@ impl CompiledNetwork {
         files
     }
 
-    /// The kernel, without and with 64-bit integers.
-    pub fn kernels(&self) -> [Recipe; 2] {
-        [false, true].map(|int64| self.recipe(int64, GROUP_SIZE))
+    /// The kernels in all forms, without and with 64-bit integers.
+    pub fn kernels(&self) -> Vec<Recipe> {
+        let uniform = Uniform::covers(&self.ir).then(|| Uniform::new(&self.ir));
+        let kernels = [false, true].map(|int64| {
+            let of = |uniform| {
+                [Memory::Workgroup, Memory::Private]
+                    .map(|memory| uniform_recipe(uniform, memory, int64, GROUP_SIZE))
+            };
+            let mut kernels = vec![self.recipe(int64, GROUP_SIZE)];
+            kernels.extend(uniform.iter().flat_map(of));
+            kernels
+        });
+        kernels.into_iter().flatten().collect()
     }
 
-    /// The kernel of a slice.
+    /// The kernel of a slice, in the switch form.
     fn recipe(&self, int64: bool, group_size: u32) -> Recipe {
         let size = [("GROUP_SIZE", f64::from(group_size))];
-        Recipe::new("compiled network", "network_kernel", self.files(int64)).with(size)
+        Recipe::new(NAME, ENTRY, self.files(int64)).with(size)
     }
 
     /// The words of the state of a replication.
@@ -126,10 +148,22 @@ impl CompiledNetwork {
     }
 }
 
+/// How the code of a network on a device is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Code for each node.
+    Switch,
+    /// The same code for all nodes: the time to compile does not grow with them.
+    Uniform,
+}
+
 /// A compiled network on a device.
 #[derive(Debug)]
 pub struct DeviceNetwork<'g> {
     network: CompiledNetwork,
+    /// The uniform form, if that is run.
+    uniform: Option<Uniform>,
     gpu: &'g Gpu,
     kernel: Kernel,
     group_size: u32,
@@ -143,11 +177,58 @@ impl<'g> DeviceNetwork<'g> {
     /// # Errors
     /// [`CompiledError::Gpu`], errors of the device.
     pub fn new(gpu: &'g Gpu, network: &CompiledNetwork) -> Result<Self, CompiledError> {
+        Self::with_form(gpu, network, Form::Uniform)
+    }
+
+    /// Compiles the kernel in a form.
+    ///
+    /// # Errors
+    /// As [`DeviceNetwork::new`].
+    pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
         let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
-        let kernel = network.recipe(gpu.has(wgpu::Features::SHADER_INT64), group_size).kernel(gpu)?;
-        let data = Buffer::storage_from(gpu, "compiled network: data", &network.ir.rows())?;
+        let int64 = gpu.has(wgpu::Features::SHADER_INT64);
+        let uniform = form == Form::Uniform && Uniform::covers(&network.ir);
+        let uniform = uniform.then(|| Uniform::new(&network.ir));
+        let recipe = match &uniform {
+            None => network.recipe(int64, group_size),
+            Some(uniform) => {
+                // wgpu does not refuse a kernel with more workgroup memory than there is.
+                let limit = gpu.limits().max_compute_workgroup_storage_size;
+                let memory = match uniform.workgroup_bytes(group_size) <= limit.into() {
+                    true => Memory::Workgroup,
+                    false => Memory::Private,
+                };
+                log::debug!(
+                    "compiled network: {} words for each replication, {memory:?} memory",
+                    uniform.layout.words
+                );
+                uniform_recipe(uniform, memory, int64, group_size)
+            }
+        };
+        // SAFETY: the text is the library's, and no one else writes its buffers. The heads of
+        // shaders/facility/compiled/ say how indices and loops are bounded.
+        let kernel = unsafe { recipe.trusted(gpu)? };
+        let rows = uniform.as_ref().map_or_else(|| network.ir.rows(), |uniform| uniform.data.clone());
+        let data = Buffer::storage_from(gpu, "compiled network: data", &rows)?;
         let most = if gpu.is_software() { MOST_UNITS_OF_SOFTWARE } else { MOST_UNITS };
-        Ok(Self { network: network.clone(), gpu, kernel, group_size, data, pace: Pace::new(most) })
+        Ok(Self { network: network.clone(), uniform, gpu, kernel, group_size, data, pace: Pace::new(most) })
+    }
+
+    /// The words of the state of a replication.
+    fn saved_words(&self) -> usize {
+        match &self.uniform {
+            Some(uniform) => NETWORK_CONTROL + uniform.layout.words,
+            None => self.network.saved_words(),
+        }
+    }
+
+    /// The outputs of nodes of a replication.
+    fn outputs(&self, saved: &[u32], results: &[u32], times: Times) -> Vec<FacilityOutput> {
+        let Some(uniform) = &self.uniform else { return self.network.outputs(saved, results, times) };
+        let [warm_up, until] = times;
+        let ir = &self.network.ir;
+        let state = uniform.layout.expand(ir, &saved[NETWORK_CONTROL..], ir.pairs());
+        ir.outputs(&state, results, until.get() - warm_up.get())
     }
 
     /// As [`NativeNetwork::run`], on the device.
@@ -164,7 +245,7 @@ impl<'g> DeviceNetwork<'g> {
         let (mut left, mut room) = (range.clone().collect::<Vec<_>>(), Room(ROOM));
         while !left.is_empty() {
             let ir = &self.network.ir;
-            let words = room.words(ir).max(self.network.saved_words()).max(ir.result_words());
+            let words = room.words(ir).max(self.saved_words()).max(ir.result_words());
             let fits = usize::try_from(self.gpu.max_buffer_bytes()).unwrap_or(usize::MAX) / (4 * words);
             let batch: Vec<u32> = left.iter().copied().take(fits.clamp(1, MOST_JOBS)).collect();
             let ended = self.batch(seed, &batch, times, room).await?;
@@ -198,7 +279,7 @@ impl<'g> DeviceNetwork<'g> {
         let storage =
             |words: usize| Buffer::<u32>::storage(gpu, "compiled network", (words * batch.len()) as u64);
         let keys = Buffer::storage_from(gpu, "compiled network: keys", &keys)?;
-        let saved = storage(network.saved_words())?;
+        let saved = storage(self.saved_words())?;
         let rings = storage(room.words(&network.ir))?;
         let results = storage(network.ir.result_words())?;
         let running = Buffer::<[u32; 2]>::storage(gpu, "compiled network: running", 1)?;
@@ -231,7 +312,7 @@ impl<'g> DeviceNetwork<'g> {
         let ended = (0..batch.len()).map(|job| {
             let state = of(&saved, job);
             match state[1] {
-                0 => Ok(network.outputs(&state, &of(&results, job), times)),
+                0 => Ok(self.outputs(&state, &of(&results, job), times)),
                 faults => Err(faults),
             }
         });
