@@ -438,39 +438,49 @@ fn machine(lp: u32) -> Machine {
     return m;
 }
 
-fn init(lp: u32, state: ptr<function, State>) {
-    var m = machine(lp);
+// Begins a run, which `execute` continues.
+fn open_run(state: ptr<function, State>, m: ptr<function, Machine>) {
     begin(state);
-    m.begins = true;
-    m.source = u32(SOURCES != 0u);
-    execute(state, &m);
+    (*m).begins = true;
+    (*m).source = u32(SOURCES != 0u);
 }
 
-fn handle(lp: u32, event: Event, state: ptr<function, State>) {
-    if (*state).r0.w != 0u { return; }
-    var m = machine(lp);
+// Begins an event. Returns whether there is something to execute.
+fn open_event(event: Event, state: ptr<function, State>, m: ptr<function, Machine>) -> bool {
+    if (*state).r0.w != 0u { return false; }
     let same = all((*state).r1.zw == now());
     let events = select(1u, (*state).r1.y + 1u, same);
     (*state).r1 = vec4<u32>((*state).r1.x, events, now());
     if events > MOST_EVENTS_AT_ONCE {
-        failed(&m, FAULT_ENDLESS, 0u);
-    } else if (m.age.y >> 15u) != 0u {
-        failed(&m, FAULT_LATE, 0u);
+        failed(m, FAULT_ENDLESS, 0u);
+    } else if ((*m).age.y >> 15u) != 0u {
+        failed(m, FAULT_LATE, 0u);
     } else if (event.payload.y & SOURCE_EVENT) != 0u {
-        m.source = (event.payload.y & ~SOURCE_EVENT) + 1u;
+        (*m).source = (event.payload.y & ~SOURCE_EVENT) + 1u;
     } else {
-        m.slot = event.payload.y + 1u;
-        m.control = memory_get(row_of(m.slot));
-        let status = (m.control.x >> 16u) & 0xffu;
+        (*m).slot = event.payload.y + 1u;
+        (*m).control = memory_get(row_of((*m).slot));
+        let status = ((*m).control.x >> 16u) & 0xffu;
         // Others were cancelled.
-        if (status == STATUS_FREE) | (m.control.y != event.payload.x) { return; }
-        let about = step_of(m.control.x & 0xffffu);
-        m.step = about.x & 0xffffu;
+        if (status == STATUS_FREE) | ((*m).control.y != event.payload.x) { return false; }
+        let about = step_of((*m).control.x & 0xffffu);
+        (*m).step = about.x & 0xffffu;
         if status != STATUS_DELAY {
-            m.step = about.x >> 16u;
-            m.line = select(about.y, about.z, status == STATUS_ITEM);
-            m.work = WORK_LEAVE;
+            (*m).step = about.x >> 16u;
+            (*m).line = select(about.y, about.z, status == STATUS_ITEM);
+            (*m).work = WORK_LEAVE;
         }
     }
+    return true;
+}
+
+fn init(lp: u32, state: ptr<function, State>) {
+    var m = machine(lp);
+    open_run(state, &m);
     execute(state, &m);
+}
+
+fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+    var m = machine(lp);
+    if open_event(event, state, &m) { execute(state, &m); }
 }

@@ -3,11 +3,10 @@
 // memory. While an event executes, row 1 is free for the first event that it schedules, so that
 // an event costs one way down the heap.
 //
-// import: gpu/wide.wgsl
 // import: pdes/payload_2.wgsl
 // import: time/ticks.wgsl
 // provides: pending_first, pending_get, pending_held, pending_open, pending_take, schedule
-// needs: PROCESS_PENDING, process_given, process_place, process_trouble
+// needs: PROCESS_PENDING, pending_before, process_given, process_place, process_trouble
 //
 // bounds: pending_held is at most process_given.pending, and the buffer has two more rows. Loops
 // end after a step for each of 32 levels.
@@ -37,11 +36,6 @@ fn pending_open(held: u32, fresh: bool) {
     pending_any = false;
     pending_root = vec4<u32>(TIME_NEVER, 0u, 0u);
     if pending_held > u32(fresh) { pending_root = pending_get(1u); }
-}
-
-// Numbers of events differ.
-fn pending_before(a: Item, b: Item) -> bool {
-    return wide_less(a.xy, b.xy) | (all(a.xy == b.xy) & (a.z < b.z));
 }
 
 // The first event, at TIME_NEVER if nothing is pending.

@@ -15,7 +15,8 @@
 // provides: PROCESS_PENDING, memory_full, memory_get, memory_set, now, process_given, process_slot
 // provides: process_trouble, stream_named
 // needs: ENTITIES, STATE_ROWS, STRIDE, State (print::wgsl)
-// needs: handle, init, loaded_state, params_open, process_place, store_results, store_state
+// needs: execute, loaded_state, machine, open_event, open_run, params_open, process_place
+// needs: store_results, store_state
 //
 // bounds: rows are those of the program and of entities below its room, which `spawn` checks. Loops
 // count to values that do not change, or take an event of the slice.
@@ -137,31 +138,36 @@ fn process_slice(slot: u32) {
     var hash = kept.xy;
     var hashed = kept.z;
     var empty = kept.w;
-    var state: State;
+    // Zeros before the first slice.
+    var state = loaded_state();
     pending_open(saved.w, status == PROCESS_FRESH);
-    if status == PROCESS_FRESH {
-        state = State();
-        process_now = TIME_ZERO;
-        init(0u, &state);
-        status = PROCESS_ACTIVE;
-    } else {
-        state = loaded_state();
-    }
     let begun = digest_begin(DIGEST_EXECUTED, 0u);
-    // Bound: process_given.events.
-    for (var left = process_given.events; status == PROCESS_ACTIVE && process_trouble == 0u; left -= 1u) {
-        let first = pending_first();
-        if !time_less(first.xy, process_given.until) {
-            status = PROCESS_ENDED;
-            empty = u32(pending_held == 0u);
-            break;
+    // Bound: process_given.events, and one to begin. (Compilers copy `execute` to each call.)
+    for (var left = process_given.events; status <= PROCESS_ACTIVE && process_trouble == 0u; left -= 1u) {
+        let begins = status == PROCESS_FRESH;
+        var first = vec4<u32>(0u);
+        if !begins {
+            first = pending_first();
+            if !time_less(first.xy, process_given.until) {
+                status = PROCESS_ENDED;
+                empty = u32(pending_held == 0u);
+                break;
+            }
+            if left == 0u { break; }
+            events += 1u;
+            hash = wide_add(hash, digest_event(begun, first));
+            pending_take();
         }
-        if left == 0u { break; }
-        events += 1u;
-        hash = wide_add(hash, digest_event(begun, first));
+        status = PROCESS_ACTIVE;
         process_now = first.xy;
-        pending_take();
-        handle(0u, item_event(first), &state);
+        var m = machine(0u);
+        var executes = true;
+        if begins {
+            open_run(&state, &m);
+        } else {
+            executes = open_event(item_event(first), &state, &m);
+        }
+        if executes { execute(&state, &m); }
     }
     store_state(&state);
     if status == PROCESS_ENDED {

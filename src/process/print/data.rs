@@ -1,5 +1,5 @@
-//! What the text reads by number, in `data` behind the rows of the program: lines, steps, resources,
-//! containers, stores and conditions.
+//! What the text reads by number, in `data` behind the rows of the program: lines, steps,
+//! resources, containers, stores and conditions.
 
 use super::super::program::{Act, Order, Program, Step};
 

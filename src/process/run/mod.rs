@@ -94,10 +94,13 @@ impl Saved {
     }
 }
 
-/// The files of a kernel: what a program was printed as, where rows and parameters lie, and the
-/// product of two words.
+/// The files of a kernel: what a program was printed as, where rows and parameters lie, and what
+/// depends on integers of 64 bits.
 fn files(slices: &Source, rows: &str, params: &str, int64: bool) -> Vec<Source> {
-    let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
-    let files = ["process/run/slice.wgsl", rows, params, product].map(shaders::file);
+    let [before, product] = match int64 {
+        true => ["process/run/before_int64.wgsl", "random/mul_wide_int64.wgsl"],
+        false => ["process/run/before.wgsl", "random/mul_wide.wgsl"],
+    };
+    let files = ["process/run/slice.wgsl", before, rows, params, product].map(shaders::file);
     [slices.clone()].into_iter().chain(files).collect()
 }

@@ -144,7 +144,7 @@ impl<'n> NativeWorker<'n> {
     fn slices(&mut self, until: Ticks, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Option<Saved> {
         let Self { native, block, saved, memory, pending, results, running, job } = self;
         let code = &native.code;
-        saved[..2].fill([0; 4]);
+        saved.fill([0; 4]);
         let room = u32::try_from(pending.len() - 2).expect("at most MOST_PENDING");
         let given = ProcessGiven { unread: 0, until, jobs: 1, events: EVENTS, rows: u32::MAX, pending: room };
         block.bytes_mut()[native.given.clone()].copy_from_slice(bytemuck::bytes_of(&given));
