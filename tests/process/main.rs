@@ -107,9 +107,8 @@ fn numbers(usual: u64, long: u64) -> std::ops::Range<u64> {
 }
 
 /// What happens in some of the random models: see `interpreter::World::did`.
-const HAPPENS: [&str; 71] = [
+const HAPPENS: [&str; 67] = [
     "any: condition",
-    "any: signal",
     "batch",
     "behind Delay",
     "behind Join",
@@ -121,7 +120,6 @@ const HAPPENS: [&str; 71] = [
     "gave up batch",
     "gave up condition",
     "gave up getters",
-    "gave up givers",
     "gave up items",
     "gave up putters",
     "gave up resource",
@@ -141,13 +139,11 @@ const HAPPENS: [&str; 71] = [
     "if",
     "interrupt",
     "interrupted Delay",
-    "interrupted Join",
     "interrupted batch",
     "interrupted condition",
     "interrupted getters",
     "interrupted holders",
     "interrupted items",
-    "interrupted putters",
     "interrupted resource",
     "interrupted signal",
     "interrupted takers",

@@ -226,7 +226,7 @@ impl Make {
         let count = if self.entity == 0 || self.chance(2) { 1 + self.below(2) } else { 0 };
         let sources = (0..count).map(|_| self.source(&attributes)).collect();
         self.blocks = (0..self.below(3)).map(|index| format!("b{index}")).collect();
-        self.budget = 32 / types as u32 + 8;
+        self.budget = 24 / types as u32 + 6;
         let length = 2 + self.below(5);
         let mut statements = self.block(length, 0);
         self.partners(&mut statements);

@@ -6,6 +6,65 @@ use super::Make;
 use crate::walk;
 
 impl Make {
+    /// Adds what preempts and interrupts others, and what waits for others of its type.
+    pub(super) fn together(&mut self, actions: &mut Vec<Action>) {
+        let orders = self.model.resources.iter().map(|(name, of)| (name.clone(), of.order));
+        for (name, order) in orders.collect::<Vec<_>>() {
+            if order != Order::Preempt || self.chance(3) {
+                continue;
+            }
+            let priority = Some(match self.below(3) {
+                0 => Expression::Name(self.attributes[self.entity][0].0.clone()),
+                _ => Expression::Number(self.below(4).into()),
+            });
+            let preempted = match self.below(4) {
+                0 => Preempted::Repeat,
+                1 => Preempted::Restart,
+                2 => Preempted::Lose(vec![self.pause()]),
+                _ => Preempted::Resume,
+            };
+            let waiting = Waiting { priority, preempted, ..self.patient() };
+            let requests = vec![Request { resource: name, units: 1.into() }];
+            let time = Some(self.long());
+            actions.push(Action::Use { requests, waiting, body: Vec::new(), time });
+        }
+        if self.chance(3) {
+            let size = Expression::Number((2 + self.below(2)).into());
+            actions.push(Action::Batch { size, body: Vec::new(), waiting: self.patient() });
+        }
+        let delay = Action::Delay(self.long());
+        actions.push(delay);
+        for _ in 0..self.below(3) {
+            let mut body = vec![self.pause()];
+            for _ in 0..1 + self.below(2) {
+                let interrupt = self.interrupt(0).expect("always made");
+                body.extend(interrupt.into_iter().map(|action| self.statement(action)));
+            }
+            let count = Some(Expression::Number((1 + self.below(3)).into()));
+            actions.push(Action::Repeat { count, body });
+        }
+    }
+
+    /// A time in which others come.
+    fn long(&mut self) -> Value {
+        match self.below(3) {
+            0 => crate::models::law("exponential", &[3.0]),
+            _ => Value::Expression(self.of(&[2.0, 3.0, 5.5]).into()),
+        }
+    }
+
+    /// The same, or the same as a block that can be interrupted.
+    pub(super) fn woken(&mut self, action: Action) -> Action {
+        if self.chance(2) {
+            return action;
+        }
+        let mut handler = vec![self.statement(Action::Count { name: "woken".to_owned(), by: None })];
+        if let Action::Repeat { .. } = action {
+            handler.push(self.statement(Action::Join));
+        }
+        Action::Interruptible { body: vec![self.statement(action)], handler }
+    }
+
     /// A block that can be interrupted, and lets time pass.
     pub(super) fn interruptible(&mut self, depth: u32) -> Option<Vec<Action>> {
         let around = std::mem::replace(&mut self.is_interruptible, true);

@@ -82,6 +82,8 @@ impl Make {
             let (condition, waiting) = (self.changing(), self.patient());
             actions.push(Action::WaitUntil { condition, waiting });
         }
+        self.together(&mut actions);
+        let mut actions: Vec<_> = actions.into_iter().map(|action| self.woken(action)).collect();
         let numbers = self.variables.iter().filter(|(_, kind)| *kind == Kind::Integer);
         for (name, _) in numbers.cloned().collect::<Vec<_>>() {
             let more = Expression::Binary(Binary::Plus, Box::new([name.as_str().into(), 1.into()]));
@@ -100,7 +102,7 @@ impl Make {
     }
 
     /// A wait that continues in any case.
-    fn patient(&mut self) -> Waiting {
+    pub(super) fn patient(&mut self) -> Waiting {
         let patience = self.some(2, |make| Patience {
             when: None,
             time: make.time(),
