@@ -105,14 +105,11 @@ mod text;
 pub use text::suggested;
 pub mod time;
 
-// Types of these crates are in public signatures: users take them from here, in the same version.
-pub use ::{bytemuck, glam, indexmap, wgpu};
-
 pub use backend::Backend;
 pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.
-pub use {glam, wgpu};
+pub use {bytemuck, glam, indexmap, wgpu};
 
 #[doc(inline)]
 #[cfg(not(target_arch = "wasm32"))]
