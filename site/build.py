@@ -89,11 +89,11 @@ def main(program):
     configuration(owner)
     shutil.rmtree(HTML, ignore_errors=True)
     subprocess.run([pathlib.Path(sys.executable).parent / "zensical", "build", "--clean", "-f", "zensical.toml"], cwd=HERE, check=True)
-    if (ROOT / "web" / "dist" / "index.html").exists():
+    if (ROOT / "web" / "dist" / "play.html").exists():
         shutil.copytree(ROOT / "web" / "dist", HTML / "playground")
     else:
         (HTML / "playground").mkdir()
-        shutil.copy(ROOT / "site" / "no-playground.html", HTML / "playground" / "index.html")
+        shutil.copy(ROOT / "site" / "no-playground.html", HTML / "playground" / "play.html")
     print(checks.links(HTML, owner))
 
 

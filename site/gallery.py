@@ -108,6 +108,7 @@ def page(program, kind, name, folder):
         headline(result["results"]) + f"{result['replications']} replications, seed {result['seed']}, fingerprint `{result['fingerprint']}`.",
         table(result["results"]),
         "```sh\n" + f"eventhorizon {COMMANDS[kind]} examples/{kind}/{name}.toml" + "\n```",
+        f"[Run it in the playground](../../playground/play.html#preset={name})" if kind == "networks" else "",
         "## Description",
         f'```toml title="{name}.toml"\n{text.rstrip()}\n```',
     ]

@@ -109,7 +109,7 @@ pub use backend::Backend;
 pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.
-pub use ::{bytemuck, glam, indexmap, wgpu};
+pub use {bytemuck, glam, indexmap, wgpu};
 
 #[doc(inline)]
 #[cfg(not(target_arch = "wasm32"))]

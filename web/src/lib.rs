@@ -10,12 +10,14 @@
 mod draw;
 mod interpreted;
 mod maze;
+mod playground;
 mod regions;
 mod replications;
 mod torus;
 
 pub use interpreted::InterpretedTorus;
 pub use maze::Maze;
+pub use playground::{Playground, check};
 pub use regions::Moving;
 pub use replications::Replications;
 pub use torus::{Checked, Settings, Torus, sequential};

@@ -1,0 +1,240 @@
+// The playground: an editor for a network, its runs in a worker, and links that hold both.
+
+const place = Object.fromEntries([...document.querySelectorAll('[id]')].map(it => [it.id, it]));
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+let worker = null;
+let number = 0; // of the last request: answers to earlier ones are dropped
+let report = null;
+let line = 0; // of the error, from 1; 0 for none
+
+function send(message) {
+  if (!worker) {
+    worker = new Worker(new URL('play-worker.js', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }) => data.number === number && hear(data);
+    worker.onerror = event => hear({ error: event.message || 'the worker could not be started' });
+  }
+  number += 1;
+  worker.postMessage({ number, ...message });
+}
+
+// Text of the editor.
+
+// The line that an error is about: the one that it names, or that of the node and of the word in backticks.
+function lineOf(message, text) {
+  const named = message.match(/\bline:? (\d+)/);
+  if (named) return Number(named[1]);
+  const lines = text.split('\n');
+  const names = [...message.matchAll(/`([^`]+)`/g)].map(it => it[1]);
+  const header = name => lines.findIndex(it => it.trim().startsWith('[') && (it.includes(`.${name}]`) || it.includes(`."${name}"]`)));
+  const begin = names.map(header).find(it => it >= 0);
+  if (begin === undefined) return 0;
+  let end = lines.findIndex((it, i) => i > begin && it.startsWith('['));
+  if (end < 0) end = lines.length;
+  const within = lines.findIndex((it, i) => i > begin && i < end && names.some(name => it.includes(`"${name}"`) || it.trim().startsWith(`${name} `)));
+  return (within < 0 ? begin : within) + 1;
+}
+
+function showNumbers() {
+  const count = place.text.value.split('\n').length;
+  place.numbers.replaceChildren(...Array.from({ length: count }, (_, i) => {
+    const span = document.createElement('div');
+    span.textContent = i + 1;
+    if (i + 1 === line) span.className = 'at';
+    return span;
+  }));
+  place.numbers.scrollTop = place.text.scrollTop;
+}
+
+function goToLine() {
+  const before = place.text.value.split('\n').slice(0, line - 1).join('\n').length;
+  const begin = line > 1 ? before + 1 : 0;
+  const end = place.text.value.indexOf('\n', begin);
+  place.text.focus();
+  place.text.setSelectionRange(begin, end < 0 ? place.text.value.length : end);
+  place.text.scrollTop = Math.max(0, (line - 4) * 20);
+}
+
+function showProblem(message) {
+  line = message ? lineOf(message, place.text.value) : 0;
+  place.text.setAttribute('aria-invalid', Boolean(message));
+  place.problem.replaceChildren();
+  if (line) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = `Line ${line}`;
+    button.onclick = goToLine;
+    place.problem.append(button, ' ');
+  }
+  place.problem.append(message);
+  showNumbers();
+}
+
+// Results.
+
+function digits(value, half) {
+  if (value === null || value === undefined) return '';
+  const decimals = half ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(Math.abs(half))))) : 4;
+  return value.toFixed(decimals);
+}
+
+// The interval as a bar, and theory as a mark, on a scale of six half widths.
+function interval({ mean, lower, upper, half_width: half, theory }) {
+  if (!half) return '';
+  const x = value => 50 + 50 * Math.max(-1, Math.min(1, (value - mean) / (3 * half)));
+  const mark = theory === null ? '' : `<rect class="theory" x="${x(theory) - 1.5}" y="1" width="3" height="14"/>`;
+  return `<svg class="interval" viewBox="0 0 100 16" preserveAspectRatio="none" aria-hidden="true"><rect x="${x(lower)}" y="6" width="${x(upper) - x(lower)}" height="4"/>${mark}</svg>`;
+}
+
+function showRows() {
+  const rows = report.results.filter(it => it.mean !== null && (place.deviations.checked || !it.measure.endsWith('_deviation')));
+  place.rows.replaceChildren(...rows.map(it => {
+    const row = document.createElement('tr');
+    const cells = [it.node, it.class, it.measure, digits(it.mean, it.half_width), digits(it.half_width, it.half_width), digits(it.theory, it.half_width)];
+    for (const [i, cell] of cells.entries()) {
+      const made = document.createElement(i === 0 ? 'th' : 'td');
+      if (i === 0) made.scope = 'row';
+      made.textContent = cell;
+      row.append(made);
+    }
+    row.insertCell().innerHTML = interval(it);
+    return row;
+  }));
+  place.scroll.hidden = place.options.hidden = false;
+}
+
+function showReport(isLast) {
+  const { replications, events, seconds, adapter, fingerprint, picture, warnings } = report;
+  const begun = isLast ? '' : 'Running: ';
+  place.status.textContent = `${begun}${whole.format(replications)} replications, ${whole.format(events)} events, ${seconds.toFixed(2)} s on ${adapter}; fingerprint ${fingerprint}`;
+  const image = document.createElement('img');
+  image.alt = 'The network. A darker station is busier.';
+  image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`;
+  place.picture.replaceChildren(image);
+  place.warnings.textContent = warnings.join(' ');
+  showRows();
+}
+
+function setRunning(isRunning) {
+  place.stop.disabled = !isRunning;
+  place.run.disabled = isRunning;
+}
+
+function hear(data) {
+  if (data.report) {
+    report = data.report;
+    showReport(data.isLast);
+    if (data.isLast) setRunning(false);
+    return;
+  }
+  if (data.error) {
+    const left = report ? ' The results are those of the last run.' : '';
+    place.status.textContent = `Not run: see the message below the network.${left}`;
+    setRunning(false);
+  }
+  showProblem(data.error ?? '');
+}
+
+// Links: the model is compressed, in the part of the address that no server sees.
+
+async function piped(bytes, transform) {
+  const stream = new Blob([bytes]).stream().pipeThrough(transform);
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function link() {
+  const bytes = await piped(new TextEncoder().encode(place.text.value), new CompressionStream('deflate-raw'));
+  const model = btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return `#seed=${place.seed.value}&replications=${place.replications.value}&model=${model}`;
+}
+
+// Whether the address held a model.
+async function readLink() {
+  const values = new URLSearchParams(location.hash.slice(1));
+  if (!values.has('model')) return false;
+  const packed = atob(values.get('model').replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = await piped(Uint8Array.from(packed, it => it.charCodeAt(0)), new DecompressionStream('deflate-raw'));
+  place.text.value = new TextDecoder().decode(bytes);
+  for (const name of ['seed', 'replications']) if (values.has(name)) place[name].value = values.get(name);
+  place.preset.value = '';
+  return true;
+}
+
+async function run() {
+  if (!place.form.reportValidity()) return;
+  clearTimeout(checking);
+  showProblem('');
+  setRunning(true);
+  place.status.textContent = 'Running …';
+  const [seed, replications] = [place.seed, place.replications].map(it => Number(it.value));
+  send({ description: place.text.value, run: { seed, replications, where: place.where.value } });
+  history.replaceState(null, '', await link());
+}
+
+let checking = 0;
+function check() {
+  clearTimeout(checking);
+  checking = setTimeout(() => place.stop.disabled && send({ description: place.text.value }), 300);
+}
+
+async function usePreset() {
+  if (!place.preset.value) return;
+  place.text.value = await (await fetch(`networks/${place.preset.value}.toml`)).text();
+  place.text.scrollTop = 0;
+  showProblem('');
+}
+
+place.text.oninput = () => {
+  place.preset.value = '';
+  showNumbers();
+  check();
+};
+place.text.onscroll = () => { place.numbers.scrollTop = place.text.scrollTop; };
+place.preset.onchange = async () => {
+  await usePreset();
+  run();
+};
+place.form.onsubmit = event => {
+  event.preventDefault();
+  run();
+};
+place.form.onkeydown = event => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !place.run.disabled) {
+    event.preventDefault();
+    run();
+  }
+};
+// A step cannot be interrupted: the worker ends, and the next request starts another.
+place.stop.onclick = () => {
+  worker.terminate();
+  worker = null;
+  setRunning(false);
+  place.status.textContent += ' (stopped)';
+};
+place.share.onclick = async () => {
+  history.replaceState(null, '', await link());
+  try {
+    await navigator.clipboard.writeText(location.href);
+    place.share.textContent = 'Copied';
+  } catch {
+    place.share.textContent = 'Copy the address above';
+  }
+  setTimeout(() => { place.share.textContent = 'Copy link'; }, 2000);
+};
+place.deviations.onchange = showRows;
+addEventListener('hashchange', async () => await readLink() && run());
+
+async function begin() {
+  const networks = await (await fetch('networks/index.json')).json();
+  place.preset.append(...networks.map(name => new Option(name.replaceAll('_', ' '), name)));
+  const wanted = new URLSearchParams(location.hash.slice(1)).get('preset');
+  place.preset.value = networks.includes(wanted) ? wanted : 'mm1';
+  let problem = '';
+  const isLinked = await readLink().catch(() => { problem = 'The link is damaged: it holds no model.'; });
+  if (!isLinked) await usePreset();
+  for (const it of [place.text, place.run, place.share]) it.disabled = false;
+  showNumbers();
+  if (problem) showProblem(problem);
+  else run();
+}
+
+begin().catch(error => { place.status.textContent = `The page could not start: ${error.message}`; });
