@@ -12,6 +12,9 @@ from conftest import EXAMPLES
 import eventhorizon as eh
 from eventhorizon.process import branch, chance, choice, count, delay, release, seize, tally, use
 
+# Short runs observe some tallies never.
+pytestmark = pytest.mark.filterwarnings("ignore:.*was never observed:eventhorizon.EventhorizonWarning")
+
 EMERGENCY = EXAMPLES / "processes" / "emergency.toml"
 
 
@@ -116,10 +119,10 @@ def test_errors_name_the_line_of_the_call() -> None:
 
 def test_faults_name_entity_and_statement() -> None:
     model = eh.ProcessModel("m", until=100).resource("bed", 1)
-    model.entity("patient", at_start=1, do=[seize("bed"), seize("bed")])
-    with pytest.raises(eh.FaultError, match="bed"):
+    model.entity("patient", at_start=1, do=[seize("bed"), seize("bed"), release("bed", units=2)])
+    with pytest.raises(eh.FaultError, match="`patient`.*bed|bed.*`patient`"):
         model.run(replications=1, backend="cpu")
     with pytest.raises(eh.UsageError, match="no end"):
-        eh.ProcessModel("m").run()
+        eh.ProcessModel("m").entity("part", every=3, do=[delay(1)]).run()
     with pytest.raises(eh.UsageError, match="the measures are"):
         emergency().run(replications=2, until=200, warm_up=20, backend="cpu").values("joy")
