@@ -8,6 +8,7 @@
 //! | write a stochastic model and replicate it | [`replication`] |
 //! | find shortest paths in batches | [`search`] |
 //! | use the program `eventhorizon` with files and no Rust | [`program`] |
+//! | use the library from Python | [`python`] |
 //! | run a model many times at once | [`replicas`] |
 //! | know what intervals and quantiles are made of | [`statistics`] |
 //! | choose how far windows go | [`synchronisation`] |
@@ -33,6 +34,7 @@ guides! {
     replication "guide-replication.md",
     search "guide-search.md",
     program "program.md",
+    python "guide-python.md",
     replicas "replicas.md",
     statistics "statistics.md",
     synchronisation "synchronisation.md",

@@ -21,7 +21,7 @@ use super::saved::{Numbers, source};
 use super::study::{MORE, served};
 use super::sums::{Observed, real};
 use super::{
-    Facility, FacilityError, FacilityOutput, LongRun, Report, SavedStudy, Study, StudyAutosave, theory,
+    Facility, FacilityError, FacilityOutput, LongRun, Report, Row, SavedStudy, Study, StudyAutosave, theory,
 };
 
 /// Parts of a run whose averages MSER-5 examines.
@@ -215,7 +215,8 @@ impl Facility {
                 ));
             }
             summary.observations = observed as u64;
-            rows.push(facility.row(&column, &summary, facility.theory(&column, &known)));
+            let row = facility.row(&column, &summary, facility.theory(&column, &known));
+            rows.push(Row { parts: column.parts, ..row });
         }
         let (engine, adapter) = match place.gpu() {
             None => ("cpu", "processor, one core".to_owned()),

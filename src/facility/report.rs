@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::statistics::Decision;
+use crate::statistics::{Decision, Pooled};
 use crate::text::count;
 
 use super::{FacilityError, Measure};
@@ -38,9 +38,17 @@ pub struct Row {
     /// time. It bounds the error of the histogram; the interval covers only the variation between
     /// replications.
     pub resolution: Option<f64>,
+    #[serde(skip)]
+    pub(super) parts: Pooled,
 }
 
 impl Row {
+    /// The value in each replication, or in each batch of a long run: NaN where nothing was
+    /// observed. Quantiles have no values.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.parts.each().map(|value| if value.is_finite() { value } else { f64::NAN })
+    }
+
     /// The resolution as a share of the estimate, or in units if the estimate is 0.
     fn resolved(&self) -> Option<String> {
         let (width, mean) = (self.resolution?, self.mean?);

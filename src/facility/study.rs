@@ -12,8 +12,8 @@ use crate::gpu::Verdict;
 use crate::pdes::{CpuSimulation, FaultKind, Options, Replica, SimulationError, Until};
 use crate::random::mix;
 use crate::statistics::{
-    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Spent, Summary, Values,
-    check_level,
+    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Pooled, Spent, Summary,
+    Values, check_level,
 };
 use crate::time::{Ticks, TimeError};
 
@@ -232,6 +232,7 @@ impl Facility {
         });
         let mut rows = rows.collect::<Result<Vec<_>, FacilityError>>()?;
         warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut rows));
+        rows.iter_mut().zip(columns).for_each(|(row, column)| row.parts = column.parts);
         let (engine, adapter, mapping) = match &maker {
             Runner::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
             Runner::Gpu(gpu, _) => (
@@ -308,6 +309,7 @@ impl Facility {
             theory,
             observations: summary.observations,
             resolution: None,
+            parts: Pooled::new(column.parts.estimator()),
         }
     }
 

@@ -78,12 +78,23 @@ impl Part {
 }
 
 /// The parts of an experiment, from which one measure is estimated.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pooled {
     estimator: Estimator,
     /// By part, `Estimator::width` numbers each.
     numbers: Vec<f64>,
     unit: f64,
+}
+
+/// Equal to the bit: missing values, which are NaN, equal each other.
+impl PartialEq for Pooled {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |pooled: &Self| {
+            let numbers = pooled.numbers.iter().chain([&pooled.unit]);
+            numbers.map(|number| number.to_bits()).collect::<Vec<_>>()
+        };
+        self.estimator == other.estimator && bits(self) == bits(other)
+    }
 }
 
 impl Pooled {
@@ -136,6 +147,11 @@ impl Pooled {
             [count, sum, squares] => Part { count, sum, squares },
             _ => unreachable!("a part has no other width"),
         })
+    }
+
+    /// The estimate from each part alone; not finite without observations.
+    pub(crate) fn each(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.parts().map(|part| part.own(self.estimator) / self.unit)
     }
 
     /// The number of parts with observations, or with a numerator.
@@ -191,8 +207,7 @@ impl Pooled {
             min: None,
             max: None,
         };
-        let own = self.parts().map(|part| part.own(self.estimator) / self.unit);
-        for value in own.filter(|value| value.is_finite()) {
+        for value in self.each().filter(|value| value.is_finite()) {
             summary.min = Some(summary.min.map_or(value, |min| min.min(value)));
             summary.max = Some(summary.max.map_or(value, |max| max.max(value)));
         }

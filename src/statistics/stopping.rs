@@ -6,6 +6,10 @@ use super::{AnalysisError, Pairing, Summary};
 use std::ops::Range;
 use std::time::Duration;
 
+/// Default bounds of a run to a precision ([`Stopping::relative`]).
+const MOST_EVENTS: u64 = 10_000_000_000;
+const MOST_REPLICATIONS: u64 = 1 << 22;
+
 /// How narrow the interval of a mean has to be: its half width is at most the larger of `relative`
 /// times the mean's magnitude and `absolute`.
 ///
@@ -126,6 +130,18 @@ impl Stopping {
     /// Stops at a precision, or when the budget ends, but not before 30 replications.
     pub fn new(precision: Precision, budget: Budget) -> Self {
         Self { precision, budget, minimum: 30 }
+    }
+
+    /// Stops at a relative half width of all means, or after `most` replications of each point. The
+    /// default bounds are 2^22 replications of each point and 10^10 events: counts, so that results
+    /// do not depend on the speed of the machine.
+    pub fn relative(bound: f64, level: f64, most: Option<u32>) -> Self {
+        let precision = Precision { level, ..Precision::relative(bound) };
+        let budget = match most {
+            Some(most) => Budget { replications: Some(most.into()), ..Budget::default() },
+            None => Budget { replications: Some(MOST_REPLICATIONS), events: Some(MOST_EVENTS), time: None },
+        };
+        Self::new(precision, budget)
     }
 
     /// Checks whether the settings can be met.

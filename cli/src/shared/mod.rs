@@ -26,7 +26,7 @@ use clap::{Args, Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError, compiling};
 use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
-use eventhorizon::statistics::{Budget, Decision, Design, Observations, Precision, Selected, Stopping};
+use eventhorizon::statistics::{Budget, Decision, Design, Observations, Selected, Stopping};
 use eventhorizon::time::Resolution;
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
@@ -407,21 +407,9 @@ pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()>
     )))
 }
 
-/// Bounds of a run to a precision, in events and in replications, if --replications is not given.
-const MOST_EVENTS: u64 = 10_000_000_000;
-const MOST_REPLICATIONS: u64 = 1 << 22;
-
-/// Stops when each half width is at most `relative` of its mean, or after `replications`. The
-/// default bound counts events, so that results do not depend on the speed of the machine.
+/// Stops when each half width is at most `relative` of its mean, or after `replications`.
 pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
-    let precision = Precision { level, ..Precision::relative(relative) };
-    let budget = match replications {
-        Some(most) => Budget { replications: Some(most.into()), ..Budget::default() },
-        None => {
-            Budget { replications: Some(MOST_REPLICATIONS), events: Some(MOST_EVENTS), ..Budget::default() }
-        }
-    };
-    let stopping = Stopping::new(precision, budget);
+    let stopping = Stopping::relative(relative, level, replications);
     stopping.check()?;
     Ok(stopping)
 }

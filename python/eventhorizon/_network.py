@@ -1,0 +1,344 @@
+"""Queueing networks."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal
+
+from . import _core
+from ._description import Part, Value, Written, in_file, is_path, read
+from ._errors import EventhorizonWarning, UsageError
+from ._progress import Progress, calls
+from ._results import NetworkResults
+from .distributions import Distribution
+
+Backend = Literal["auto", "cpu", "gpu"]
+
+#: Where customers go: a name; a list of links such as ``{"node": "x-ray", "probability": 0.3}``;
+#: ``{"in_turn": [...]}`` or ``{"shortest": [...]}``.
+Route = str | Mapping[str, Value] | Sequence[str | Mapping[str, Value]]
+
+#: The most customers that may wait at a station.
+MOST_ROOM = 65_536
+
+
+class Network:
+    """A queueing network: sources, stations and routes by name.
+
+    Built by calls::
+
+        network = Network("M/M/1", until=20_000, warm_up=1_000)
+        network.source("arrivals", exponential(1.25), to="server")
+        network.station("server", exponential(1), to="out").sink("out")
+        print(network.run())
+
+    or read: :meth:`from_toml`, :meth:`from_json`, :meth:`from_dict`. Networks can be pickled and compared.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        unit: str | None = None,
+        about: str | None = None,
+        classes: Sequence[str] | None = None,
+        until: float | None = None,
+        warm_up: float | None = None,
+        travel: Distribution | None = None,
+        ticks_per_unit: int | None = None,
+    ) -> None:
+        """A network without nodes. Times are in its unit.
+
+        :param unit: the unit of time, for readers.
+        :param classes: the classes of customers; where there are priorities, the first goes first.
+        :param until: the end of each replication.
+        :param warm_up: the time at which statistics begin.
+        :param travel: the travel time of routes without their own.
+        :param ticks_per_unit: the resolution of times; by default it is chosen from the times.
+        """
+        self._path: str | PathLike[str] | None = None
+        self._text: str | None = None
+        self._keys: dict[str, Any] = {
+            key: value
+            for key, value in {
+                "name": name,
+                "about": about,
+                "unit": unit,
+                "ticks_per_unit": ticks_per_unit,
+                "classes": None if classes is None else list(classes),
+                "until": until,
+                "warm_up": warm_up,
+                "travel": travel,
+            }.items()
+            if value is not None
+        }
+
+    @classmethod
+    def _from(cls, text: str | None, keys: Mapping[str, Any], path: str | PathLike[str] | None) -> Network:
+        network = cls.__new__(cls)
+        network._path, network._text, network._keys = path, text, dict(keys)
+        network._native()
+        return network
+
+    @classmethod
+    def from_toml(cls, source: str | PathLike[str]) -> Network:
+        """Read a description: TOML text, or the path of a TOML file (or of JSON, if it ends in .json).
+
+        :raises ModelError: with line and remedy.
+        """
+        if not is_path(source):
+            return cls._from(str(source), {}, None)
+        if str(source).endswith(".json"):
+            return cls.from_json(source)
+        return cls._from(read(source), {}, source)
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> Network:
+        """Read a description: JSON text, or the path of a JSON file."""
+        import json
+
+        text, path = (read(source), source) if is_path(source) else (str(source), None)
+        with in_file(path):
+            _core.Network.from_json(text)  # its errors have lines
+        return cls._from(None, json.loads(text), path)
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Value]) -> Network:
+        """A description as a dictionary, with the keys of the TOML file."""
+        return cls._from(None, description, None)
+
+    def _native(self) -> _core.Network:
+        with in_file(self._path):
+            if self._text is not None:
+                return _core.Network.from_toml(self._text)
+            return Written(self._keys).load(_core.Network.from_json)
+
+    def _node(self, kind: str, name: str, keys: Mapping[str, Any]) -> Network:
+        if self._text is not None:
+            raise UsageError("a network that was read from TOML cannot be changed; change its text")
+        nodes: dict[str, Any] = self._keys.setdefault(kind, {})
+        if name in nodes:
+            raise UsageError(f"there is a {kind} {name!r} already; give one of them another name")
+        nodes[name] = Part(keys)
+        return self
+
+    def source(
+        self,
+        name: str,
+        interarrival: Distribution,
+        *,
+        to: Route,
+        class_: str | None = None,
+        batch: int | None = None,
+        rates: Sequence[Mapping[str, float]] | None = None,
+    ) -> Network:
+        """Add a source: a distribution of times between arrivals.
+
+        :param class_: the class of its customers; the first class by default.
+        :param batch: customers that arrive at a time.
+        :param rates: periods ``{"lasts": time, "factor": share}`` by which the rate changes, repeated.
+        :returns: the network.
+        """
+        keys = {"interarrival": interarrival, "class": class_, "batch": batch, "rates": rates, "to": to}
+        return self._node("source", name, keys)
+
+    def station(
+        self,
+        name: str,
+        service: Distribution | None = None,
+        *,
+        to: Route,
+        servers: int | None = None,
+        service_of: Mapping[str, Distribution] | None = None,
+        capacity: int | None = None,
+        when_full: Literal["lose", "block"] | None = None,
+        balking: Sequence[float] | None = None,
+        schedule: Sequence[Mapping[str, float]] | None = None,
+        breakdown: Mapping[str, Distribution] | None = None,
+        discipline: str | None = None,
+        patience: Distribution | None = None,
+        patience_of: Mapping[str, Distribution] | None = None,
+        population: int | None = None,
+        population_of: Mapping[str, int] | None = None,
+    ) -> Network:
+        """Add a station with servers and a line.
+
+        :param service: the distribution of service times; ``service_of`` has those of single classes.
+        :param servers: the number of servers, 1 by default.
+        :param capacity: the most customers in service and in line.
+        :param when_full: ``"lose"`` customers that find no room, or ``"block"`` those that come from
+            another station.
+        :param balking: probabilities to leave at once, by the number of customers there.
+        :param schedule: periods ``{"lasts": time, "servers": number}``, repeated.
+        :param breakdown: ``{"up": distribution, "down": distribution}``.
+        :param discipline: ``"fifo"``, ``"lifo"``, ``"random"``, ``"priority"``, ``"preemptive"``,
+            ``"polling"`` or ``"sharing"``.
+        :param patience: how long customers wait before they leave.
+        :param population: customers that are there at the start.
+        :returns: the network.
+        """
+        keys = {
+            "servers": servers,
+            "service": service,
+            "service_of": service_of,
+            "capacity": capacity,
+            "when_full": when_full,
+            "balking": balking,
+            "schedule": schedule,
+            "breakdown": breakdown,
+            "discipline": discipline,
+            "patience": patience,
+            "patience_of": patience_of,
+            "population": population,
+            "population_of": population_of,
+            "to": to,
+        }
+        return self._node("station", name, keys)
+
+    def delay(
+        self,
+        name: str,
+        time: Distribution | None = None,
+        *,
+        to: Route,
+        time_of: Mapping[str, Distribution] | None = None,
+        population: int | None = None,
+        population_of: Mapping[str, int] | None = None,
+    ) -> Network:
+        """Add a time that customers spend without waiting. Returns the network."""
+        keys = {
+            "time": time,
+            "time_of": time_of,
+            "population": population,
+            "population_of": population_of,
+            "to": to,
+        }
+        return self._node("delay", name, keys)
+
+    def router(self, name: str, *, to: Route) -> Network:
+        """Add a choice of routes, which takes no time. Returns the network."""
+        return self._node("router", name, {"to": to})
+
+    def fork(self, name: str, *, tasks: Sequence[str | Mapping[str, Value]], to: Route) -> Network:
+        """Add a node that divides customers into tasks, and joins them when all have come back."""
+        return self._node("fork", name, {"tasks": list(tasks), "to": to})
+
+    def sink(self, name: str) -> Network:
+        """Add a node where customers leave the network. Returns the network."""
+        return self._node("sink", name, {})
+
+    @property
+    def name(self) -> str:
+        """The name of the network."""
+        return self._native().name
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of the nodes."""
+        return self._native().nodes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as a dictionary. A network that was read from TOML has none."""
+        if self._text is not None:
+            raise UsageError("a network that was read from TOML has no dictionary; use its text")
+        return self._keys
+
+    def check(self) -> None:
+        """Check the network, without a run.
+
+        :raises ModelError: with the node and a remedy.
+        """
+        with in_file(self._path):
+            self._native().check()
+
+    def run(
+        self,
+        *,
+        replications: int | None = None,
+        seed: int = 1,
+        until: float | None = None,
+        warm_up: float | Literal["find"] | None = None,
+        precision: float | None = None,
+        level: float = 0.95,
+        backend: Backend = "auto",
+        mapping: str = "auto",
+        quantiles: bool = False,
+        batches: int | None = None,
+        room: int = MOST_ROOM,
+        allow_unstable: bool = False,
+        progress: Progress = False,
+    ) -> NetworkResults:
+        """Run replications on all cores or on a GPU, with the same results.
+
+        Ctrl-C ends the run with the replications made so far. Other threads of Python run meanwhile.
+
+        :param replications: their number, 64 by default; with ``precision`` the upper bound.
+        :param seed: names the random streams.
+        :param until: the end of each replication, in units of time; that of the description by default.
+        :param warm_up: the time at which statistics begin; that of the description, or a tenth of the
+            run. ``"find"`` finds it by the rule MSER-5.
+        :param precision: run until each half width is at most this share of its mean.
+        :param level: the confidence level of intervals.
+        :param backend: ``"auto"`` is a GPU if there is one, else the CPU.
+        :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
+        :param quantiles: report quantiles of times, and the distribution of the number of customers.
+        :param batches: make one long run instead, with intervals from this number of batches.
+        :param room: the most customers that may wait at a station.
+        :param allow_unstable: run even if customers arrive faster than they are served.
+        :param progress: ``True`` for a bar, a callable of replications and events done, or a tqdm bar.
+        :raises ModelError: the description is wrong.
+        :raises FaultError: a replication failed.
+        """
+        core = self._native()
+        end, begin = times(core, until, None if warm_up == "find" else warm_up)
+        with in_file(self._path), calls(progress) as call:
+            run = core.run(
+                replications=replications,
+                seed=seed,
+                until=end,
+                warm_up=None if warm_up == "find" else begin,
+                level=level,
+                precision=precision,
+                backend=backend,
+                mapping=mapping,
+                room=room,
+                quantiles=quantiles,
+                allow_unstable=allow_unstable,
+                batches=batches,
+                progress=call,
+            )
+        results = NetworkResults(run)
+        results._warn()
+        return results
+
+    async def run_async(self, **settings: Any) -> NetworkResults:
+        """:meth:`run` in another thread, to be awaited. Ctrl-C does not end it early."""
+        return await asyncio.to_thread(lambda: self.run(**settings))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Network) and (self._text, self._keys) == (other._text, other._keys)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Network {self.name!r} of {', '.join(self.nodes)}>"
+
+
+def times(
+    description: _core.Network | _core.Process, until: float | None, warm_up: float | None
+) -> tuple[float, float]:
+    """The end of each replication, and the time at which statistics begin: a tenth of the run by default."""
+    end = description.until if until is None else until
+    if end is None:
+        raise UsageError("the replications have no end: set `until` in the description or in the call")
+    if warm_up is not None:
+        return end, warm_up
+    written = description.warm_up
+    if written is not None and written >= end:
+        text = f"the warm-up of {written:g} is not before the end at {end:g}: statistics begin at {end / 10:g}"
+        warnings.warn(text, EventhorizonWarning, stacklevel=3)
+        written = None
+    return end, end / 10 if written is None else written

@@ -1,0 +1,151 @@
+//! Queueing networks.
+
+use eventhorizon::facility::{self, Report, Study};
+use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
+use eventhorizon::statistics::Stopping;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use crate::device::Place;
+use crate::errors::{Failure, OrRaise as _};
+use crate::watch::{Watch, watched};
+
+/// Runs that determine a warm-up.
+const PILOTS: u32 = 8;
+
+/// A description of a network.
+#[pyclass(frozen, module = "eventhorizon._core")]
+pub(crate) struct Network(facility::Network);
+
+#[pymethods]
+impl Network {
+    #[staticmethod]
+    fn from_toml(text: &str) -> Result<Self, Failure> {
+        Ok(Self(facility::Network::from_toml(text)?))
+    }
+
+    #[staticmethod]
+    fn from_json(text: &str) -> Result<Self, Failure> {
+        Ok(Self(facility::Network::from_json(text)?))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn unit(&self) -> &str {
+        &self.0.unit
+    }
+
+    #[getter]
+    fn until(&self) -> Option<f64> {
+        self.0.until
+    }
+
+    #[getter]
+    fn warm_up(&self) -> Option<f64> {
+        self.0.warm_up
+    }
+
+    #[getter]
+    fn nodes(&self) -> Vec<String> {
+        self.0.names().map(str::to_owned).collect()
+    }
+
+    /// Compiles it, for its errors.
+    fn check(&self) -> Result<(), Failure> {
+        self.0.compile()?;
+        Ok(())
+    }
+
+    #[pyo3(signature = (*, replications, seed, until, warm_up, level, precision, backend, mapping, room, quantiles, allow_unstable, batches, progress))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        replications: Option<u32>,
+        seed: u64,
+        until: f64,
+        warm_up: Option<f64>,
+        level: f64,
+        precision: Option<f64>,
+        backend: &str,
+        mapping: &str,
+        room: u32,
+        quantiles: bool,
+        allow_unstable: bool,
+        batches: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<NetworkRun> {
+        let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
+        let options = EngineOptions::default().mapping(mapping);
+        let run = |watch: &Watch| -> Result<Report, Failure> {
+            let mut network = self.0.clone();
+            // The resolution of ticks depends on the times of the runs too.
+            (network.until, network.warm_up) = (Some(until), warm_up);
+            let facility = if allow_unstable { network.compile_unstable() } else { network.compile() }?;
+            let warm_up = match warm_up {
+                Some(warm_up) => warm_up,
+                // Another seed, so that it does not depend on the runs that it is used for.
+                None => facility.settles(!seed, until, PILOTS)?,
+            };
+            let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
+            let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
+                .seed(seed)
+                .details(quantiles)
+                .level(level)
+                .stopping(stopping)
+                .room(room);
+            let place = Place::named(backend)?;
+            Ok(match batches {
+                Some(batches) => facility
+                    .long_run(&study, batches)
+                    .backend(place.backend())
+                    .watch(|progress: &Progress| watch.flow(0, progress.events))
+                    .run()?,
+                None => facility
+                    .study(&study)
+                    .backend(place.backend())
+                    .options(options)
+                    .watch(|runs: usize, events: u64| watch.flow(runs as u64, events))
+                    .run()?,
+            })
+        };
+        let (report, interrupted) = watched(py, progress, run)?;
+        Ok(NetworkRun { report, seed, interrupted })
+    }
+}
+
+/// The default number of replications.
+const REPLICATIONS: u32 = 64;
+
+/// The results of a run of a network.
+#[pyclass(frozen, module = "eventhorizon._core")]
+pub(crate) struct NetworkRun {
+    report: Report,
+    #[pyo3(get)]
+    seed: u64,
+    #[pyo3(get)]
+    interrupted: bool,
+}
+
+#[pymethods]
+impl NetworkRun {
+    /// The report as JSON.
+    fn json(&self) -> String {
+        self.report.to_json()
+    }
+
+    /// The table of the program.
+    fn text(&self) -> String {
+        self.report.to_string()
+    }
+
+    /// The values of a row, by replication or batch.
+    fn values<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let row = self.report.rows.get(row).ok_or_else(|| Failure::usage(format!("there is no row {row}")));
+        Ok(PyArray1::from_vec(py, row.or_raise()?.values().collect()))
+    }
+}

@@ -1,0 +1,283 @@
+//! Process models, and models in WGSL.
+
+use std::path::PathBuf;
+
+use eventhorizon::description::{Description, RunProgress};
+use eventhorizon::gpu::Source;
+use eventhorizon::pdes::{EngineOptions, Mapping};
+use eventhorizon::process::{ProcessModel, Study};
+use eventhorizon::statistics::{Selection, Stopping};
+use pyo3::prelude::*;
+
+use crate::device::Place;
+use crate::errors::Failure;
+use crate::runs::{Described, Found, Runs};
+use crate::watch::{Watch, watched};
+
+/// The goal of a selection: measure, whether its smallest mean is looked for, the smallest
+/// difference that matters.
+type Best = (String, bool, f64);
+
+/// The upper bound of replications of a selection.
+const MOST_OF_BEST: u32 = 1024;
+
+fn selection((_, smallest, difference): &Best, level: f64, most: u32) -> Selection {
+    Selection { smallest: *smallest, replications: Some(most.into()), ..Selection::new(*difference, level) }
+}
+
+/// A process model.
+#[pyclass(frozen, module = "eventhorizon._core")]
+pub(crate) struct Process(ProcessModel);
+
+#[pymethods]
+impl Process {
+    #[staticmethod]
+    fn from_toml(text: &str) -> Result<Self, Failure> {
+        Ok(Self(ProcessModel::from_toml(text)?))
+    }
+
+    #[staticmethod]
+    fn from_json(text: &str) -> Result<Self, Failure> {
+        Ok(Self(ProcessModel::from_json(text)?))
+    }
+
+    #[staticmethod]
+    fn read(path: PathBuf) -> Result<Self, Failure> {
+        Ok(Self(ProcessModel::read(&path)?))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn unit(&self) -> &str {
+        &self.0.unit
+    }
+
+    #[getter]
+    fn until(&self) -> Option<f64> {
+        self.0.until
+    }
+
+    #[getter]
+    fn warm_up(&self) -> Option<f64> {
+        self.0.warm_up
+    }
+
+    /// The names and values of the parameters.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, Vec<f64>)> {
+        self.0.parameters.iter().map(|(name, of)| (name.clone(), of.values.clone())).collect()
+    }
+
+    /// The names of the measures.
+    fn measures(&self) -> Result<Vec<String>, Failure> {
+        Ok(self.0.compile()?.measures())
+    }
+
+    #[pyo3(signature = (*, changes, replications, seed, until, warm_up, level, precision, best, backend, mapping, room, allow_deadlock, progress))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        changes: Vec<String>,
+        replications: Option<u32>,
+        seed: u64,
+        until: f64,
+        warm_up: f64,
+        level: f64,
+        precision: Option<f64>,
+        best: Option<Best>,
+        backend: &str,
+        mapping: &str,
+        room: u32,
+        allow_deadlock: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Runs> {
+        let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
+        let options = EngineOptions::default().mapping(mapping);
+        let run = |watch: &Watch| -> Result<(Found, Described, Place), Failure> {
+            let mut model = self.0.clone();
+            for change in &changes {
+                model.set(change)?;
+            }
+            // The resolution of ticks depends on the times of the runs too.
+            (model.until, model.warm_up) = (Some(until), Some(warm_up));
+            let compiled = model.compile()?;
+            let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
+            if let Some(stopping) = &stopping {
+                stopping.check()?;
+            }
+            let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
+                .seed(seed)
+                .stopping(stopping)
+                .room(room)
+                .allow_deadlock(allow_deadlock);
+            let place = Place::named(backend)?;
+            let run = compiled
+                .study(&study)
+                .backend(place.backend())
+                .options(options)
+                .watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
+            let results = match &best {
+                Some(best) => {
+                    let most = replications.unwrap_or(MOST_OF_BEST);
+                    run.select(&selection(best, level, most), &best.0)?
+                }
+                None => run.run()?,
+            };
+            let described = Described {
+                model: model.name,
+                unit: model.unit,
+                ticks_per_unit: compiled.resolution().ticks_per_unit(),
+                seed,
+                until: Some(until),
+                warm_up: Some(warm_up),
+            };
+            let found = Found {
+                warnings: results.warnings(),
+                design: results.design,
+                observations: results.observations,
+                decisions: results.decisions,
+                selected: results.selected,
+                fingerprint: results.fingerprint,
+                mapping: results.mapping,
+                seconds: results.seconds,
+                events: Some(results.events),
+            };
+            Ok((found, described, place))
+        };
+        let ((found, described, place), interrupted) = watched(py, progress, run)?;
+        Ok(Runs::new(found, described, &place, interrupted))
+    }
+}
+
+/// The default number of replications of process models.
+const REPLICATIONS: u32 = 64;
+
+/// A model of a TOML and a WGSL text.
+#[pyclass(frozen, module = "eventhorizon._core")]
+pub(crate) struct Model(Origin);
+
+/// Where a model is.
+enum Origin {
+    /// In files, which each run reads.
+    File { path: PathBuf },
+    /// In memory.
+    Texts { name: String, toml: String, wgsl_name: String, wgsl: String },
+}
+
+impl Origin {
+    fn open(&self) -> Result<Description, Failure> {
+        Ok(match self {
+            Self::File { path } => Description::read(path)?,
+            Self::Texts { name, toml, wgsl_name, wgsl } => {
+                Description::from_texts(name, toml, Source::new(wgsl_name.clone(), wgsl.clone()))?
+            }
+        })
+    }
+
+    /// The model, if it can be read.
+    fn model(self) -> Result<Model, Failure> {
+        self.open()?;
+        Ok(Model(self))
+    }
+}
+
+#[pymethods]
+impl Model {
+    #[staticmethod]
+    fn read(path: PathBuf) -> Result<Self, Failure> {
+        Origin::File { path }.model()
+    }
+
+    #[staticmethod]
+    fn from_texts(name: String, toml: String, wgsl_name: String, wgsl: String) -> Result<Self, Failure> {
+        Origin::Texts { name, toml, wgsl_name, wgsl }.model()
+    }
+
+    /// Name, measures and result columns.
+    fn described(&self, py: Python<'_>) -> Result<(String, Vec<String>, Vec<String>), Failure> {
+        py.detach(|| {
+            let model = self.0.open()?.compile()?;
+            let measures = model.measures().into_iter().map(str::to_owned).collect();
+            let columns = model.output().into_iter().flat_map(|output| output.columns());
+            let columns = columns.map(|column| column.name.to_string()).collect();
+            Ok((model.name().to_owned(), measures, columns))
+        })
+    }
+
+    #[pyo3(signature = (*, changes, replications, seed, until, level, precision, best, backend, mapping, progress))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        changes: Vec<String>,
+        replications: Option<u32>,
+        seed: Option<u64>,
+        until: Option<f64>,
+        level: f64,
+        precision: Option<f64>,
+        best: Option<Best>,
+        backend: &str,
+        mapping: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Runs> {
+        let run = |watch: &Watch| -> Result<(Found, Described, Place), Failure> {
+            let mut description = self.0.open()?;
+            for change in &changes {
+                description.set(change)?;
+            }
+            if let Some(until) = until {
+                description.until(until)?;
+            }
+            let model = description.compile()?;
+            model.design()?; // what is wrong with it comes before the device
+            let place = Place::named(backend)?;
+            let seed = seed.unwrap_or(model.seed());
+            let mut run = model.on(place.backend()).seed(seed).mapping(mapping);
+            if let Some(replications) = replications {
+                run = run.replications(replications);
+            }
+            let run = match (precision, &best) {
+                (Some(bound), _) => {
+                    let stopping = Stopping::relative(bound, level, replications);
+                    stopping.check()?;
+                    run.precision(stopping)
+                }
+                (None, Some(best)) => {
+                    let most = replications.or(model.replications()).unwrap_or(MOST_OF_BEST);
+                    run.best(selection(best, level, most), &best.0)
+                }
+                (None, None) => run,
+            };
+            let results =
+                run.watch(|progress: &RunProgress| watch.flow(progress.runs, progress.events)).run()?;
+            let until = model.has_processes().then(|| model.end()).transpose()?;
+            let described = Described {
+                model: model.name().to_owned(),
+                unit: String::new(),
+                ticks_per_unit: model.resolution().ticks_per_unit(),
+                seed,
+                until: until.map(|until| model.resolution().units(until)),
+                warm_up: None,
+            };
+            let found = Found {
+                design: results.design,
+                observations: results.observations,
+                decisions: results.decisions,
+                selected: results.selected,
+                fingerprint: results.fingerprint,
+                mapping: results.mapping,
+                seconds: results.seconds,
+                events: None,
+                warnings: model.warnings().to_vec(),
+            };
+            Ok((found, described, place))
+        };
+        let ((found, described, place), interrupted) = watched(py, progress, run)?;
+        Ok(Runs::new(found, described, &place, interrupted))
+    }
+}

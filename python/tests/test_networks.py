@@ -1,0 +1,154 @@
+"""Queueing networks."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import EXAMPLES
+
+import eventhorizon as eh
+
+MM1 = EXAMPLES / "networks" / "mm1.toml"
+
+
+def built() -> eh.Network:
+    network = eh.Network("M/M/1", unit="minute", until=20_000, warm_up=1_000)
+    network.source("arrivals", eh.exponential(1.25), to="server")
+    return network.station("server", eh.exponential(1.0), to="out").sink("out")
+
+
+def test_mm1_in_three_lines_has_theory_in_its_interval() -> None:
+    mm1 = eh.Network("M/M/1", until=20_000).source("arrivals", eh.exponential(1.25), to="server")
+    mm1.station("server", eh.exponential(1), to="out").sink("out")
+    wait = mm1.run(backend="cpu").estimate("wait", "server")
+    assert wait.theory == pytest.approx(4.0)
+    assert wait.theory in wait
+
+
+def test_the_builder_writes_what_the_file_says() -> None:
+    ways = [built(), eh.Network.from_toml(MM1), eh.Network.from_dict(built().to_dict())]
+    ways.append(pickle.loads(pickle.dumps(ways[1])))
+    ways.append(pickle.loads(pickle.dumps(ways[0])))
+    found = {network.run(replications=4, backend="cpu").fingerprint for network in ways}
+    assert len(found) == 1
+    assert ways[3] == ways[1] and ways[4] == ways[0]
+    assert ways[1].nodes == ["arrivals", "server", "out"]
+
+
+def test_cpu_and_gpu_give_the_same_results() -> None:
+    runs = [built().run(replications=3, until=300, warm_up=30, backend=backend) for backend in ("cpu", "gpu")]
+    assert runs[0].fingerprint == runs[1].fingerprint
+    assert runs[0].table.to_pandas().equals(runs[1].table.to_pandas())
+    assert (runs[0].engine, runs[1].engine) == ("cpu", "gpu")
+
+
+def test_values_are_those_of_the_replications() -> None:
+    results = built().run(replications=8, backend="cpu")
+    values = results.values("utilisation", "server")
+    assert values.shape == (8,) and values.dtype == np.float64
+    estimate = results.estimate("utilisation", "server")
+    # All replications have the same length, so their mean is the pooled one.
+    assert values.mean() == pytest.approx(estimate.mean)
+    assert float(estimate) == estimate.mean and estimate.observations == 8
+    assert len({*values.tolist()}) == 8
+
+
+def test_tables_reach_pandas_polars_and_arrow() -> None:
+    results = built().run(replications=5, backend="cpu")
+    frame, tidy = results.to_pandas(), results.observations.to_pandas()
+    assert list(frame.columns[:4]) == ["node", "class", "measure", "mean"]
+    assert list(tidy.columns) == ["node", "class", "measure", "replication", "value"]
+    assert len(tidy) == 5 * len(frame)
+    of_server = tidy[(tidy["measure"] == "sojourn") & (tidy["node"] == "server")]
+    assert np.array_equal(of_server["value"], results.values("sojourn", "server"))
+    for table in (results.table, results.observations):
+        pandas, polars, arrow = table.to_pandas(), pl.DataFrame(table), pa.table(table)
+        assert polars.columns == arrow.column_names == list(pandas.columns)
+        for name in table.columns:
+            column = pandas[name].tolist()
+            for other in (polars[name].to_list(), arrow[name].to_pylist()):
+                same = [a == b or (a != a and b != b) for a, b in zip(column, other, strict=True)]
+                assert all(same), name
+    assert pl.DataFrame(results).equals(pl.DataFrame(results.table), null_equal=True)
+
+
+def test_arrow_keeps_the_memory_that_it_shows() -> None:
+    table = pa.table(built().run(replications=5, backend="cpu").observations)
+    before = table["value"].to_pylist()
+    for _ in range(3):
+        built().run(replications=5, backend="cpu", seed=2)
+    after = table["value"].to_pylist()
+    assert [a for a in after if a == a] == [b for b in before if b == b] and len(after) > 0
+
+
+def test_notebooks_show_tables_and_intervals() -> None:
+    results = built().run(replications=5, backend="cpu")
+    shown = results._repr_html_()
+    assert "<table>" in shown and "utilisation" in shown and "M/M/1" in shown
+    assert "5 replications" in repr(results)
+    assert "theory" in str(results)
+    assert "<th>value</th>" in results.observations._repr_html_()
+
+
+def test_a_precision_is_reached_and_bounded() -> None:
+    found = built().run(precision=0.2, until=2000, warm_up=200, backend="cpu")
+    assert found.stopped == "reached" and found.replications >= 30
+    spent = built().run(precision=0.0001, replications=40, until=2000, warm_up=200, backend="cpu")
+    assert (spent.stopped, spent.replications) == ("replications_spent", 40)
+
+
+def test_long_runs_and_quantiles() -> None:
+    long = built().run(batches=20, backend="cpu")
+    assert long.values("utilisation", "server").shape == (20,)
+    detailed = built().run(replications=4, quantiles=True, backend="cpu")
+    assert detailed.estimate("sojourn_90", "server").mean > detailed.estimate("sojourn_50", "server").mean > 0
+    assert len(detailed.values("sojourn_90", "server")) == 0
+    assert sum(detailed.lengths.to_pandas()["mean"]) == pytest.approx(1)
+
+
+def test_the_warm_up_is_a_tenth_or_found() -> None:
+    network = built().to_dict() | {"warm_up": 500}
+    assert eh.Network.from_dict(network).run(replications=2, backend="cpu").warm_up == 500
+    with pytest.warns(eh.EventhorizonWarning, match="not before the end"):
+        results = eh.Network.from_dict(network).run(replications=2, until=400, backend="cpu")
+    assert results.warm_up == 40
+    found = eh.Network.from_dict(network).run(replications=2, warm_up="find", backend="cpu").warm_up
+    assert found is not None and 0 <= found < 10_000
+
+
+def test_errors_have_classes_and_the_sentences_of_the_library() -> None:
+    with pytest.raises(eh.ModelError, match="did you mean `until`|unknown field"):
+        eh.Network.from_toml('name = "m"\nuntill = 3\n[station.a]\nto = "b"\n[sink.b]\n')
+    lost = eh.Network("m", until=10).station("a", eh.exponential(1), to="nowhere")
+    with pytest.raises(eh.ModelError, match="`a` sends customers to `nowhere`"):
+        lost.run()
+    with pytest.raises(ValueError, match="which does not exist|nowhere"):
+        lost.check()
+    with pytest.raises(eh.UsageError, match="until 1 has nothing to observe"):
+        built().run(until=1, warm_up=2, backend="cpu")
+    with pytest.raises(eh.UsageError, match='choose "auto", "cpu" or "gpu"'):
+        built().run(backend="tpu")  # type: ignore[arg-type]
+    with pytest.raises(eh.FaultError, match="more than 2 customers wait at `server`"):
+        built().run(replications=2, room=2, backend="cpu")
+    with pytest.raises(eh.FileError, match="missing.toml"):
+        eh.Network.from_toml("missing.toml")
+    with pytest.raises(eh.UsageError, match="there is a station 'server' already"):
+        built().station("server", eh.exponential(1), to="out")
+    for error in (eh.ModelError, eh.UsageError, eh.FaultError, eh.FileError, eh.DeviceError):
+        assert issubclass(error, eh.Error)
+
+
+def test_measures_are_found_by_name() -> None:
+    results = eh.Network.from_toml(EXAMPLES / "networks" / "clinic.toml").run(replications=2, until=5000, backend="cpu")
+    assert results.estimate("wait", "doctor", "urgent").class_ == "urgent"
+    with pytest.raises(eh.UsageError, match="the measures are"):
+        results.estimate("delight")
+    with pytest.raises(eh.UsageError, match="several places"):
+        results.estimate("throughput")
+    assert not math.isnan(results.estimate("wait", "doctor", "urgent").theory)

@@ -1,0 +1,128 @@
+"""Process models and experiments."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from conftest import EXAMPLES
+
+import eventhorizon as eh
+from eventhorizon.process import branch, chance, choice, count, delay, release, seize, tally, use
+
+# Short runs observe some tallies never.
+pytestmark = pytest.mark.filterwarnings("ignore:.*was never observed:eventhorizon.EventhorizonWarning")
+
+EMERGENCY = EXAMPLES / "processes" / "emergency.toml"
+
+
+def emergency() -> eh.ProcessModel:
+    model = eh.ProcessModel("emergency", unit="minute", until=11_520, warm_up=1_440)
+    model.parameter("doctors", [3, 4, 5]).parameter("review", {"time": 9})
+    model.resource("nurse", 2).resource("bed", 14, queue="priority")
+    model.resource("doctor", "doctors", queue="priority")
+    patience = {"when": "level >= 4", "time": eh.exponential(120), "else": "left"}
+    return model.entity(
+        "patient",
+        every=eh.exponential(7),
+        attributes={"level": choice({1: 0.05, 2: 0.15, 3: 0.4, 4: 0.3, 5: 0.1})},
+        do=[
+            use("nurse", lasting=eh.triangular(3, 5, 9)),
+            seize("bed", priority="level", patience=patience, tally="bed_wait"),
+            use("doctor", priority="level", lasting=eh.exponential(15), tally="doctor_wait"),
+            chance(
+                0.6,
+                [
+                    use("nurse", lasting=eh.triangular(2, 4, 8)),
+                    delay(eh.lognormal(40, 20)),
+                    use("doctor", priority="level", lasting="review"),
+                ],
+            ),
+            chance(0.3, [delay(eh.erlang(3, 20))]),
+            release("bed"),
+            tally("stay"),
+        ],
+        left=[tally("left")],
+    )
+
+
+def test_the_builder_writes_what_the_file_says() -> None:
+    ways = [emergency(), eh.ProcessModel.from_toml(EMERGENCY), eh.ProcessModel.from_dict(emergency().to_dict())]
+    ways += [pickle.loads(pickle.dumps(model)) for model in ways[:2]]
+    found = {model.run(replications=2, until=500, warm_up=50, backend="cpu").fingerprint for model in ways}
+    assert len(found) == 1
+    assert ways[0].parameters == ways[1].parameters == {"doctors": [3, 4, 5], "review": [9]}
+    assert ways[0].measures == ways[1].measures
+
+
+def test_an_experiment_has_points_and_common_random_numbers() -> None:
+    results = emergency().run(parameters={"doctors": [3, 5]}, replications=12, until=2000, warm_up=200, backend="cpu")
+    assert results.points == [{"doctors": 3}, {"doctors": 5}]
+    waits = [results.values("doctor_wait", point) for point in (0, 1)]
+    difference = results.difference("doctor_wait", 0, 1)
+    means = [results.estimate("doctor_wait", point).mean for point in (0, 1)]
+    assert difference.mean == pytest.approx(means[0] - means[1]) and difference.lower > 0
+    tidy = results.observations.to_pandas()
+    assert list(tidy.columns) == ["point", "doctors", "measure", "replication", "value"]
+    of_two = tidy[(tidy["measure"] == "doctor_wait") & (tidy["doctors"] == 5)]
+    assert np.array_equal(of_two["value"], waits[1])
+    assert len(results.table) == 2 * len(results.measures)
+
+
+def test_values_are_read_only_views() -> None:
+    results = emergency().run(parameters={"doctors": 4}, replications=3, until=500, warm_up=50, backend="cpu")
+    first, second = results.values("stay"), results.values("stay")
+    assert np.shares_memory(first, second) and not first.flags.owndata
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0
+    before = first.copy()
+    del results, second
+    assert np.array_equal(first, before)
+
+
+def test_a_selection_names_the_best_point() -> None:
+    results = emergency().select(
+        "doctor_wait", 5, smallest=True, parameters={"doctors": [2, 5]}, until=1000, warm_up=100, backend="cpu"
+    )
+    assert results.selected is not None and results.selected.best == 1
+
+
+def test_a_precision_is_reached() -> None:
+    results = emergency().run(
+        parameters={"doctors": 5}, precision=0.5, replications=60, until=2000, warm_up=200, backend="cpu"
+    )
+    assert results.stopped in (["reached"], ["replications_spent"]) and results.replications >= 30
+
+
+def test_errors_name_the_line_of_the_call() -> None:
+    model = eh.ProcessModel("m", until=10)
+    frame = inspect.currentframe()
+    assert frame is not None
+    line = frame.f_lineno + 5
+    model.entity(
+        "part",
+        every=3,
+        do=[
+            branch("number => 4", [count("many")]),
+        ],
+    )
+    with pytest.raises(eh.ModelError, match="write `==`|compare") as caught:
+        model.run(backend="cpu")
+    assert f"{__file__}:{line}: " in str(caught.value)
+    with pytest.raises(eh.ModelError, match="line 4: `dela` is not a statement; did you mean `delay`"):
+        eh.ProcessModel.from_toml('until = 9\n[entity.a]\nevery = 3\ndo = [{ dela = 3 }]\n')
+    with pytest.raises(eh.ModelError, match=r"^`dela` is not a statement"):
+        eh.ProcessModel.from_dict({"until": 9, "entity": {"a": {"every": 3, "do": [{"dela": 3}]}}})
+
+
+def test_faults_name_entity_and_statement() -> None:
+    model = eh.ProcessModel("m", until=100).resource("bed", 1)
+    model.entity("patient", at_start=1, do=[seize("bed"), seize("bed"), release("bed", units=2)])
+    with pytest.raises(eh.FaultError, match="`patient`.*bed|bed.*`patient`"):
+        model.run(replications=1, backend="cpu")
+    with pytest.raises(eh.UsageError, match="no end"):
+        eh.ProcessModel("m").entity("part", every=3, do=[delay(1)]).run()
+    with pytest.raises(eh.UsageError, match="the measures are"):
+        emergency().run(replications=2, until=200, warm_up=20, backend="cpu").values("joy")
