@@ -16,6 +16,7 @@
 // import: facility/network/distributions.wgsl
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl
+// import: facility/network/shares.wgsl
 // import: facility/network/sharing.wgsl
 // import: facility/network/streams.wgsl
 // import: facility/network/tables.wgsl

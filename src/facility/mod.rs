@@ -124,8 +124,9 @@
 //! them (`places.rs`: which customers and forked tasks can be where). `model.rs` compiles it into
 //! tables; its folder has the reference implementations of the kernel file that interprets them
 //! (`shaders/facility/network.wgsl`, whose head describes LP memory) and of its parts
-//! (`network/tables.wgsl` describes the tables). `theory.rs` has exact results. `study.rs` runs
-//! replications and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
+//! (`network/tables.wgsl` describes the tables). `compiled/` makes machine code of a network for
+//! studies on the CPU. `theory.rs` has exact results. `study.rs` runs replications (`runner.rs`
+//! chooses where) and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
 //! them, and `report.rs` prints results. `timeline.rs` is one run over time, `trace.rs` follows
 //! single customers, and `plot/` draws plots.
 //!
@@ -155,6 +156,7 @@ mod report;
 mod resolution;
 mod route;
 mod run;
+mod runner;
 mod saved;
 mod scale;
 mod study;
@@ -166,7 +168,7 @@ mod traffic;
 mod visits;
 
 #[doc(hidden)]
-pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork};
+pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]

@@ -35,9 +35,13 @@ const ROOM: u32 = 128;
 pub(super) const MOST_ROOM: u32 = 1 << 16;
 
 shared! {
-    "facility/network/records.wgsl":
+    "facility/network/bins.wgsl":
     /// Numbers of customers whose time is recorded; the last stands for all larger ones.
     pub(super) const LENGTHS: usize;
+}
+
+shared! {
+    "facility/network/records.wgsl":
     const INTERRUPTED: u32;
 }
 

@@ -86,10 +86,12 @@ pub struct Report {
     pub seconds: f64,
     /// Services that ended after the warm-up, in all replications.
     pub customers: u64,
-    /// Events of all replications.
+    /// Of replications: arrivals at nodes, and departures from sources and stations, after the
+    /// warm-up. Of a long run: executed events.
     pub events: u64,
-    /// A commutative sum over the fingerprints of the replications: 64 bits to compare runs of two
-    /// machines.
+    /// 64 bits to compare runs of two machines. Of replications: a commutative sum over hashes of
+    /// their results, which are the sums over customers at each node, and histograms. Of a long
+    /// run: its [`Fingerprint`](crate::pdes::Fingerprint).
     #[serde(serialize_with = "hexadecimal")]
     pub fingerprint: u64,
     /// Replications.

@@ -36,7 +36,7 @@ pub(super) struct Numbers {
     pub(super) details: u64,
     /// Batches of a long run; 0 for replications.
     pub(super) batches: u64,
-    /// Room for waiting customers.
+    /// Of a long run: room for waiting customers.
     pub(super) room: u64,
     /// Completed replications, and the number to reach before the stopping rule is evaluated again.
     pub(super) done: u64,

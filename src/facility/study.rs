@@ -1,17 +1,15 @@
 //! Runs a network and evaluates it: every measure with its interval, next to theory.
 
-use std::ops::{ControlFlow, Range};
+use std::iter;
+use std::ops::ControlFlow;
+use std::slice;
 
-use bytemuck::Zeroable as _;
+use bytemuck::{Zeroable as _, cast_slice};
 use rayon::prelude::*;
 use web_time::Instant;
 
-use crate::Backend;
-use crate::gpu::{Gpu, Verdict};
-use crate::pdes::{
-    CpuEngine, CpuSimulation, Engine, EngineOptions, FaultKind, Options, Replica, Results, RunResult,
-    SimulationError, Until,
-};
+use crate::gpu::Verdict;
+use crate::pdes::{CpuSimulation, FaultKind, Options, Replica, SimulationError, Until};
 use crate::random::mix;
 use crate::statistics::{
     AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Spent, Summary, Values,
@@ -23,6 +21,7 @@ use super::check::{UNTIL, observed};
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::quantiles::Histograms;
+use super::runner::{Replication, Replications, Runner};
 use super::saved::{Numbers, SavePlan, no_shares, source};
 use super::scale::LONGEST;
 use super::sums::Observed;
@@ -35,49 +34,16 @@ use super::{
 /// Bytes of results stored at once; they bound the number of replications on a device.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
 
-/// The output of a replication, by node.
-fn rows_of(ran: &RunResult<FacilityOutput>) -> &[FacilityOutput] {
-    ran.outputs.as_ref().map_or(&[], |outputs| outputs.rows())
-}
-
 /// Factor by which the room for waiting customers grows.
 pub(super) const MORE: u32 = 4;
 
-/// Where replications run.
-enum Runner<'g> {
-    Cpu(Box<CpuEngine<Facility>>),
-    Gpu(&'g Gpu, Box<Engine<Facility>>),
-}
-
-impl<'g> Runner<'g> {
-    fn new(
-        backend: Backend<'g>,
-        options: EngineOptions,
-        facility: &Facility,
-    ) -> Result<Self, SimulationError> {
-        let (model, memory) = (facility.clone(), facility.histogram_rows());
-        let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
-        let options = options.outputs(true).memory(memory);
-        Ok(match backend.gpu() {
-            None => Self::Cpu(Box::new(CpuEngine::in_rust(build, options))),
-            Some(gpu) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)?)),
-        })
-    }
-
-    async fn run(
-        &mut self,
-        experiment: &Experiment,
-        range: Range<u32>,
-        until: Until,
-        watch: impl FnMut(usize, u64) -> ControlFlow<()>,
-    ) -> Result<Results<FacilityOutput>, SimulationError> {
-        match self {
-            Self::Cpu(engine) => engine.experiment(experiment, until).range(range).run(),
-            Self::Gpu(_, engine) => {
-                engine.experiment(experiment, until).range(range).watch(watch).run_async().await
-            }
-        }
-    }
+/// What a study keeps of a replication.
+struct Kept {
+    /// By measure that has parts.
+    parts: Vec<Part>,
+    customers: u64,
+    events: u64,
+    fingerprint: u64,
 }
 
 impl Facility {
@@ -87,6 +53,9 @@ impl Facility {
     /// a unit. On every run it is checked, in integers, that no customer was lost
     /// on the way from node to node, and that Little's law holds: the times that customers were at
     /// a node add up to the area under their number.
+    ///
+    /// On the CPU, most networks become machine code of their own. The others run in an
+    /// interpreter, with the same results; the log has the reason.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         StudyRun::new(self, study)
     }
@@ -129,10 +98,8 @@ impl Facility {
             saved.check(&facility, study, [until, warm_up], 0)?;
             saved.restore(&mut columns, &mut lengths, &mut histograms)?;
             now = saved.numbers();
-            let room = u32::try_from(now.room).expect("checked when it was read");
-            facility = facility.with_room(room.min(study.room));
         }
-        let mut maker = Runner::new(place, options, &facility)?;
+        let mut maker = Runner::new(place, options, &facility, study.room)?;
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
@@ -178,11 +145,11 @@ impl Facility {
                     flow = watch(done as usize + runs, now.events.saturating_add(executed)).flow();
                     flow
                 };
-                let results = match maker.run(&experiment, range.clone(), Until::time(until), watched).await {
+                let made = match maker.run(&experiment, range.clone(), until, watched).await {
                     Err(SimulationError::Stopped) if done > 0 => break 'parts Some(Decision::Stopped),
-                    results => results?,
+                    made => made?,
                 };
-                if facility.full(&results, range.start, study.room)? {
+                if facility.full(&made, range.start, study.room)? {
                     // Stops without rerunning these replications.
                     match (flow, done) {
                         (ControlFlow::Break(()), 0) => return Err(SimulationError::Stopped.into()),
@@ -191,26 +158,34 @@ impl Facility {
                     }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
-                    maker = Runner::new(place, options, &facility)?;
+                    maker = Runner::new(place, options, &facility, study.room)?;
                     continue;
                 }
-                let runs: Vec<_> = results.runs.iter().flatten().flatten().collect();
-                let values = runs.par_iter().zip(range.clone()).map(|(ran, replication)| {
-                    let rows = rows_of(ran);
+                let runs: Vec<_> = made.runs.iter().flatten().collect();
+                let kept = runs.par_iter().zip(range.clone()).map(|(ran, replication)| {
+                    let rows = ran.rows();
                     facility.verify(rows, replication, until)?;
                     facility.deadlock(rows, study.seed, replication, until)?;
                     let seen = Observed::new(rows, None, warm_up, [warm_up, until]);
-                    Ok(columns.iter().filter(pooled).map(|column| facility.part(column, &seen)).collect())
+                    Ok(Kept {
+                        parts: columns
+                            .iter()
+                            .filter(pooled)
+                            .map(|column| facility.part(column, &seen))
+                            .collect(),
+                        customers: served(&facility, rows),
+                        events: events(&facility, rows),
+                        fingerprint: fingerprint(&facility, replication, ran),
+                    })
                 });
-                let values: Vec<Result<Vec<Part>, FacilityError>> = values.collect();
-                for ((replication, ran), values) in range.clone().zip(runs).zip(values) {
-                    let rows = rows_of(ran);
-                    for (column, part) in columns.iter_mut().filter(|column| pooled(&&**column)).zip(values?)
-                    {
+                let kept: Vec<Result<Kept, FacilityError>> = kept.collect();
+                for (ran, kept) in runs.iter().zip(kept) {
+                    let Kept { parts, customers, events, fingerprint } = kept?;
+                    for (column, part) in columns.iter_mut().filter(|column| pooled(&&**column)).zip(parts) {
                         column.parts.push(part);
                     }
-                    histograms.add(&ran.memory);
-                    for (node, reported) in rows.iter().enumerate() {
+                    histograms.add(ran.memory());
+                    for (node, reported) in ran.rows().iter().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
                         let span = (until.get() - warm_up.get()) as f64;
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -220,27 +195,24 @@ impl Facility {
                             values.iter_mut().zip(&reported.lengths).for_each(share);
                         }
                     }
-                    now.customers = now.customers.wrapping_add(served(&facility, rows));
-                    now.events = now.events.wrapping_add(ran.progress.events);
-                    let [low, high] = Ticks::new(ran.fingerprint.0).to_words();
-                    now.fingerprint = now.fingerprint.wrapping_add(mix(KIND, [replication, low, high]));
+                    now.customers = now.customers.wrapping_add(customers);
+                    now.events = now.events.wrapping_add(events);
+                    now.fingerprint = now.fingerprint.wrapping_add(fingerprint);
                 }
-                mapping = Some(results.mapping);
+                mapping = Some(made.mapping);
                 // Fewer replications if they were stopped.
-                done += u32::try_from(results.runs[0].len()).expect("a part of the range");
+                done += u32::try_from(made.runs.len()).expect("a part of the range");
                 now.done = done.into();
                 if flow.is_break() || watch(done as usize, now.events).flow().is_break() {
                     break 'parts Some(Decision::Stopped);
                 }
                 saving.took(began.elapsed());
                 if saving.due() {
-                    now.room = facility.room().into();
                     let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
                     saving.save(make)?;
                 }
             }
         };
-        now.room = facility.room().into();
         let make = || SavedStudy::of_replications(self, now, &columns, &lengths, &histograms);
         let written = saving.last(make)?;
         let mut warnings = self.rounding_until(study.until);
@@ -411,9 +383,9 @@ impl Facility {
 
     /// Whether a run had too little room for waiting customers, and may have more. Any other fault
     /// is an error.
-    fn full(&self, results: &Results<FacilityOutput>, first: u32, room: u32) -> Result<bool, FacilityError> {
+    fn full(&self, made: &Replications, first: u32, room: u32) -> Result<bool, FacilityError> {
         let mut full = false;
-        for (replication, run) in (first..).zip(results.runs.iter().flatten()) {
+        for (replication, run) in (first..).zip(&made.runs) {
             let Err(fault) = run else { continue };
             let node = self.nodes[fault.lp as usize].name.clone();
             if fault.kind != FaultKind::MemoryFull {
@@ -479,6 +451,37 @@ pub(super) fn served(facility: &Facility, rows: &[FacilityOutput]) -> u64 {
     let stations = facility.nodes.iter().zip(rows);
     let stations = stations.filter(|(node, _)| matches!(node.kind, Kind::Station { .. }));
     stations.flat_map(|(_, row)| &row.classes).map(ClassOutput::served).sum()
+}
+
+/// Arrivals at nodes, and departures from sources and stations, served or not.
+fn events(facility: &Facility, rows: &[FacilityOutput]) -> u64 {
+    let of = |(node, row): (&super::nodes::Node, &FacilityOutput)| {
+        let departs = matches!(node.kind, Kind::Source { .. } | Kind::Station { .. });
+        let of = |class: &ClassOutput| {
+            let served = if departs { class.served() } else { 0 };
+            class.arrivals.wrapping_add(class.joined).wrapping_add(served).wrapping_add(class.reneged)
+        };
+        row.classes.iter().map(of).fold(0, u64::wrapping_add)
+    };
+    facility.nodes.iter().zip(rows).map(of).fold(0, u64::wrapping_add)
+}
+
+/// The words of a row with this number of classes.
+fn words(row: &FacilityOutput, classes: usize) -> impl Iterator<Item = u32> {
+    let levels = [&row.trips, &row.servers, &row.interrupted].map(slice::from_ref).map(cast_slice);
+    let parts: [&[u32]; 2] = [cast_slice(&row.classes[..classes]), cast_slice(&row.lengths)];
+    parts.into_iter().chain(levels).flatten().copied()
+}
+
+/// A hash of all sums of a replication, and of its histograms.
+fn fingerprint(facility: &Facility, replication: u32, ran: &Replication) -> u64 {
+    let classes = facility.network.classes.len();
+    let words = ran
+        .rows()
+        .iter()
+        .flat_map(|row| words(row, classes))
+        .chain(ran.memory().as_flattened().iter().copied());
+    mix(KIND, iter::once(replication).chain(words))
 }
 
 /// Removes nodes that do not stay, until all stay: at most one pass for each.

@@ -82,6 +82,11 @@ impl Code {
         Ok(Self { layout: Arc::new(parsed.layout), run })
     }
 
+    /// Whether it is machine code.
+    pub(crate) fn is_machine(&self) -> bool {
+        !matches!(self.run, Run::Interpreter(_))
+    }
+
     /// Memory that a call works on: variables with their initial values, nothing bound, no fuel.
     pub(crate) fn block(&self) -> Block {
         let stack = match &self.run {

@@ -29,6 +29,7 @@ pub fn recipes() -> Vec<Recipe> {
         pdes::kernels(&queues(Distribution::Uniform([0.5, 1.5]))),
         pdes::kernels(&queues(Distribution::Exponential(1.0)).with_details()),
         compiled(&queues(Distribution::Exponential(1.0))),
+        compiled(&forked()),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -47,6 +48,18 @@ pub fn recipes() -> Vec<Recipe> {
 /// The kernels of a network of its own.
 fn compiled(network: &facility::Facility) -> Vec<Recipe> {
     facility::CompiledNetwork::new(network).unwrap().kernels()
+}
+
+/// A network with a fork and shared servers.
+fn forked() -> facility::Facility {
+    let law = Distribution::Exponential(1.0);
+    let shared = facility::Station::new(law, "fork").with_discipline(facility::Discipline::Sharing);
+    let network = facility::Network::new("forked")
+        .source("in", facility::Source::new(Distribution::Exponential(2.0), "fork"))
+        .fork("fork", facility::Fork::new(["server", "server"], "out"))
+        .station("server", shared.with_servers(4))
+        .sink("out");
+    network.compile().unwrap()
 }
 
 /// A network with these services. Networks use one of three interpreters: for exponential or fixed

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure, Network, Report,
-    SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure,
+    Network, Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
@@ -67,6 +67,10 @@ pub struct Args {
     /// Run a network even if customers arrive at a station faster than it serves them
     #[arg(long)]
     allow_unstable: bool,
+    /// Print what the network is compiled to on the CPU, and run nothing: ir, a listing for people,
+    /// or wgsl
+    #[arg(long, value_name = "FORM", conflicts_with_all = ["interval", "plot", "trace", "resume", "checkpoint"])]
+    show: Option<Form>,
     /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
     /// length, which causes an error. 0 does not round. Only for closed networks of single
     /// exponential servers
@@ -115,6 +119,13 @@ pub struct Args {
         default_value = "trace.csv"
     )]
     trace_to: PathBuf,
+}
+
+/// A form of a compiled network.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Form {
+    Ir,
+    Wgsl,
 }
 
 fn measure(name: &str) -> Result<Measure, String> {
@@ -174,6 +185,14 @@ fn simulate(args: &Args) -> Outcome<()> {
     let facility = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
     let facility = shared::in_file(&args.file, facility)?;
 
+    if let Some(form) = args.show {
+        let compiled = shared::in_file(&args.file, CompiledNetwork::new(&facility))?;
+        let text = match form {
+            Form::Ir => compiled.listing(&facility),
+            Form::Wgsl => compiled.wgsl().to_owned(),
+        };
+        return Ok(write!(stdout(), "{text}")?);
+    }
     let until = shared::end_of_runs(until, None)?;
     // What is found replaces it.
     let written_before = written.warm_up.filter(|&written| !args.find_warm_up || written < until);

@@ -4,7 +4,7 @@
 // import: facility/compiled/slices.wgsl
 // import: facility/compiled/state.wgsl
 // provides: network_forget
-// needs: NETWORK_CLASSES, NETWORK_NODES
+// needs: NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_NODES
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -17,6 +17,11 @@ fn network_slice(slot: u32) {
 fn network_forget() {
     for (var pair = 0u; pair < NETWORK_NODES * NETWORK_CLASSES; pair += 1u) {
         for (var i = 0u; i < PAIR_SUMS; i += 1u) { network[NETWORK_PAIRS + PAIR_WORDS * pair + i] = 0u; }
+    }
+    if NETWORK_DETAILS {
+        for (var i = NETWORK_BINS; i < NETWORK_RESULTS; i += 1u) {
+            network_results[i * network_given.jobs + network_slot] = 0u;
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-// Customers in slots, and lines of waiting customers: rings.
+// Customers in slots, and lines of waiting customers: rings. In a network with preemption, a place
+// of a ring has a fifth word: the remainder of the customer's service, or NEVER.
 //
 // import: facility/compiled/state.wgsl
 // import: random/distributions.wgsl
-// needs: NETWORK_CLASSES, NETWORK_OPEN, NETWORK_PATIENCE, NETWORK_RING_WORDS
+// needs: NETWORK_CLASS, NETWORK_CLASSES, NETWORK_FORKS, NETWORK_OPEN, NETWORK_PATIENCE
+// needs: NETWORK_PREEMPTS, NETWORK_RING_WORDS, network_change
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -11,7 +13,7 @@ fn network_serves(slot: u32, entered: u32, arrived: u32, class_: u32) {
     let place = NETWORK_SERVED + SERVED_WORDS * slot;
     network[place] = entered;
     network[place + 1u] = arrived;
-    if NETWORK_CLASSES > 1u { network[place + 2u] = class_; }
+    if NETWORK_CLASSES > 1u || NETWORK_FORKS { network[place + 2u] = class_; }
 }
 
 // The customer in a slot: entry, arrival, class.
@@ -85,9 +87,61 @@ fn ring_push(ring: u32, who: vec4<u32>) -> u32 {
     }
     let place = (network[NETWORK_FIRST + ring] + span) & (network_given.ring - 1u);
     ring_set(ring_place(ring, place), who);
+    if NETWORK_PREEMPTS { ring_set_left(ring_place(ring, place), NEVER); }
     network[NETWORK_LINE + ring] += 1u;
     network[NETWORK_SPAN + ring] = span + 1u;
     return place;
+}
+
+fn ring_left(place: u32) -> u32 {
+    return network_rings[place + 4u * network_given.jobs];
+}
+
+fn ring_set_left(place: u32, left: u32) {
+    network_rings[place + 4u * network_given.jobs] = left;
+}
+
+// The slot of the customer that an arriving one interrupts, or NONE: of the last class and, within
+// it, of the service that began last. Words from `began` on have the order.
+fn network_worst(first: u32, count: u32, began: u32) -> u32 {
+    var worst = NONE;
+    var found = vec2<u32>(go_class & NETWORK_CLASS, 0u);
+    for (var i = 0u; i < count; i += 1u) {
+        let serves = vec2<u32>(network[NETWORK_SERVED + 3u * (first + i) + 2u] & NETWORK_CLASS, network[began + i]);
+        if (serves.x > found.x) | ((serves.x == found.x) & (worst != NONE) & (serves.y > found.y)) {
+            worst = first + i;
+            found = serves;
+        }
+    }
+    return worst;
+}
+
+// The customer in a slot is interrupted and becomes the first of the line of its class.
+fn network_interrupt(slot: u32, rings: u32, pairs: u32) {
+    let at = NETWORK_SERVED + 3u * slot;
+    let class_ = network[at + 2u];
+    let ring = rings + (class_ & NETWORK_CLASS);
+    let span = ring_span(ring);
+    if span >= network_given.ring {
+        network_faults |= NETWORK_FULL;
+        return;
+    }
+    let first = (network[NETWORK_FIRST + ring] - 1u) & (network_given.ring - 1u);
+    network[NETWORK_FIRST + ring] = first;
+    network[NETWORK_LINE + ring] += 1u;
+    network[NETWORK_SPAN + ring] = span + 1u;
+    network_serial += 1u;
+    ring_set(ring_place(ring, first), vec4<u32>(network[at], network[at + 1u], class_, network_serial));
+    let ends = network[slot];
+    ring_set_left(ring_place(ring, first), select(ends - network_now, FAR, ends >= FAR));
+    network_change(pairs + PAIR_WORDS * (class_ & NETWORK_CLASS) + PAIR_RESUMED, -1);
+}
+
+// The interrupted service of a customer of a class with these words continues. Returns its end.
+fn network_resume(pair: u32) -> u32 {
+    network_change(pair + PAIR_RESUMED, 1);
+    if network_left == FAR { return FAR; }
+    return network_when(vec2<u32>(network_left, 0u));
 }
 
 // The first of a line, or the last, which is not empty, leaves it.
@@ -102,6 +156,7 @@ fn ring_take(ring: u32, last: bool) -> vec4<u32> {
         span -= 1u;
         let place = ring_place(ring, select(first, first + span, last) & mask);
         who = ring_get(place);
+        if NETWORK_PREEMPTS { network_left = ring_left(place); }
         // Its patience no longer finds it.
         if NETWORK_PATIENCE { network_rings[place + 3u * network_given.jobs] = NONE; }
         first = select(first + 1u, first, last) & mask;
@@ -140,7 +195,14 @@ fn ring_next(first: u32, from_: u32) -> u32 {
 // Whether the first of two completions of one station comes first: by time, class, entry, arrival.
 fn network_before(a: vec4<u32>, b: vec4<u32>) -> bool {
     if a.x != b.x { return a.x < b.x; }
-    if a.w != b.w { return a.w < b.w; }
+    let whose = vec2<u32>(a.w, b.w) & vec2<u32>(~NETWORK_TASK);
+    if whose.x != whose.y { return whose.x < whose.y; }
+    if NETWORK_FORKS {
+        // Customers, then tasks by fork and number.
+        let forks = vec2<u32>(a.w, b.w) & vec2<u32>(NETWORK_TASK);
+        if forks.x != forks.y { return forks.x < forks.y; }
+        if (forks.x != 0u) & (a.y != b.y) { return a.y < b.y; }
+    }
     // The older one has the larger age.
     if NETWORK_OPEN && a.y != b.y { return network_at - a.y > network_at - b.y; }
     return network_at - a.z > network_at - b.z;

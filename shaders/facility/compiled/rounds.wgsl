@@ -4,8 +4,9 @@
 // import: facility/compiled/slices.wgsl
 // import: facility/compiled/state.wgsl
 // provides: network_send
-// needs: NETWORK_BLOCKS, NETWORK_HEAPS, NETWORK_OPEN, NETWORK_RINGS, NETWORK_RING_WORDS
-// needs: network_arrive, network_freed, network_next, network_own
+// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_FORKS, NETWORK_HEAPS, NETWORK_KNOWN, NETWORK_OPEN
+// needs: NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_RING_WORDS, network_arrive, network_freed
+// needs: network_next, network_own
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -52,13 +53,21 @@ fn network_send(list: u32) {
 fn network_release(node: u32) {
     if go_place == 0u { return; }
     network_rounds = true;
-    let who = vec4<u32>(((go_from - 1u) << 16u) | (go_place - 1u), 0u, go_entered, go_came);
+    let class_ = (go_place - 1u) | (go_class & NETWORK_TASK);
+    let who = vec4<u32>(((go_from - 1u) << 16u) | class_, 0u, go_entered, go_came);
     mail_add(select(1u - network_list, network_list, go_from == node + 1u), who);
 }
 
 fn mail_before(a: vec4<u32>, b: vec4<u32>) -> bool {
-    if a.x != b.x { return a.x < b.x; }
+    let whose = vec2<u32>(a.x, b.x) & vec2<u32>(~NETWORK_TASK);
+    if whose.x != whose.y { return whose.x < whose.y; }
     if a.y != b.y { return a.y < b.y; }
+    if NETWORK_FORKS {
+        // Customers, then tasks by fork and number.
+        let forks = vec2<u32>(a.x, b.x) & vec2<u32>(NETWORK_TASK);
+        if forks.x != forks.y { return forks.x < forks.y; }
+        if (forks.x != 0u) & (a.z != b.z) { return a.z < b.z; }
+    }
     // The older one has the larger age.
     if NETWORK_OPEN && a.z != b.z { return network_at - a.z > network_at - b.z; }
     return NETWORK_BLOCKS && network_at - a.w > network_at - b.w;
@@ -90,6 +99,33 @@ fn network_receive() {
     go_released = (who.x & MAIL_ARRIVAL) == 0u;
 }
 
+// The number of customers that another node knows of changes with the next round.
+fn network_report(known: u32, change: u32) {
+    network[NETWORK_MORE + NETWORK_KNOWN + known] += change;
+    network_reports = true;
+}
+
+// Changes of the last round are known.
+fn network_learn() {
+    for (var i = 0u; i < NETWORK_KNOWN; i += 1u) {
+        let changed = NETWORK_MORE + NETWORK_KNOWN + i;
+        network[NETWORK_MORE + i] += network[changed];
+        network[changed] = 0u;
+    }
+    network_reports = false;
+}
+
+// The first of the nodes with the fewest customers known, whose numbers begin at `known`. It gets
+// one more.
+fn network_shortest(known: u32, count: u32) -> u32 {
+    var found = 0u;
+    for (var i = 1u; i < count; i += 1u) {
+        if network[known + i] < network[known + found] { found = i; }
+    }
+    network[known + found] += 1u;
+    return found;
+}
+
 // Handles the events of a slice. Returns whether the run has ended. (Epochs end within the loop, so
 // that neighbours need not wait for each other there.)
 fn network_run() -> bool {
@@ -118,6 +154,7 @@ fn network_run() -> bool {
             if network_mail[network_list] == 0u {
                 network_list = 1u - network_list;
                 network_events_of_round = 0u;
+                if NETWORK_KNOWN > 0u { network_learn(); }
             }
             network_rounds = network_mail[network_list] > 0u;
             if network_events_of_round > NETWORK_MAIL { network_faults |= NETWORK_BUSY; }
@@ -128,11 +165,14 @@ fn network_run() -> bool {
                 continue;
             }
         }
+        if NETWORK_KNOWN > 0u && !network_rounds && network_reports { network_learn(); }
         if go_to != NONE {
             network_began = vec2<u32>(NEVER, NONE);
             network_arrive();
             if network_rounds | (go_to != NONE) { continue; }
-            if network_began.x < next.x { next = network_began; }
+            // A service that was interrupted may have been the next to end.
+            if NETWORK_PREEMPTS { next = network_next(); } else if network_began.x < next.x { next = network_began; }
+            if NETWORK_KNOWN > 0u && network_reports { network_learn(); }
         }
         if next.x >= epoch.x {
             if network_epoch_ends(epoch) | (network_faults != 0u) { return true; }

@@ -6,7 +6,7 @@
 // import: gpu/wide.wgsl
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
-// needs: NETWORK_CLASSES, NETWORK_NODES, NETWORK_SLOTS, network_begin, network_forget
+// needs: NETWORK_DETAILS, NETWORK_SLOTS, network_begin, network_forget
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -30,13 +30,12 @@ fn network_load(slot: u32) -> bool {
     go_place = 0u;
     go_admitted = false;
     go_released = false;
+    network_reports = false;
     network_measures = all(network_given.warm_up == TIME_ZERO);
     if status == NETWORK_FRESH {
         for (var i = 0u; i < NETWORK_WORDS; i += 1u) { network[i] = 0u; }
         for (var i = 0u; i < NETWORK_SLOTS; i += 1u) { network[i] = NEVER; }
-        for (var i = 0u; i < 2u * NETWORK_NODES * NETWORK_CLASSES * VISIT_WORDS; i += 1u) {
-            network_results[network_word(i)] = 0u;
-        }
+        for (var i = 0u; i < NETWORK_RESULTS; i += 1u) { network_results[network_word(i)] = 0u; }
         network_base = TIME_ZERO;
         network_now = 0u;
         network_at = 0u;
@@ -79,6 +78,7 @@ fn network_epoch_ends(epoch: vec2<u32>) -> bool {
     let ends = epoch.y != 0u;
     network_move(epoch.x);
     network_at = network_base.x;
+    if NETWORK_DETAILS { network_flush(); }
     let measured = time_since(network_base, network_given.warm_up);
     network_visit(select(2u, u32(network_measures), ends), measured);
     let done = ends & network_measures;

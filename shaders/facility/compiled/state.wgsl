@@ -5,12 +5,14 @@
 //
 // Word i of n replications lies at i * n + slot, so that neighbours coalesce.
 //
+// import: facility/network/bins.wgsl
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
-// needs: NETWORK_CLASSES, NETWORK_HEAPS, NETWORK_NODES, NETWORK_RINGS, NETWORK_SLOTS, mul_wide
+// needs: NETWORK_CLASS, NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_EXTRA, NETWORK_HEAPS
+// needs: NETWORK_NODES, NETWORK_RINGS, NETWORK_SHIFT, NETWORK_SLOTS, mul_wide
 //
 // bounds: for all files of the folder. Rings have a size that is a power of two; heaps and lists
 // count up to their size before they store. All loops count to a value that does not change, or
@@ -74,14 +76,16 @@ const NETWORK_ROUNDS = 4096u;
 
 // Words of the state: next times; served customers by slot (entry, arrival, class); customers in
 // heaps; customers in rings, their first places, and with patience their places, of which some are
-// empty; then rows of a class at a node. The uniform form prints its own.
+// empty; then rows of a class at a node; then further words that the text of the network uses. The
+// uniform form prints its own places.
 const NETWORK_SERVED = NETWORK_SLOTS;
 const NETWORK_HELD = NETWORK_SERVED + SERVED_WORDS * NETWORK_SLOTS;
 const NETWORK_LINE = NETWORK_HELD + NETWORK_HEAPS;
 const NETWORK_FIRST = NETWORK_LINE + NETWORK_RINGS;
 const NETWORK_SPAN = NETWORK_FIRST + NETWORK_RINGS;
 const NETWORK_PAIRS = NETWORK_SPAN + NETWORK_RINGS;
-const NETWORK_WORDS = NETWORK_PAIRS + PAIR_WORDS * NETWORK_CLASSES * NETWORK_NODES;
+const NETWORK_MORE = NETWORK_PAIRS + PAIR_WORDS * NETWORK_CLASSES * NETWORK_NODES;
+const NETWORK_WORDS = NETWORK_MORE + NETWORK_EXTRA;
 
 // Words of a class at a node. Sums: served; sojourn (2), its square (3); wait (2), its square (3);
 // lost; reneged, and their stay (2); balked; trips that began here, and that ended.
@@ -89,6 +93,7 @@ const PAIR_WORDS = 44u;
 const PAIR_SOJOURN = 1u;
 const PAIR_WAIT = 6u;
 const PAIR_LOST = 11u;
+const PAIR_JOINED = 11u; // of a fork
 const PAIR_RENEGED = 12u;
 const PAIR_BALKED = 15u;
 const PAIR_BEGUN = 16u;
@@ -102,6 +107,7 @@ const PAIR_ARRIVALS = 20u;
 // last, or customers picked at random.
 const PAIR_TURN = 21u;
 const PAIR_POLLED = 22u;
+const PAIR_FREE = 22u; // of a fork: the first place without a customer
 // Servers, or odds that a customer stays, now; the next piece of the calendar.
 const PAIR_OPEN = 23u;
 const PAIR_PIECE = 24u;
@@ -109,9 +115,12 @@ const PAIR_PIECE = 24u;
 const PAIR_DOWN = 25u;
 const PAIR_SHIFTS = 30u;
 const PAIR_SERVERS = 31u;
-// Levels of servers that are down or blocked, and of interrupted customers.
+// Levels of servers that are down or blocked (of shared ones: that are busy; of a fork: of tasks
+// that are back), and of interrupted customers. At a preemptive station, each class has a level of
+// services that continued, less those that were interrupted.
 const PAIR_OUT = 32u;
 const PAIR_INTERRUPTED = 36u;
+const PAIR_RESUMED = 36u;
 // Servers that keep a customer until the next node has room.
 const PAIR_BLOCKED = 40u;
 // A Level (facility/network/records.wgsl): trips that began here, less trips that ended here.
@@ -121,6 +130,16 @@ const PAIR_TRIPS = 26u;
 // sums of ages of all (2), of those in service (2), and of the part of all ages after the warm-up
 // (2).
 const VISIT_WORDS = 8u;
+// With details, two histograms of each class at a node follow: sojourns, and waits that were not 0.
+// Then for each node the ticks with each number of customers (2).
+const NETWORK_BINS = 2u * NETWORK_NODES * NETWORK_CLASSES * VISIT_WORDS;
+const NETWORK_LENGTHS = NETWORK_BINS + NETWORK_NODES * NETWORK_CLASSES * 2u * BINS;
+const NETWORK_RESULTS = NETWORK_BINS + u32(NETWORK_DETAILS) * (NETWORK_LENGTHS + 2u * LENGTHS * NETWORK_NODES - NETWORK_BINS);
+// The last words of the state then are those of nodes: customers, since when (low word).
+const NETWORK_NUMBERS = NETWORK_WORDS - 2u * NETWORK_NODES;
+
+// Of a customer's class, the bits with the number of the fork whose task it is.
+const NETWORK_TASK = 0xffu & ~NETWORK_CLASS;
 
 // Kinds of draws (facility/network/streams.wgsl).
 const DRAW_SERVICE = 0u;
@@ -164,6 +183,11 @@ var<private> go_came: u32;
 // server at the sender is free.
 var<private> go_admitted: bool;
 var<private> go_released: bool;
+// Whether numbers of customers changed that other nodes know with the next round.
+var<private> network_reports: bool;
+// The remainder of the service of the customer that was taken from a ring; NEVER if it has not
+// begun.
+var<private> network_left: u32;
 // The next time of a slot in which an arrival began service.
 var<private> network_began: vec2<u32>;
 
@@ -229,10 +253,37 @@ fn network_time(place: u32, time: u32) {
     network[place + 4u] = high + u32(wide_less(squares, square));
 }
 
+// Counts a time in the histogram of sojourns (0) or waits (1) of a class at a node.
+fn network_bin(pair: u32, which: u32, time: u32) {
+    let histogram = 2u * ((pair - NETWORK_PAIRS) / PAIR_WORDS) + which;
+    let bin = bin_of(vec2<u32>(time, 0u), network_data[NETWORK_SHIFT].x);
+    network_results[(NETWORK_BINS + histogram * BINS + bin) * network_given.jobs + network_slot] += 1u;
+}
+
+// A node has a number of customers from now on.
+fn network_number(node: u32, number: u32) {
+    let words = NETWORK_NUMBERS + 2u * node;
+    let length = 2u * (LENGTHS * node + min(network[words], LENGTHS - 1u));
+    let place = (NETWORK_LENGTHS + length) * network_given.jobs + network_slot;
+    let more = network_at - network[words + 1u];
+    let sum = network_results[place] + more;
+    network_results[place] = sum;
+    if sum < more { network_results[place + network_given.jobs] += 1u; }
+    network[words] = number;
+    network[words + 1u] = network_at;
+}
+
+// A customer of this class at a node began service after a wait.
+fn network_waited(pair: u32, wait: u32) {
+    network_time(pair + PAIR_WAIT, wait);
+    if NETWORK_DETAILS { network_bin(pair, 1u, wait); }
+}
+
 // A served customer of this class at a node leaves after a stay.
 fn network_leaves(pair: u32, stay: u32) {
     network[pair] += 1u;
     network_time(pair + PAIR_SOJOURN, stay);
+    if NETWORK_DETAILS { network_bin(pair, 0u, stay); }
 }
 
 // Counts a draw. Returns the number of earlier ones.

@@ -4,19 +4,20 @@
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
 // import: random/distributions.wgsl
-// needs: NETWORK_BLOCKS, NETWORK_CLASSES, NETWORK_NODES, NETWORK_OPEN, NETWORK_PATIENCE
-// needs: NETWORK_RINGS, NETWORK_SLOTS
+// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_NODES
+// needs: NETWORK_OPEN, NETWORK_PATIENCE, NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_SLOTS
 //
 // bounds: as in facility/compiled/state.wgsl.
 
 // Visits a customer: adds to the results of a visit (2: none), and checks its age.
 fn visit_customer(visit: u32, pair: u32, who: vec3<u32>, serves: bool, measured: vec2<u32>) {
     let age = network_at - who.y;
-    let whole = select(age, max(age, network_at - who.x), NETWORK_OPEN);
+    // (A task has a number instead of its time of entry.)
+    let whole = select(age, max(age, network_at - who.x), NETWORK_OPEN && (who.z & NETWORK_TASK) == 0u);
     if whole >= LONG { network_faults |= NETWORK_OLD; }
     if visit > 1u { return; }
     let jobs = network_given.jobs;
-    let place = ((visit * NETWORK_NODES * NETWORK_CLASSES + pair + (who.z & 0xffu)) * VISIT_WORDS) * jobs + network_slot;
+    let place = ((visit * NETWORK_NODES * NETWORK_CLASSES + pair + (who.z & NETWORK_CLASS)) * VISIT_WORDS) * jobs + network_slot;
     network_results[place] += 1u;
     visit_add(place + 2u * jobs, age);
     visit_add(place + 6u * jobs, select(min(age, measured.x), age, measured.y != 0u));
@@ -40,7 +41,8 @@ fn network_visit(visit: u32, measured: vec2<u32>) {
             // Customers on their way.
             let count = network[NETWORK_HELD + row.y];
             for (var i = 0u; i < count; i += 1u) {
-                if network_at - heap_get(row.y, i).w >= LONG { network_faults |= NETWORK_OLD; }
+                let who = heap_get(row.y, i);
+                if ((who.y & NETWORK_TASK) == 0u) & (network_at - who.w >= LONG) { network_faults |= NETWORK_OLD; }
             }
             network_steps += count;
         }
@@ -60,16 +62,18 @@ fn network_visit(visit: u32, measured: vec2<u32>) {
         let span = ring_span(ring);
         for (var i = 0u; i < span; i += 1u) {
             let place = (network[NETWORK_FIRST + ring] + i) & (network_given.ring - 1u);
-            let who = ring_get(ring_place(ring, place));
+            let at = ring_place(ring, place);
+            let who = ring_get(at);
             if NETWORK_PATIENCE && who.w == NONE { continue; }
             let row = network_data[NETWORK_SLOTS + ring];
             if NETWORK_BLOCKS && row.y != 0u {
                 // A blocked customer keeps a server at its sender.
-                let sent = vec3<u32>(who.xy, (who.z >> 8u) - 1u);
+                let sent = vec3<u32>(who.xy, ((who.z >> 8u) - 1u) | (who.z & NETWORK_TASK));
                 visit_customer(visit, (who.w - 1u) * NETWORK_CLASSES, sent, true, measured);
                 continue;
             }
-            visit_customer(visit, row.x, who.xyz, false, measured);
+            // An interrupted customer has been served.
+            visit_customer(visit, row.x, who.xyz, NETWORK_PREEMPTS && ring_left(at) != NEVER, measured);
         }
         network_steps += span + 1u;
     }
@@ -91,4 +95,9 @@ fn network_move(by: u32) {
     }
     network_base = add_word(network_base, by);
     network_now = PAST;
+}
+
+// Adds the time with the present numbers of customers.
+fn network_flush() {
+    for (var node = 0u; node < NETWORK_NODES; node += 1u) { network_number(node, network[NETWORK_NUMBERS + 2u * node]); }
 }

@@ -4,6 +4,7 @@
 // A Level does not store its time integral. That is the level times the ticks up to the end, less
 // the sum of each change times the ticks before it; only that sum is stored.
 //
+// import: facility/network/bins.wgsl
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
@@ -57,12 +58,6 @@ struct Output {
     lengths: array<vec2<u32>, LENGTHS>,
 }
 
-const LENGTHS = 32u;
-
-// Bins of a histogram: 16 for each power of two, so that a bin is 1/16 as wide as its least time;
-// below 16 units, one for each unit.
-const BINS = 464u;
-const BIN_ROWS = BINS / 4u;
 
 const INTERRUPTED = 7u; // a row: facility/network.wgsl
 // Rows of a class's block; the first is its line.
@@ -270,7 +265,7 @@ fn record(who: Customer, next: Customer, node_record: NodeRecord) {
                     memory_set(SINCE, vec4<u32>(now(), 0u, 0u));
                 } else if what <= WAIT_BIN {
                     let which = what - SOJOURN_BIN;
-                    let bin = bin_of(select(wait, stay, which == 0u));
+                    let bin = bin_of(select(wait, stay, which == 0u), params.bin_shift);
                     row = bins_of(select(next.class_, who.class_, which == 0u), which) + bin / 4u;
                     more[bin & 3u] = 1u;
                     apiece = true;
@@ -348,16 +343,6 @@ fn later(time: vec2<u32>) -> vec2<u32> {
 // The first row of the bins of a class.
 fn bins_of(class_: u32, which: u32) -> u32 {
     return params.details + LENGTHS / 2u + (2u * class_ + which) * BIN_ROWS;
-}
-
-fn bin_of(value: vec2<u32>) -> u32 {
-    let shift = params.bin_shift;
-    // Two shifts, because a shift by 32 shifts by 0. `shift` is at most 31.
-    var units = (value.x >> shift) | ((value.y << (31u - shift)) << 1u);
-    if (value.y >> shift) != 0u { units = 0xffffffffu; }
-    if units < 16u { return units; }
-    let leading = 31u - countLeadingZeros(units);
-    return (leading - 3u) * 16u + ((units >> (leading - 4u)) & 15u);
 }
 
 // The time since the number of customers last changed, after the warm-up.

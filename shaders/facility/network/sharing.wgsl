@@ -12,33 +12,6 @@
 // Customers are in slots 0 .. n - 1, a binary heap by departure: row 2 is (clock reading (2),
 // serial, 0).
 
-// A * factor / divisor, rounded up or down; TIME_NEVER if it does not fit. Factor and divisor are
-// below 2^16, and the divisor is not 0.
-fn scaled(a: vec2<u32>, factor: u32, divisor: u32, up: bool) -> vec2<u32> {
-    // 16-bit digits, so that no product, and no remainder with the next digit, exceeds a word.
-    var digits = array<u32, 5>();
-    var carry = select(0u, divisor - 1u, up);
-    for (var i = 0u; i < 4u; i += 1u) {
-        let product = ((a[i >> 1u] >> (16u * (i & 1u))) & 0xffffu) * factor + carry;
-        digits[i] = product & 0xffffu;
-        carry = product >> 16u;
-    }
-    digits[4] = carry;
-    var rest = 0u;
-    for (var i = 5u; i > 0u; i -= 1u) {
-        let part = (rest << 16u) | digits[i - 1u];
-        digits[i - 1u] = part / divisor;
-        rest = part % divisor;
-    }
-    let low = vec2<u32>(digits[0] | (digits[1] << 16u), digits[2] | (digits[3] << 16u));
-    return select(low, TIME_NEVER, digits[4] != 0u);
-}
-
-// A span in the clock's unit; TIME_NEVER from 2^48 ticks on.
-fn fine(span: vec2<u32>) -> vec2<u32> {
-    return select(vec2<u32>(span.x << 16u, (span.y << 16u) | (span.x >> 16u)), TIME_NEVER, (span.y >> 16u) != 0u);
-}
-
 // Moves the clock to the present time.
 fn advance(lp: u32, state: ptr<function, State>) {
     let servers = servers_of(lp);
@@ -52,15 +25,8 @@ fn advance(lp: u32, state: ptr<function, State>) {
 fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let servers = servers_of(lp);
     let leaves = slot_row(0u, 2u).xy;
-    var left = time_since(leaves, memory_get(CLOCK).xy);
-    if (*state).busy > servers { left = scaled(left, (*state).busy, servers, true); }
-    left = time_add(left, vec2<u32>(0xffffu, 0u));
-    let ticks = vec2<u32>((left.x >> 16u) | (left.y << 16u), left.y >> 16u);
-    return select(ticks, TIME_NEVER, all(left == TIME_NEVER) | all(leaves == TIME_NEVER));
-}
-
-fn leaves_before(a: vec4<u32>, b: vec4<u32>) -> bool {
-    return time_less(a.xy, b.xy) | (all(a.xy == b.xy) & (a.z < b.z));
+    let left = until_complete(time_since(leaves, memory_get(CLOCK).xy), (*state).busy, servers);
+    return select(left, TIME_NEVER, all(leaves == TIME_NEVER));
 }
 
 // Inserts `who` (`comes`), or removes the next customer to leave and moves the last one to its

@@ -14,14 +14,31 @@ pub(super) struct Ir {
     /// By ring: node * classes, and whether it has customers that are blocked at other nodes.
     pub(super) rings: Vec<(u32, bool)>,
     pub(super) heaps: u32,
-    /// Whether customers that wait may leave.
+    /// Further words of the state, of which the first are numbers of customers that nodes know
+    /// which choose the shortest line, and then their changes.
+    pub(super) extra: u32,
+    pub(super) known: u32,
+    /// Whether customers that wait may leave, or rings have empty places for another reason.
     pub(super) is_impatient: bool,
+    /// Whether services are interrupted by other customers.
+    pub(super) preempts: bool,
+    /// The number of forks.
+    pub(super) forks: u32,
     /// Whether customers that find a node full may wait at their sender.
     pub(super) blocks: bool,
+    /// With distributions of times and of numbers of customers: the row of the unit of bins.
+    pub(super) details: Option<u32>,
     /// The slot and the heap of customers on routes that take time.
     pub(super) travel: Option<[u32; 2]>,
     /// Rows that the text reads, without those of slots and rings, which come first.
     pub(super) data: Vec<[u32; 4]>,
+}
+
+impl Ir {
+    /// Whether a station shares its servers.
+    pub(super) fn shares(&self) -> bool {
+        self.nodes.iter().any(Node::is_shared)
+    }
 }
 
 /// A slot of next times.
@@ -39,6 +56,16 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     /// By class.
     pub(super) pairs: Vec<Pair>,
+    /// The nodes that choose this one if its line is the shortest, each with the number that it
+    /// knows.
+    pub(super) listeners: Vec<[u32; 2]>,
+}
+
+impl Node {
+    /// Whether all customers share its servers.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.kind, Kind::Station { service: Service::Shared { .. }, .. })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +101,11 @@ pub(super) enum Kind {
         holds: bool,
     },
     Router,
+    /// The number of the fork, from 1, and the ring of its customers.
+    Fork {
+        fork: u32,
+        ring: u32,
+    },
     Sink,
 }
 
@@ -100,8 +132,14 @@ pub(super) struct Breakdown {
 pub(super) enum Service {
     /// A slot for each server.
     Slots { first: u32, count: u32 },
+    /// A slot for each server, of which an arriving customer may take one from another customer:
+    /// the first of the words with the order in which services began.
+    Preemptive { first: u32, count: u32, began: u32 },
     /// The row of the number of servers, if it is limited.
     Heap { slot: u32, heap: u32, servers: Option<u32> },
+    /// All customers share the servers: heaps of customers and of their departures, the row of the
+    /// number of servers, and the words of the clock.
+    Shared { slot: u32, heap: u32, servers: u32, clock: u32 },
 }
 
 /// Where customers wait.
@@ -131,6 +169,10 @@ pub(super) struct Pair {
     pub(super) routes: Routes,
     /// Travel times.
     pub(super) travels: Vec<Law>,
+    /// Where tasks of a fork go.
+    pub(super) tasks: Vec<[u32; 2]>,
+    /// Whether departures are counted because they draw.
+    pub(super) departs: bool,
     /// Customers present at the start.
     pub(super) population: u32,
 }
@@ -148,7 +190,7 @@ pub(super) struct Law {
 pub(super) enum Routes {
     #[default]
     None,
-    /// The node, and the same word.
+    /// The node, and that word.
     One {
         node: u32,
         word: u32,
@@ -160,5 +202,11 @@ pub(super) enum Routes {
     InTurn {
         first: u32,
         count: u32,
+    },
+    /// The first number of customers that the node knows.
+    Shortest {
+        first: u32,
+        count: u32,
+        known: u32,
     },
 }

@@ -7,6 +7,7 @@ use crate::facility::nodes;
 use crate::facility::nodes::Choice;
 use crate::facility::scale::TimeScale;
 use crate::facility::{Discipline, Distribution, Facility};
+use crate::pdes::Model as _;
 use crate::random::AliasTable;
 use crate::time::Ticks;
 
@@ -14,6 +15,8 @@ use crate::time::Ticks;
 const MOST_SLOTS: u32 = 4;
 /// Nodes have 15 bits in lists.
 const MOST_NODES: usize = 1 << 15;
+/// Forks have 6 bits in the class of their tasks.
+const MOST_FORKS: u32 = (1 << 6) - 1;
 /// The most customers present at the start, which arrive in one round.
 const MOST_AT_START: u32 = 128;
 
@@ -24,6 +27,7 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
         scale: TimeScale::new(facility.resolution, network.until),
         names: &network.classes,
         nodes: &facility.nodes,
+        known: Vec::new(),
         ir: Ir {
             classes: word(network.classes.len()),
             is_open: facility.nodes.iter().any(|node| matches!(node.kind, nodes::Kind::Source { .. })),
@@ -31,8 +35,13 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
             slots: Vec::new(),
             rings: Vec::new(),
             heaps: 0,
+            extra: 0,
+            known: 0,
             is_impatient: false,
+            preempts: false,
+            forks: 0,
             blocks: facility.nodes.iter().any(|node| node.blocks),
+            details: None,
             travel: None,
             data: Vec::new(),
         },
@@ -44,6 +53,7 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
     if present.map(|pair| pair.population).fold(0, u32::saturating_add) > MOST_AT_START {
         return Err(format!("more than {MOST_AT_START} customers are present at the start"));
     }
+    lowering.know();
     for node in &facility.nodes {
         let lowered = lowering.node(node).map_err(|what| format!("`{}`: {what}", node.name))?;
         lowering.ir.nodes.push(lowered);
@@ -57,6 +67,12 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
     }
     // Rows of slots and rings come first.
     let first = word(ir.slots.len() + ir.rings.len());
+    if facility.details() {
+        ir.details = Some(first + word(ir.data.len()));
+        ir.data.push([facility.params().bin_shift, 0, 0, 0]);
+        // The last words, for each node.
+        ir.extra += 2 * word(facility.nodes.len());
+    }
     ir.nodes.iter_mut().for_each(|node| node.move_rows(first));
     Ok(ir)
 }
@@ -69,14 +85,13 @@ struct Lowering<'n> {
     scale: TimeScale,
     names: &'n [String],
     nodes: &'n [nodes::Node],
+    /// By node that chooses the shortest line, the first number of customers that it knows.
+    known: Vec<u32>,
     ir: Ir,
 }
 
 impl Lowering<'_> {
     fn node(&mut self, node: &nodes::Node) -> Result<Node, &'static str> {
-        if node.choice == Choice::Shortest {
-            return Err("the shortest line");
-        }
         let place = word(self.ir.nodes.len()) * self.ir.classes;
         let kind = match node.kind {
             nodes::Kind::Source { interarrival, class, batch } => Kind::Source {
@@ -92,10 +107,51 @@ impl Lowering<'_> {
             }
             nodes::Kind::Router => Kind::Router,
             nodes::Kind::Sink => Kind::Sink,
-            nodes::Kind::Fork => return Err("forks"),
+            nodes::Kind::Fork => {
+                self.ir.forks += 1;
+                // A place is empty after a join.
+                self.ir.is_impatient = true;
+                Kind::Fork { fork: self.ir.forks, ring: self.ring(place) }
+            }
         };
+        if self.ir.forks > MOST_FORKS {
+            return Err("more than 63 forks");
+        }
         let pairs = node.pairs.iter().enumerate().map(|(class, pair)| self.pair(node, class, pair));
-        Ok(Node { kind, pairs: pairs.collect::<Result<_, _>>()? })
+        let pairs = pairs.collect::<Result<_, _>>()?;
+        Ok(Node { kind, pairs, listeners: self.listeners()? })
+    }
+
+    /// Places for the numbers of customers that nodes know.
+    fn know(&mut self) {
+        for node in self.nodes.iter().filter(|node| node.choice == Choice::Shortest) {
+            self.known.push(self.ir.known);
+            self.ir.known += word(node.most_ways());
+        }
+        self.ir.extra = 2 * self.ir.known;
+    }
+
+    /// The nodes that choose the next one if its line is the shortest.
+    fn listeners(&self) -> Result<Vec<[u32; 2]>, &'static str> {
+        let number = self.ir.nodes.len();
+        let choosers = self.nodes.iter().enumerate().filter(|(_, node)| node.choice == Choice::Shortest);
+        let mut listeners = Vec::new();
+        for ((chooser, node), known) in choosers.zip(&self.known) {
+            let Some(pair) = node.pairs.iter().find(|pair| !pair.routes.is_empty()) else { continue };
+            if let Some(place) = pair.routes.iter().position(|route| route.node == number) {
+                if chooser == number {
+                    return Err("the shortest line, from one of these lines");
+                }
+                listeners.push([word(chooser), known + word(place)]);
+            }
+        }
+        Ok(listeners)
+    }
+
+    /// Further words of the state: the first one.
+    fn words(&mut self, words: u32) -> u32 {
+        self.ir.extra += words;
+        self.ir.extra - words
     }
 
     fn station(
@@ -109,23 +165,44 @@ impl Lowering<'_> {
         // Servers may be free while customers wait.
         let holds = node.holds(self.nodes);
         let wakes = servers.is_some() && (!node.calendar.is_empty() || node.breakdown.is_some() || holds);
+        let shares = discipline == Discipline::Sharing;
+        let preempts = discipline == Discipline::Preemptive;
         let room = match (servers, capacity) {
-            (Some(_), capacity) if wakes || node.blocks => capacity,
+            (Some(_), capacity) if wakes || node.blocks || shares || preempts => capacity,
             (Some(servers), Some(capacity)) => {
                 Some(capacity.checked_sub(servers).ok_or("a capacity below its servers")?)
             }
             _ => None,
         };
         // At one time, services end first; then servers change, servers wake, patience ends.
+        let serves = Slot { serves: Some(place), ..Slot::default() };
         let service = match servers {
+            Some(count) if shares => {
+                let heap = self.heap();
+                // The heap of departures.
+                self.heap();
+                let slot = self.slot(Slot { heap: Some(heap), ..serves });
+                let (servers, clock) = (self.row([count, 0, 0, 0]), self.words(4));
+                Service::Shared { slot, heap, servers, clock }
+            }
+            Some(count) if preempts => {
+                if count > MOST_SLOTS {
+                    return Err("preemption at more than 4 servers");
+                }
+                if node.blocks {
+                    return Err("preemption where customers are blocked");
+                }
+                self.ir.preempts = true;
+                let slots: Vec<_> = (0..count).map(|_| self.slot(serves)).collect();
+                Service::Preemptive { first: slots[0], count, began: self.words(count) }
+            }
             Some(count) if count <= MOST_SLOTS && !wakes && !node.blocks => {
-                let serves = Slot { serves: Some(place), ..Slot::default() };
                 let slots: Vec<_> = (0..count).map(|_| self.slot(serves)).collect();
                 Service::Slots { first: slots[0], count }
             }
             servers => {
                 let heap = self.heap();
-                let slot = self.slot(Slot { serves: Some(place), heap: Some(heap), travels: false });
+                let slot = self.slot(Slot { heap: Some(heap), ..serves });
                 Service::Heap { slot, heap, servers: servers.map(|servers| self.row([servers, 0, 0, 0])) }
             }
         };
@@ -137,16 +214,16 @@ impl Lowering<'_> {
         let schedule = self.calendar(node)?;
         let wake = wakes.then(|| self.slot(Slot::default()));
         let lines = match discipline {
+            Discipline::Sharing => Lines::None,
+            // (An arriving customer may take a server, and the other one joins the line.)
+            Discipline::Preemptive => self.by_class(place, false),
             _ if servers.is_none() || room == Some(0) => Lines::None,
             Discipline::Fifo => Lines::One { ring: self.ring(place), last: false },
             Discipline::Lifo => Lines::One { ring: self.ring(place), last: true },
             Discipline::Priority | Discipline::Polling => {
-                let rings: Vec<_> = (0..self.ir.classes).map(|_| self.ring(place)).collect();
-                Lines::ByClass { first: rings[0], polled: discipline == Discipline::Polling }
+                self.by_class(place, discipline == Discipline::Polling)
             }
             Discipline::Random => Lines::Random { ring: self.ring(place), stream: self.stream(node, None) },
-            Discipline::Preemptive => return Err("preemption"),
-            Discipline::Sharing => return Err("shared servers"),
         };
         let mut blocked = None;
         if node.blocks {
@@ -166,7 +243,7 @@ impl Lowering<'_> {
             node.balking.iter().map(|&leaves| self.row([odds(1.0 - leaves), 0, 0, 0])).collect();
         let balking = rows.first().map(|&first| [first, word(rows.len())]);
         // (Without a line, a room of 0 needs no row: a customer that finds no server is lost.)
-        let room = room.filter(|_| lines != Lines::None).map(|room| self.row([room, 0, 0, 0]));
+        let room = room.filter(|_| lines != Lines::None || shares).map(|room| self.row([room, 0, 0, 0]));
         Ok(Kind::Station {
             service,
             lines,
@@ -218,7 +295,7 @@ impl Lowering<'_> {
         let stream = self.stream(node, Some(&self.names[class]));
         let mut travels = Vec::new();
         let mut words = Vec::new();
-        for route in &pair.routes {
+        for route in pair.all_routes() {
             if let Some(law) = &route.travel {
                 travels.push(self.law(law)?);
             }
@@ -227,9 +304,13 @@ impl Lowering<'_> {
             words.push(word(route.class) | travel << 8 | blocks << 31);
         }
         let weights: Vec<f64> = pair.routes.iter().map(|route| route.probability).collect();
+        let tasks = pair.tasks.iter().zip(&words[pair.routes.len()..]);
+        let tasks = tasks.map(|(route, &last)| [word(route.node), last]).collect();
         let routes = match &pair.routes[..] {
             [] => Routes::None,
-            [route] => Routes::One { node: word(route.node), word: words[0] },
+            [route] if node.choice != Choice::Shortest => {
+                Routes::One { node: word(route.node), word: words[0] }
+            }
             routes => {
                 let table = AliasTable::new(&weights).map_err(|_| "routes without weights")?;
                 let slots = table.words().chunks_exact(2).zip(routes).zip(words);
@@ -240,13 +321,31 @@ impl Lowering<'_> {
                 let count = word(routes.len());
                 match node.choice {
                     Choice::InTurn => Routes::InTurn { first, count },
-                    _ => Routes::Chance { first, count },
+                    Choice::Chance => Routes::Chance { first, count },
+                    Choice::Shortest => {
+                        let number = self.ir.nodes.len();
+                        let choosers = self.nodes[..number].iter();
+                        let before = choosers.filter(|node| node.choice == Choice::Shortest).count();
+                        Routes::Shortest { first, count, known: self.known[before] }
+                    }
                 }
             }
         };
         let counts = pair.patience.is_some() || !node.balking.is_empty();
+        let departs = matches!(routes, Routes::Chance { .. }) || !travels.is_empty();
         let population = pair.population;
-        Ok(Pair { comes: true, service, patience, counts, stream, routes, travels, population })
+        Ok(Pair {
+            comes: true,
+            service,
+            patience,
+            counts,
+            stream,
+            routes,
+            travels,
+            tasks,
+            departs,
+            population,
+        })
     }
 
     /// A new row of data.
@@ -269,6 +368,11 @@ impl Lowering<'_> {
     fn slot(&mut self, slot: Slot) -> u32 {
         self.ir.slots.push(slot);
         word(self.ir.slots.len() - 1)
+    }
+
+    fn by_class(&mut self, place: u32, polled: bool) -> Lines {
+        let rings: Vec<_> = (0..self.ir.classes).map(|_| self.ring(place)).collect();
+        Lines::ByClass { first: rings[0], polled }
     }
 
     fn ring(&mut self, place: u32) -> u32 {
@@ -304,17 +408,22 @@ impl Node {
                 if let Lines::Random { stream, .. } = lines {
                     *stream += by;
                 }
-                if let Service::Heap { servers: Some(row), .. } = service {
+                if let Service::Heap { servers: Some(row), .. } | Service::Shared { servers: row, .. } =
+                    service
+                {
                     *row += by;
                 }
             }
-            Kind::Router | Kind::Sink => {}
+            Kind::Router | Kind::Fork { .. } | Kind::Sink => {}
         }
         for pair in &mut self.pairs {
             pair.stream += by;
             let laws = pair.service.iter_mut().chain(&mut pair.patience).chain(&mut pair.travels);
             laws.for_each(|law| law.row += by);
-            if let Routes::Chance { first, .. } | Routes::InTurn { first, .. } = &mut pair.routes {
+            if let Routes::Chance { first, .. }
+            | Routes::InTurn { first, .. }
+            | Routes::Shortest { first, .. } = &mut pair.routes
+            {
                 *first += by;
             }
         }

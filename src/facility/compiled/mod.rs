@@ -1,21 +1,25 @@
 //! Networks as kernels of their own. `lower.rs` makes the form between (`ir.rs`), `print.rs` its
-//! text, `run.rs` runs it with `shaders/facility/compiled/`, and `rows.rs` makes the
-//! interpreter's rows of its sums. `notes/compiled-networks.md` has the design.
+//! text, `native.rs` and `run.rs` run it with `shaders/facility/compiled/` on the CPU and on
+//! devices, and `rows.rs` makes the interpreter's rows of its sums, bit for bit.
+//! `notes/compiled-networks.md` has the design.
 //!
-//! Hidden: no study uses it yet. It gives the interpreter's rows, bit for bit.
+//! Studies on the CPU use it (`facility/runner.rs`). It is hidden otherwise.
 
 mod ir;
 mod lower;
+mod native;
 mod print;
 mod rows;
 mod run;
+mod show;
 mod uniform;
 
 use super::{ClassOutput, Facility, FacilityOutput};
 use crate::ErrorKind;
 use crate::gpu::{GpuError, Source};
 
-pub use run::{DeviceNetwork, Form, NativeNetwork};
+pub use native::{NativeNetwork, Recorded};
+pub use run::{DeviceNetwork, Form};
 
 /// A network as WGSL of its own, with the rows that the text reads.
 #[derive(Debug, Clone)]
@@ -68,6 +72,12 @@ impl CompiledNetwork {
     pub fn new(facility: &Facility) -> Result<Self, CompiledError> {
         let ir = lower::lower(facility).map_err(|what| CompiledError::NotCovered { what })?;
         Ok(Self { source: print::wgsl(&ir), ir })
+    }
+
+    /// The form between the network and its text: a line for each node and each class there. The
+    /// network is that of [`CompiledNetwork::new`].
+    pub fn listing(&self, facility: &Facility) -> String {
+        show::Listing { ir: &self.ir, facility }.to_string()
     }
 
     /// The text, without the library's files.

@@ -5,7 +5,7 @@
 mod arrival;
 mod node;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::ir::{Breakdown, Calendar, Ir, Kind, Law, Node, Service};
@@ -24,6 +24,11 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
         ("RINGS", ir.rings.len()),
         ("HEAPS", ir.heaps as usize),
         ("RING_WORDS", ir.ring_words()),
+        ("EXTRA", ir.extra as usize),
+        ("KNOWN", ir.known as usize),
+        ("SHIFT", ir.details.unwrap_or(0) as usize),
+        // Tasks have the number of their fork above the class.
+        ("CLASS", if ir.forks > 0 { 3 } else { 0xff }),
     ];
     for (name, number) in numbers {
         let _ = writeln!(text, "const NETWORK_{name} = {number}u;");
@@ -31,6 +36,9 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
     let _ = writeln!(text, "const NETWORK_OPEN = {};", ir.is_open);
     let _ = writeln!(text, "const NETWORK_BLOCKS = {};", ir.blocks);
     let _ = writeln!(text, "const NETWORK_PATIENCE = {};", ir.is_impatient);
+    let _ = writeln!(text, "const NETWORK_DETAILS = {};", ir.details.is_some());
+    let _ = writeln!(text, "const NETWORK_PREEMPTS = {};", ir.preempts);
+    let _ = writeln!(text, "const NETWORK_FORKS = {};", ir.forks > 0);
     laws(ir, &mut text);
     next(ir, &mut text);
     begin(ir, &mut text);
@@ -56,29 +64,41 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
     Source::new("compiled network", text)
 }
 
-/// A function for each kind of distribution: draws a time from now on.
+/// A function for each kind of distribution: draws a time from now on; of shared services, their
+/// length.
 fn laws(ir: &Ir, text: &mut String) {
-    let kinds: BTreeMap<usize, ()> = ir.nodes.iter().flat_map(Node::laws).map(|law| (law.kind, ())).collect();
-    for &kind in kinds.keys() {
-        let entry = &KINDS[kind];
-        let _ =
-            writeln!(text, "\nfn network_law_{kind}(law: u32, row: u32, what: u32, drawn: u32) -> u32 {{");
-        *text += "    let first = network_data[law];\n    let second = network_data[law + 1u];\n";
-        let _ = writeln!(text, "    let kind = {kind}u;");
-        *text += "    let number = first.y;\n    let a = first.zw;\n    let b = second.xy;\n    let c = second.zw;\n";
-        // The last word first.
-        let words = ["vec3<u32>(block.x, 0u, 0u)", "vec3<u32>(block.yx, 0u)", "block.zyx"];
-        match (entry.draws as usize).checked_sub(1) {
-            Some(more) => {
-                *text += "    let block = network_block(row, what, drawn);\n";
-                let _ = writeln!(text, "    let words = {};", words[more]);
-            }
-            // Its function draws from the stream, or nothing is drawn.
-            None if entry.wgsl.contains("draw_") => *text += "    network_stream(row, what, drawn);\n",
-            None => {}
-        }
-        let _ = writeln!(text, "    return network_when({});\n}}", entry.wgsl);
+    let kinds: BTreeSet<usize> = ir.nodes.iter().flat_map(Node::laws).map(|law| law.kind).collect();
+    let shared = ir.nodes.iter().filter(|node| node.is_shared()).flat_map(|node| &node.pairs);
+    let spans: BTreeSet<usize> = shared.flat_map(|pair| &pair.service).map(|law| law.kind).collect();
+    for &kind in &kinds {
+        law(kind, ["law", "u32", "network_when(", ")"], text);
     }
+    for &kind in &spans {
+        law(kind, ["span", "vec2<u32>", "", ""], text);
+    }
+}
+
+/// A function that draws a time of a kind: its name, its type, and what is around the time.
+fn law(kind: usize, [name, of, before, after]: [&str; 4], text: &mut String) {
+    let entry = &KINDS[kind];
+    let _ =
+        writeln!(text, "\nfn network_{name}_{kind}(law: u32, row: u32, what: u32, drawn: u32) -> {of} {{");
+    *text += "    let first = network_data[law];\n    let second = network_data[law + 1u];\n";
+    let _ = writeln!(text, "    let kind = {kind}u;");
+    *text +=
+        "    let number = first.y;\n    let a = first.zw;\n    let b = second.xy;\n    let c = second.zw;\n";
+    // The last word first.
+    let words = ["vec3<u32>(block.x, 0u, 0u)", "vec3<u32>(block.yx, 0u)", "block.zyx"];
+    match (entry.draws as usize).checked_sub(1) {
+        Some(more) => {
+            *text += "    let block = network_block(row, what, drawn);\n";
+            let _ = writeln!(text, "    let words = {};", words[more]);
+        }
+        // Its function draws from the stream, or nothing is drawn.
+        None if entry.wgsl.contains("draw_") => *text += "    network_stream(row, what, drawn);\n",
+        None => {}
+    }
+    let _ = writeln!(text, "    return {before}{}{after};\n}}", entry.wgsl);
 }
 
 /// The smallest next time and its slot: a tournament.
@@ -152,6 +172,7 @@ fn begin(ir: &Ir, text: &mut String) {
 }
 
 impl Node {
+    /// The laws of times from now on.
     pub(super) fn laws(&self) -> impl Iterator<Item = &Law> {
         let own = match &self.kind {
             Kind::Source { arrivals, .. } => [Some(arrivals), None],
@@ -159,7 +180,10 @@ impl Node {
             _ => [None; 2],
         };
         let pairs = self.pairs.iter();
-        let of_pairs = pairs.flat_map(|pair| pair.service.iter().chain(&pair.patience).chain(&pair.travels));
+        let of_pairs = pairs.flat_map(|pair| {
+            let service = pair.service.iter().filter(|_| !self.is_shared());
+            service.chain(&pair.patience).chain(&pair.travels)
+        });
         own.into_iter().flatten().chain(of_pairs)
     }
 }

@@ -1,8 +1,7 @@
-//! Replications of a compiled network, on the CPU as machine code and on a device.
+//! Replications of a compiled network on a device, and what the CPU shares with it.
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use web_time::Instant;
 
 use super::ir::Ir;
@@ -10,8 +9,7 @@ use super::rows::NETWORK_CONTROL;
 use super::uniform::{Memory, Uniform};
 use super::{CompiledError, CompiledNetwork};
 use crate::facility::FacilityOutput;
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Program, Recipe, Source};
-use crate::native::{Block, Code, Engine};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe, Source};
 use crate::pdes::Replica;
 use crate::shaders;
 use crate::time::Ticks;
@@ -19,21 +17,20 @@ use crate::time::Ticks;
 shared! {
     "facility/compiled/state.wgsl":
     #[derive(PartialEq, Eq)]
-    struct NetworkGiven {
+    pub(super) struct NetworkGiven {
         unread: u64,
         warm_up: Ticks,
         until: Ticks,
         jobs: u32,
         steps: u32,
-        ring: u32,
+        pub(super) ring: u32,
         heap: u32,
     }
 }
 
 shared! {
     "facility/compiled/state.wgsl":
-    const NETWORK_DONE: u32;
-    const NETWORK_FULL: u32;
+    pub(super) const NETWORK_FULL: u32;
     const NETWORK_MAIL: u32;
     const MAIL_WORDS: u32;
     const HEAP_WORDS: u32;
@@ -44,16 +41,13 @@ const MOST_JOBS: usize = 1 << 16;
 /// Invocations of a workgroup: as many as run in lockstep.
 const GROUP_SIZE: u32 = 32;
 const GROUP_SIZE_OF_SOFTWARE: u32 = 8;
-/// Steps of a slice on a core, and the iterations of loops that it may make.
-const STEPS: u32 = 1 << 20;
-const MOST_ITERATIONS: i64 = 1 << 30;
 /// Steps of the unit in which slices on a device are measured, and units of a slice at most: a
 /// software adapter ends the loops of an invocation after 65,535 iterations.
 const UNIT: u32 = 64;
 const MOST_UNITS: u32 = 1 << 14;
 const MOST_UNITS_OF_SOFTWARE: u32 = 1 << 7;
 /// Customers of a ring and a heap: at first, and at most.
-const ROOM: u32 = 64;
+pub(super) const ROOM: u32 = 64;
 const MOST_ROOM: u32 = 1 << 20;
 
 /// The kernel's name and entry point, in all forms.
@@ -65,19 +59,19 @@ pub(super) type Times = [Ticks; 2];
 
 /// The number of customers of a ring, and of a heap.
 #[derive(Debug, Clone, Copy)]
-struct Room(u32);
+pub(super) struct Room(pub(super) u32);
 
 impl Room {
-    fn grown(self) -> Option<Self> {
+    pub(super) fn grown(self) -> Option<Self> {
         (self.0 < MOST_ROOM).then(|| Self(4 * self.0))
     }
 
-    fn given(self, [warm_up, until]: Times, jobs: u32, steps: u32) -> NetworkGiven {
+    pub(super) fn given(self, [warm_up, until]: Times, jobs: u32, steps: u32) -> NetworkGiven {
         NetworkGiven { unread: 0, warm_up, until, jobs, steps, ring: self.0, heap: self.0 }
     }
 
     /// Words of rings, heaps and lists of a replication.
-    fn words(self, ir: &Ir) -> usize {
+    pub(super) fn words(self, ir: &Ir) -> usize {
         let ring = ir.ring_words() * self.0 as usize;
         let heap = (HEAP_WORDS * self.0) as usize;
         ring * ir.rings.len() + heap * ir.heaps as usize + 2 * (NETWORK_MAIL * MAIL_WORDS) as usize
@@ -85,7 +79,7 @@ impl Room {
 }
 
 /// The key of a replication's streams, as in runs of the interpreter.
-fn key(seed: u64, number: u32) -> u64 {
+pub(super) fn key(seed: u64, number: u32) -> u64 {
     Replica { point: 0, number }.key(seed)
 }
 
@@ -101,16 +95,27 @@ fn uniform_recipe(uniform: &Uniform, memory: Memory, int64: bool, group_size: u3
 }
 
 impl CompiledNetwork {
-    fn files(&self, int64: bool) -> Vec<Source> {
-        vec![self.source.clone(), shaders::file("facility/compiled/kernel.wgsl"), product(int64)]
+    pub(super) fn files(&self, int64: bool) -> Vec<Source> {
+        let mut files =
+            vec![self.source.clone(), shaders::file("facility/compiled/kernel.wgsl"), product(int64)];
+        if self.ir.forks > 0 {
+            files.push(shaders::file("facility/compiled/forks.wgsl"));
+        }
+        if self.ir.shares() {
+            files.push(shaders::file("facility/compiled/shared.wgsl"));
+        }
+        files
     }
 
     /// The kernels in all forms, without and with 64-bit integers.
     pub fn kernels(&self) -> Vec<Recipe> {
         let uniform = Uniform::new(&self.ir);
         let kernels = [false, true].map(|int64| {
-            let of = |memory| uniform_recipe(&uniform, memory, int64, GROUP_SIZE);
-            [self.recipe(int64, GROUP_SIZE), of(Memory::Workgroup), of(Memory::Private)]
+            let of = |uniform, memory| uniform_recipe(uniform, memory, int64, GROUP_SIZE);
+            let uniform = uniform
+                .iter()
+                .flat_map(|uniform| [of(uniform, Memory::Workgroup), of(uniform, Memory::Private)]);
+            uniform.chain([self.recipe(int64, GROUP_SIZE)]).collect::<Vec<_>>()
         });
         kernels.into_iter().flatten().collect()
     }
@@ -122,129 +127,22 @@ impl CompiledNetwork {
     }
 
     /// The words of the state of a replication.
-    fn saved_words(&self) -> usize {
+    pub(super) fn saved_words(&self) -> usize {
         NETWORK_CONTROL + self.ir.words()
     }
 
-    fn outputs(&self, saved: &[u32], results: &[u32], [warm_up, until]: Times) -> Vec<FacilityOutput> {
-        self.ir.outputs(&saved[NETWORK_CONTROL..], results, until.get() - warm_up.get())
-    }
-}
-
-/// A compiled network as machine code of the CPU.
-#[derive(Debug)]
-pub struct NativeNetwork {
-    network: CompiledNetwork,
-    code: Code,
-    data: Vec<[u32; 4]>,
-}
-
-impl NativeNetwork {
-    /// Translates the network.
-    ///
-    /// # Errors
-    /// [`CompiledError::Gpu`] if the text does not link: a bug.
-    pub fn new(network: &CompiledNetwork) -> Result<Self, CompiledError> {
-        let program = Program::link("compiled network", &network.files(true)).map_err(GpuError::from)?;
-        let code = program.compile(&["network_slice"], Engine::default()).map_err(GpuError::from)?;
-        Ok(Self { code, data: network.ir.rows(), network: network.clone() })
+    /// Whether a ring of `size` customers is full, in a replication's state.
+    pub(super) fn has_full_ring(&self, saved: &[u32], size: u32) -> bool {
+        self.ir.has_full_ring(&saved[NETWORK_CONTROL..], size)
     }
 
-    /// Makes replications of a seed, on all cores: the outputs of nodes, by replication. Statistics
-    /// begin at `warm_up`.
-    ///
-    /// # Errors
-    /// [`CompiledError::Fault`], if the interpreter has to make one of them.
-    pub fn run(
+    pub(super) fn outputs(
         &self,
-        seed: u64,
-        range: Range<u32>,
-        [warm_up, until]: [Ticks; 2],
-    ) -> Result<Vec<Vec<FacilityOutput>>, CompiledError> {
-        let run =
-            |worker: &mut Worker<'_>, replication| worker.replicate(seed, replication, [warm_up, until]);
-        range.into_par_iter().map_init(|| Worker::new(self), run).collect()
-    }
-}
-
-/// The memory of a replication on a core.
-struct Worker<'n> {
-    native: &'n NativeNetwork,
-    block: Block,
-    room: Room,
-    saved: Vec<u32>,
-    rings: Vec<u32>,
-    results: Vec<u32>,
-    running: [u32; 2],
-    key: [u64; 1],
-}
-
-impl<'n> Worker<'n> {
-    fn new(native: &'n NativeNetwork) -> Self {
-        let network = &native.network;
-        Self {
-            native,
-            block: native.code.block(),
-            room: Room(ROOM),
-            saved: vec![0; network.saved_words()],
-            rings: Vec::new(),
-            results: vec![0; network.ir.result_words()],
-            running: [0; 2],
-            key: [0],
-        }
-    }
-
-    fn replicate(
-        &mut self,
-        seed: u64,
-        replication: u32,
-        times: Times,
-    ) -> Result<Vec<FacilityOutput>, CompiledError> {
-        let network = &self.native.network;
-        loop {
-            self.rings.resize(self.room.words(&network.ir), 0);
-            self.saved[..2].fill(0);
-            self.key = [key(seed, replication)];
-            match (self.slices(times), self.room.grown()) {
-                (0, _) => return Ok(network.outputs(&self.saved, &self.results, times)),
-                (NETWORK_FULL, Some(more)) => self.room = more,
-                (faults, _) => return Err(CompiledError::Fault { replication, faults }),
-            }
-        }
-    }
-
-    /// Runs to the end. Returns the faults.
-    fn slices(&mut self, times: Times) -> u32 {
-        let Self { native, block, room, saved, rings, results, running, key } = self;
-        let NativeNetwork { code, data, .. } = native;
-        let given = room.given(times, 1, STEPS);
-        let place = code.variable("network_given").expect("shaders/facility/compiled/ has it");
-        block.bytes_mut()[place].copy_from_slice(bytemuck::bytes_of(&given));
-        let buffers: [(&str, *mut u8, usize); 6] = [
-            ("network_data", data.as_ptr().cast_mut().cast(), size_of_val(&data[..])),
-            ("network_keys", key.as_mut_ptr().cast(), size_of_val(key)),
-            ("network_saved", saved.as_mut_ptr().cast(), size_of_val(&saved[..])),
-            ("network_rings", rings.as_mut_ptr().cast(), size_of_val(&rings[..])),
-            ("network_results", results.as_mut_ptr().cast(), size_of_val(&results[..])),
-            ("network_running", running.as_mut_ptr().cast(), size_of_val(running)),
-        ];
-        let state = saved.as_ptr();
-        for (name, at, bytes) in buffers {
-            let buffer = code.buffer(name).expect("shaders/facility/compiled/ has it");
-            // SAFETY: the memory outlives the calls below. The code does not write `network_data`
-            // and `network_keys`, which are declared `read`.
-            unsafe { block.bind(buffer, at, bytes) };
-        }
-        loop {
-            block.set_fuel(MOST_ITERATIONS);
-            // SAFETY: the argument is a number, and all buffers are bound.
-            unsafe { code.call(block, 0, &[0]) };
-            // SAFETY: the state has more than two words.
-            let [status, faults] = unsafe { [state.read(), state.add(1).read()] };
-            if status == NETWORK_DONE {
-                return faults;
-            }
-        }
+        saved: &[u32],
+        results: &[u32],
+        [warm_up, until]: Times,
+    ) -> Vec<FacilityOutput> {
+        self.ir.outputs(&saved[NETWORK_CONTROL..], results, until.get() - warm_up.get())
     }
 }
 
@@ -254,7 +152,8 @@ impl<'n> Worker<'n> {
 pub enum Form {
     /// Code for each node.
     Switch,
-    /// The same code for all nodes: the time to compile does not grow with them.
+    /// The same code for all nodes: the time to compile does not grow with them. Networks with
+    /// features that this form lacks have the other one.
     Uniform,
 }
 
@@ -287,11 +186,11 @@ impl<'g> DeviceNetwork<'g> {
     pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
         let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
-        let uniform = (form == Form::Uniform).then(|| Uniform::new(&network.ir));
+        let uniform = if form == Form::Uniform { Uniform::new(&network.ir) } else { None };
         let recipe = match &uniform {
             None => network.recipe(int64, group_size),
             Some(uniform) => {
-                // wgpu does not refuse a kernel with more workgroup memory than there is.
+                // wgpu accepts a kernel with more workgroup memory than there is.
                 let limit = gpu.limits().max_compute_workgroup_storage_size;
                 let memory = match uniform.workgroup_bytes(group_size) <= limit.into() {
                     true => Memory::Workgroup,

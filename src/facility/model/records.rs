@@ -21,11 +21,15 @@ shared! {
     const APART: u32;
     const TRIPS: u32;
     pub(super) const CAME_BEFORE: u32;
+}
 
+shared! {
+    "facility/network/bins.wgsl":
     /// Bins of a histogram.
     pub(in crate::facility) const BINS: u32;
     const BIN_ROWS: u32;
 }
+
 /// Also counts all longer times.
 pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
 

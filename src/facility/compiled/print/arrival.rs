@@ -29,6 +29,7 @@ impl Printer<'_> {
             Kind::Sink => {
                 let _ = writeln!(text, "            network_leaves({pair}, network_at - go_entered);");
             }
+            Kind::Fork { fork, ring } => self.fork(*fork, *ring, text),
             Kind::Station { blocked: Some(_), .. } => {
                 let _ = writeln!(text, "            network_enter_{}();", self.number);
             }
@@ -42,6 +43,7 @@ impl Printer<'_> {
         let Kind::Station { service, lines, room, balking, wake, blocked, .. } = &self.node.kind else {
             return;
         };
+        self.remember(text);
         let counts = self.node.pairs.iter().any(|pair| pair.counts);
         if counts {
             *text += "            var came = 0u;\n";
@@ -51,13 +53,42 @@ impl Printer<'_> {
             });
         }
         let (mut free, begins) = match service {
-            Service::Slots { first, count } => {
+            Service::Shared { slot, heap, servers, clock } => {
+                let (clock, held) = (Self::extra(*clock), self.busy());
+                let _ = writeln!(
+                    text,
+                    "            let servers = network_data[{servers}].x;\n            shared_advance({clock}, {held}, servers);"
+                );
+                let begins = format!(
+                    "                if {held} < servers {{ network_change({} + PAIR_OUT, 1); }}
+                shared_join({heap}u, {clock}, span);
+                network[{slot}] = min(network[{slot}], network_when(shared_next({heap}u, {clock}, servers)));
+                network_began = vec2<u32>(network[{slot}], {slot}u);\n",
+                    self.pair(0)
+                );
+                ("true".to_owned(), begins)
+            }
+            Service::Slots { first, count } | Service::Preemptive { first, count, .. } => {
                 *text += "            var slot = NONE;\n";
                 for slot in (*first..first + count).rev() {
                     let _ = writeln!(text, "            if network[{slot}] == NEVER {{ slot = {slot}u; }}");
                 }
-                let begins = "                network_serves(slot, go_entered, network_at, go_class);\n                network[slot] = time;\n                network_began = vec2<u32>(time, slot);\n";
-                ("slot != NONE".to_owned(), begins.to_owned())
+                let mut begins = "                network_serves(slot, go_entered, network_at, go_class);\n                network[slot] = time;\n                network_began = vec2<u32>(time, slot);\n".to_owned();
+                if let (Service::Preemptive { began, .. }, Lines::ByClass { first: ring, .. }) =
+                    (service, lines)
+                {
+                    let words = Self::extra(*began);
+                    let _ = writeln!(
+                        text,
+                        "            if slot == NONE {{ slot = network_worst({first}u, {count}u, {words}); }}"
+                    );
+                    let interrupts = format!(
+                        "                if network[slot] != NEVER {{ network_interrupt(slot, {ring}u, {}); }}\n                network_serial += 1u;\n                network[{words} + slot - {first}u] = network_serial;\n",
+                        self.pair(0)
+                    );
+                    begins.insert_str(0, &interrupts);
+                }
+                ("slot != NONE".to_owned(), begins)
             }
             Service::Heap { slot, heap, servers } => {
                 let free = match (servers, wake) {
@@ -104,10 +135,25 @@ impl Printer<'_> {
                 "full {{\n                if go_place != 0u {{ ring_block({ring}u); }} else {{ {lost} }}\n            }} else if "
             );
         }
+        if let (Service::Shared { .. } | Service::Preemptive { .. }, Some(row)) = (service, room) {
+            open += &format!(
+                "{busy} + {waiting} >= network_data[{row}].x {{\n                {lost}\n            }} else if "
+            );
+        }
         let _ = writeln!(text, "            if {open}{free} {{");
-        *text += &self.serve("go_class", 16);
+        if let Service::Shared { .. } = service {
+            *text += "                var span = TIME_ZERO;\n";
+            *text += &self.by_class("go_class", 16, |class| match &self.node.pairs[class as usize].service {
+                Some(law) => format!("span = {};", self.span(law, class)),
+                None => String::new(),
+            });
+        } else {
+            *text += "                var time = NEVER;\n";
+            *text += &self.serve("go_class", 16);
+        }
         *text += &begins;
         self.joins(&lost, &free, text);
+        self.report(true, text);
         if blocked.is_some() {
             let _ = writeln!(text, "            if enters {{ network_release({}u); }}", self.number);
             self.wakes(text);
@@ -116,7 +162,9 @@ impl Printer<'_> {
 
     /// A customer that finds no server joins a line, or is lost.
     fn joins(&self, lost: &str, free: &str, text: &mut String) {
-        let Kind::Station { lines, room, patience, wake, blocked, .. } = &self.node.kind else { return };
+        let Kind::Station { service, lines, room, patience, wake, blocked, .. } = &self.node.kind else {
+            return;
+        };
         let ring = match lines {
             Lines::None => {
                 if free != "true" {
@@ -126,10 +174,11 @@ impl Printer<'_> {
                 return;
             }
             Lines::One { ring, .. } | Lines::Random { ring, .. } => format!("{ring}u"),
-            Lines::ByClass { first, .. } => format!("{first}u + go_class"),
+            Lines::ByClass { first, .. } => format!("{first}u + {}", self.class_of("go_class")),
         };
         let waiting = self.waiting(lines);
-        if let Some(row) = room.filter(|_| blocked.is_none()) {
+        let counted_before = blocked.is_some() || matches!(service, Service::Preemptive { .. });
+        if let Some(row) = room.filter(|_| !counted_before) {
             // Where servers may be free, the room counts all customers.
             let counted = if wake.is_some() { format!("{} + {waiting}", self.busy()) } else { waiting };
             let _ = writeln!(
@@ -161,10 +210,51 @@ impl Printer<'_> {
         }
     }
 
+    /// A customer arrives at a fork, or a task comes back.
+    fn fork(&self, fork: u32, ring: u32, text: &mut String) {
+        let pairs = self.pair(0);
+        let _ = writeln!(
+            text,
+            "            if (go_class >> 2u) == {fork}u {{
+                let who = fork_return({ring}u, {pairs});
+                network_change({pairs} + PAIR_OUT, 1);
+                if who.w == 0u {{
+                    go_entered = who.x;"
+        );
+        *text += &self.by_class("who.z", 20, |class| {
+            let tasks = self.node.pairs[class as usize].tasks.len();
+            format!("network_change({pairs} + PAIR_OUT, -{tasks});")
+        });
+        *text += &self.departs("who.z", None, "", 20);
+        *text += "                }\n            } else {\n";
+        let _ = writeln!(text, "                let customer = fork_join({ring}u, {pairs});");
+        *text += &self.by_class("go_class", 16, |class| self.tasks(fork, ring, class));
+        *text += "                network_rounds = true;\n            }\n";
+    }
+
+    /// The tasks of a customer of a class leave its fork.
+    fn tasks(&self, fork: u32, ring: u32, class: u32) -> String {
+        let pair = &self.node.pairs[class as usize];
+        let mut text = format!("fork_expects({ring}u, customer, {}u); ", pair.tasks.len());
+        if pair.departs {
+            text += &format!("let number = network_count({} + PAIR_DEPARTURES); ", self.pair(class));
+        }
+        let place = if self.ir.blocks { " go_place = 0u;" } else { "" };
+        for (number, [node, word]) in pair.tasks.iter().enumerate() {
+            let class_and_fork = word & 0xff | fork << 2;
+            let travels = self.travels(class, &format!("{word}u"), "number", &format!(" | {}u", 8 * number));
+            text += &format!(
+                "{{ go_to = {node}u; go_class = {class_and_fork}u; go_from = 0u; go_entered = customer;{place}{travels} if go_to != NONE {{ network_send(1u - network_list); }} }} "
+            );
+        }
+        text + &format!("network_steps += {}u;", pair.tasks.len())
+    }
+
     /// A customer that kept a server here has left it.
     pub(super) fn freed(&self, text: &mut String) {
         if let Kind::Station { holds: true, .. } = self.node.kind {
             self.case(u32::try_from(self.number).expect("at most 2^15 nodes"), text);
+            self.remember(text);
             let (pair, blocked) = (self.pair(0), self.word("BLOCKED"));
             let _ = writeln!(text, "            {blocked} -= 1u;");
             let _ = writeln!(text, "            network_change({pair} + PAIR_OUT, -1);");
@@ -173,6 +263,7 @@ impl Printer<'_> {
                 "            network_leaves({}, network_at - go_came);",
                 self.pair_of("go_class")
             );
+            self.report(false, text);
             self.wakes(text);
             *text += "        }\n";
         }

@@ -1,6 +1,7 @@
 //! The events of a node: completions, emissions, changes of servers.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::facility::compiled::ir::{Breakdown, Calendar, Ir, Kind, Law, Lines, Node, Routes, Service};
 use crate::facility::compiled::rows::PAIR_WORDS;
@@ -22,8 +23,18 @@ impl Printer<'_> {
     pub(super) fn pair_of(&self, class: &str) -> String {
         match self.ir.classes {
             1 => self.pair(0),
-            _ => format!("({} + PAIR_WORDS * {class})", self.pair(0)),
+            _ => format!("({} + PAIR_WORDS * {})", self.pair(0), self.class_of(class)),
         }
+    }
+
+    /// The class of a customer or a task.
+    pub(super) fn class_of(&self, class: &str) -> String {
+        if self.ir.forks > 0 { format!("({class} & NETWORK_CLASS)") } else { class.to_owned() }
+    }
+
+    /// A further word of the state.
+    pub(super) fn extra(number: u32) -> String {
+        format!("(NETWORK_MORE + {number}u)")
     }
 
     /// A word of the node.
@@ -43,6 +54,12 @@ impl Printer<'_> {
         format!("network_law_{law}({row}u, {stream}u, {kind}, {number})")
     }
 
+    /// The length of a shared service.
+    pub(super) fn span(&self, law: &Law, class: u32) -> String {
+        let drawn = self.draw(law, class, &self.pair(class));
+        drawn.replacen("network_law", "network_span", 1)
+    }
+
     /// Statements for a class that is a value: one for each class that comes here.
     pub(super) fn by_class(&self, class: &str, indent: usize, of: impl Fn(u32) -> String) -> String {
         let comes: Vec<u32> =
@@ -55,6 +72,7 @@ impl Printer<'_> {
                 let cases =
                     comes.iter().map(|&class| format!("{space}    case {class}u: {{ {} }}\n", of(class)));
                 let cases: String = cases.collect();
+                let class = self.class_of(class);
                 format!("{space}switch {class} {{\n{cases}{space}    default: {{}}\n{space}}}\n")
             }
         }
@@ -69,35 +87,38 @@ impl Printer<'_> {
         });
         let polled = match self.node.kind {
             Kind::Station { lines: Lines::ByClass { polled: true, .. }, .. } => {
-                format!("{space}{} = {class};\n", self.word("POLLED"))
+                format!("{space}{} = {};\n", self.word("POLLED"), self.class_of(class))
             }
             _ => String::new(),
         };
-        format!("{space}var time = NEVER;\n{draws}{polled}")
+        format!("{draws}{polled}")
     }
 
     /// A customer of a class, a value, leaves for another node. `counted` is the number of the
     /// departure, if it is known, and `nth` the customer's number in it.
     pub(super) fn departs(&self, class: &str, counted: Option<&str>, nth: &str, indent: usize) -> String {
         let from = self.number + 1;
-        let goes = self.by_class(class, indent, |class| self.route(class, counted, nth));
+        let goes = self.by_class(class, indent, |number| self.route(number, class, counted, nth));
         let place = if self.ir.blocks { " go_place = 0u;" } else { "" };
         format!("{}go_from = {from}u;{place}\n{goes}", " ".repeat(indent))
     }
 
-    /// A customer of a class takes a route.
-    pub(super) fn route(&self, class: u32, counted: Option<&str>, nth: &str) -> String {
+    /// A customer of a class takes a route. `value` has its class, and its fork.
+    pub(super) fn route(&self, class: u32, value: &str, counted: Option<&str>, nth: &str) -> String {
         let pair = &self.node.pairs[class as usize];
-        let draws = matches!(pair.routes, Routes::Chance { .. }) || !pair.travels.is_empty();
+        // A task stays one.
+        let task = if self.ir.forks > 0 { format!(" | ({value} & 0xfcu)") } else { String::new() };
         let mut text = match counted {
-            None if draws => format!("let number = network_count({} + PAIR_DEPARTURES); ", self.pair(class)),
+            None if pair.departs => {
+                format!("let number = network_count({} + PAIR_DEPARTURES); ", self.pair(class))
+            }
             _ => String::new(),
         };
         let number = counted.unwrap_or("number");
         let last = match pair.routes {
             Routes::None => return String::new(),
             Routes::One { node, word } => {
-                text += &format!("go_to = {node}u; go_class = {}u; ", word & 0xff);
+                text += &format!("go_to = {node}u; go_class = {}u{task}; ", word & 0xff);
                 format!("{word}u")
             }
             Routes::Chance { first, count } => {
@@ -114,9 +135,16 @@ impl Printer<'_> {
                 );
                 "route.w".to_owned()
             }
+            Routes::Shortest { first, count, known } => {
+                text += &format!(
+                    "let route = network_data[{first}u + network_shortest({}, {count}u)]; ",
+                    Self::extra(known)
+                );
+                "route.w".to_owned()
+            }
         };
         if !matches!(pair.routes, Routes::One { .. }) {
-            text += "go_to = route.z; go_class = route.w & 0xffu;";
+            text += &format!("go_to = route.z; go_class = (route.w & 0xffu){task};");
         }
         if let Kind::Station { holds: true, .. } = self.node.kind {
             // It keeps its server until the next node lets it in.
@@ -126,18 +154,53 @@ impl Printer<'_> {
                 class + 1
             );
         }
-        let Some([slot, heap]) = self.ir.travel.filter(|_| !pair.travels.is_empty()) else { return text };
+        text += &self.travels(class, &last, number, nth);
+        text
+    }
+
+    /// If the route of a customer of a class takes time, its trip begins. `last` is the word of the
+    /// route.
+    pub(super) fn travels(&self, class: u32, last: &str, number: &str, nth: &str) -> String {
+        let pair = &self.node.pairs[class as usize];
+        let Some([slot, heap]) = self.ir.travel.filter(|_| !pair.travels.is_empty()) else {
+            return String::new();
+        };
         let own = self.pair(class);
         let cases = pair.travels.iter().zip(1..).map(|(law, travel)| {
             let time = self.drawn(law, class, &format!("DRAW_TRAVEL{nth}"), number);
             format!("case {travel}u: {{ time = {time}; }} ")
         });
-        text += &format!(
+        format!(
             " var time = NEVER; let travel = ({last} >> 8u) & 0xffu; switch travel {{ {}default: {{}} }} if travel > 0u {{ network[{own} + PAIR_BEGUN] += 1u; network_change({} + PAIR_TRIPS, 1); network[{slot}] = network_travel({heap}u, time); network_began = vec2<u32>(network[{slot}], {slot}u); }}",
             cases.collect::<String>(),
             self.pair(0)
-        );
-        text
+        )
+    }
+
+    /// Text that remembers how many customers are here, if other nodes need to know.
+    pub(super) fn remember(&self, text: &mut String) {
+        if let Kind::Station { lines, .. } = &self.node.kind
+            && !self.node.listeners.is_empty()
+        {
+            let _ = writeln!(text, "            let customers = {} + {};", self.busy(), self.waiting(lines));
+        }
+    }
+
+    /// Text that reports the change since then, and the number if distributions are recorded. The
+    /// sender of an arriving customer knows of it.
+    pub(super) fn report(&self, arrives: bool, text: &mut String) {
+        let Kind::Station { lines, .. } = &self.node.kind else { return };
+        let now = format!("{} + {}", self.busy(), self.waiting(lines));
+        if self.ir.details.is_some() {
+            let _ = writeln!(text, "            network_number({}u, {now});", self.number);
+        }
+        for [chooser, known] in &self.node.listeners {
+            let own = match arrives {
+                true => format!(" - u32((go_from & ~TRIP) == {}u)", chooser + 1),
+                false => String::new(),
+            };
+            let _ = writeln!(text, "            network_report({known}u, {now} - customers{own});");
+        }
     }
 
     /// The head of a case.
@@ -154,46 +217,98 @@ impl Printer<'_> {
                 }
                 self.emission(*slot, *class, arrivals, *batch, rates.is_some(), text);
             }
-            Kind::Station { service: Service::Slots { first, count }, lines, .. } => {
+            Kind::Station {
+                service: Service::Slots { first, count } | Service::Preemptive { first, count, .. },
+                ..
+            } => {
                 for slot in *first..first + count {
-                    self.case(slot, text);
-                    for other in (*first..first + count).filter(|&other| other != slot) {
-                        let _ = writeln!(text, "            network_earliest({slot}u, {other}u);");
-                    }
-                    let place = format!("NETWORK_SERVED + {}u", 3 * slot);
-                    let _ = writeln!(
-                        text,
-                        "            let who = vec3<u32>(network[{place}], network[{place} + 1u], network[{place} + 2u]);"
-                    );
-                    let _ = writeln!(text, "            network[{slot}] = NEVER;");
-                    let _ = writeln!(
-                        text,
-                        "            network_leaves({}, network_at - who.y);",
-                        self.pair_of("who.z")
-                    );
-                    let begins = format!(
-                        "network_serves({slot}u, next.x, next.y, next.z);\n                network[{slot}] = time;\n"
-                    );
-                    self.take(lines, None, &begins, text);
-                    self.leaves(text);
+                    self.slot_completion(slot, *first..first + count, text);
                 }
+            }
+            Kind::Station { service: Service::Shared { slot, heap, servers, clock }, .. } => {
+                self.shared_completion(*slot, *heap, *servers, *clock, text);
             }
             Kind::Station { service: Service::Heap { slot, heap, .. }, .. } => {
                 self.heap_completion(*slot, *heap, text);
             }
-            Kind::Router | Kind::Sink => {}
+            Kind::Router | Kind::Fork { .. } | Kind::Sink => {}
         }
         if let Kind::Station { patience: Some([slot, heap]), .. } = self.node.kind {
             self.case(slot, text);
+            self.remember(text);
             let _ = writeln!(text, "            ring_renege({heap}u, {});", self.pair(0));
-            let _ = writeln!(text, "            network[{slot}] = heap_pop({heap}u);\n        }}");
+            let _ = writeln!(text, "            network[{slot}] = heap_pop({heap}u);");
+            self.report(false, text);
+            *text += "        }\n";
         }
+    }
+
+    /// A service in a slot ends.
+    fn slot_completion(&self, slot: u32, all: Range<u32>, text: &mut String) {
+        let Kind::Station { service, lines, .. } = &self.node.kind else { return };
+        self.case(slot, text);
+        self.remember(text);
+        let mut began = String::new();
+        match service {
+            // Services that end at one time do so by the number of their servers.
+            Service::Preemptive { first, began: words, .. } => {
+                let word = Self::extra(words + slot - first);
+                began = format!(
+                    "                network_serial += 1u;\n                network[{word}] = network_serial;\n"
+                );
+            }
+            _ => {
+                for other in all.filter(|&other| other != slot) {
+                    let _ = writeln!(text, "            network_earliest({slot}u, {other}u);");
+                }
+            }
+        }
+        let place = format!("NETWORK_SERVED + {}u", 3 * slot);
+        let _ = writeln!(
+            text,
+            "            let who = vec3<u32>(network[{place}], network[{place} + 1u], network[{place} + 2u]);"
+        );
+        let _ = writeln!(text, "            network[{slot}] = NEVER;");
+        let _ = writeln!(text, "            network_leaves({}, network_at - who.y);", self.pair_of("who.z"));
+        let begins = format!(
+            "network_serves({slot}u, next.x, next.y, next.z);\n                network[{slot}] = time;\n{began}"
+        );
+        self.take(lines, None, &begins, text);
+        self.report(false, text);
+        self.leaves(text);
+    }
+
+    /// Shared servers complete a service, or others delayed it.
+    fn shared_completion(&self, slot: u32, heap: u32, servers: u32, clock: u32, text: &mut String) {
+        self.case(slot, text);
+        self.remember(text);
+        let (clock, held) = (Self::extra(clock), self.busy());
+        let _ = writeln!(
+            text,
+            "            let servers = network_data[{servers}].x;
+            shared_advance({clock}, {held}, servers);
+            let ends = shared_ends({heap}u, {clock});
+            var who = vec3<u32>(0u);
+            if ends {{
+                who = shared_leave({heap}u);
+                if {held} < servers {{ network_change({} + PAIR_OUT, -1); }}
+            }}
+            network[{slot}] = NEVER;
+            if {held} > 0u {{ network[{slot}] = network_when(shared_next({heap}u, {clock}, servers)); }}",
+            self.pair(0)
+        );
+        self.report(false, text);
+        *text += "            if ends {\n";
+        let _ = writeln!(text, "            network_leaves({}, network_at - who.y);", self.pair_of("who.z"));
+        self.leaves(text);
+        *text += "        }\n";
     }
 
     /// Events of a station whose services are in a heap.
     pub(super) fn heap_completion(&self, slot: u32, heap: u32, text: &mut String) {
         let Kind::Station { lines, breakdown, wake, blocked, holds, .. } = &self.node.kind else { return };
         self.case(slot, text);
+        self.remember(text);
         let _ = writeln!(text, "            var who = heap_get({heap}u, 0u).yzw;");
         if breakdown.is_some() {
             let servers = self.word("SERVERS");
@@ -212,10 +327,14 @@ impl Printer<'_> {
         if wake.is_none() {
             self.take(lines, None, &begins, text);
         }
+        if !holds {
+            self.report(false, text);
+        }
         *text += "            go_entered = who.x;\n";
         *text += &self.departs("who.z", None, "", 12);
         if *holds {
             let _ = writeln!(text, "            if go_place == 0u {{ {leaves} }}");
+            self.report(false, text);
         }
         self.wakes(text);
         *text += "        }\n";
@@ -288,14 +407,16 @@ impl Printer<'_> {
     pub(super) fn busy(&self) -> String {
         let Kind::Station { service, holds, .. } = &self.node.kind else { return "0u".to_owned() };
         match service {
-            Service::Slots { first, count } => {
+            Service::Slots { first, count } | Service::Preemptive { first, count, .. } => {
                 let busy = (*first..first + count).map(|slot| format!("u32(network[{slot}] != NEVER)"));
                 format!("({})", busy.collect::<Vec<_>>().join(" + "))
             }
             Service::Heap { heap, .. } if *holds => {
                 format!("(network[NETWORK_HELD + {heap}u] + {})", self.word("BLOCKED"))
             }
-            Service::Heap { heap, .. } => format!("network[NETWORK_HELD + {heap}u]"),
+            Service::Heap { heap, .. } | Service::Shared { heap, .. } => {
+                format!("network[NETWORK_HELD + {heap}u]")
+            }
         }
     }
 
@@ -413,12 +534,19 @@ impl Printer<'_> {
         let also = and.map_or_else(String::new, |and| format!(" && {and}"));
         let _ = writeln!(text, "            if {} > 0u{also} {{", self.waiting(lines));
         let _ = writeln!(text, "                let next = {next};");
-        let _ = writeln!(
-            text,
-            "                network_time({} + PAIR_WAIT, network_at - next.y);",
-            self.pair_of("next.z")
-        );
-        *text += &self.serve("next.z", 16);
+        let pair = self.pair_of("next.z");
+        let waited = format!("                network_waited({pair}, network_at - next.y);\n");
+        let serves = self.serve("next.z", 16);
+        *text += "                var time = NEVER;\n";
+        if let Kind::Station { service: Service::Preemptive { .. }, .. } = self.node.kind {
+            let _ = writeln!(
+                text,
+                "                if network_left == NEVER {{\n{waited}{serves}                }} else {{ time = network_resume({pair}); }}"
+            );
+        } else {
+            *text += &waited;
+            *text += &serves;
+        }
         let _ = writeln!(text, "                {begins}            }}");
     }
 }

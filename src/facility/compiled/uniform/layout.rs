@@ -174,6 +174,8 @@ impl Layout {
                 // (Trips end at sinks.)
                 Kind::Sink if needs.travels => (of_source, of_sink),
                 Kind::Sink => (0, of_sink),
+                // (Forks are not covered.)
+                Kind::Fork { .. } => (0, 0),
                 Kind::Station { .. } if node.waits() || node.loses() || needs.balks => (before, behind),
                 Kind::Station { .. } => (before, of_sink),
             };

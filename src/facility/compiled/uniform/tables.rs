@@ -35,6 +35,7 @@ shared! {
 }
 
 const NONE: u32 = u32::MAX;
+const NOT_COVERED: &str = "Uniform::new refuses it";
 
 /// A row.
 type Row = [u32; 4];
@@ -45,7 +46,7 @@ impl Node {
         match &self.kind {
             Kind::Source { rates, .. } => *rates,
             Kind::Station { schedule, .. } => *schedule,
-            Kind::Router | Kind::Sink => None,
+            Kind::Router | Kind::Fork { .. } | Kind::Sink => None,
         }
     }
 }
@@ -83,6 +84,11 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         number("NETWORK_HEAPS", ir.heaps),
         number("NETWORK_RING_WORDS", word(ir.ring_words())),
         number("NETWORK_SERVERS", servers.max().unwrap_or(0)),
+        // Features that the form lacks.
+        number("NETWORK_CLASS", 0xff),
+        number("NETWORK_EXTRA", 0),
+        number("NETWORK_KNOWN", 0),
+        number("NETWORK_SHIFT", 0),
         number("NETWORK_TRAVEL_SLOT", travel_slot),
         number("NETWORK_TRAVEL_HEAP", travel_heap),
         number("NODE_ROWS", tables.node_rows),
@@ -94,6 +100,9 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
     let routes =
         |is: fn(&Routes) -> bool| ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| is(&pair.routes));
     let features = [
+        ("DETAILS", false),
+        ("FORKS", false),
+        ("PREEMPTS", false),
         ("OPEN", ir.is_open),
         ("BLOCKS", ir.blocks),
         ("PATIENCE", ir.is_impatient),
@@ -166,6 +175,7 @@ impl Tables<'_> {
             Routes::One { node, word } => (self.add(&[[NONE, 0, node, word]]), 1),
             Routes::Chance { first, count } => (first, count),
             Routes::InTurn { first, count } => (first, count | WAYS_IN_TURN),
+            Routes::Shortest { .. } => unreachable!("{NOT_COVERED}"),
         };
         if draws {
             bits |= WAYS_COUNTED;
@@ -200,6 +210,7 @@ impl Tables<'_> {
                             (first..first + count).for_each(|slot| set(slot, event(EVENT_ENDS, 0)));
                         }
                         Service::Heap { slot, heap, .. } => set(slot, event(EVENT_HEAP, heap)),
+                        Service::Preemptive { .. } | Service::Shared { .. } => unreachable!("{NOT_COVERED}"),
                     }
                     if let Some([slot, heap]) = *patience {
                         set(slot, event(EVENT_RENEGE, heap));
@@ -214,7 +225,7 @@ impl Tables<'_> {
                         set(admit, event(EVENT_ADMIT, 0));
                     }
                 }
-                Kind::Router | Kind::Sink => {}
+                Kind::Router | Kind::Fork { .. } | Kind::Sink => {}
             }
         }
         if let Some([slot, heap]) = self.ir.travel {
@@ -244,6 +255,7 @@ impl Tables<'_> {
                 own[2] = batch.map_or(1, value);
                 own[3] = *class;
             }
+            Kind::Fork { .. } => unreachable!("{NOT_COVERED}"),
             Kind::Router => main[0] |= NODE_ROUTER,
             Kind::Sink => main[0] |= NODE_SINK,
             Kind::Station {
@@ -267,6 +279,7 @@ impl Tables<'_> {
                         main[0] |= NODE_HEAP;
                         (main[1], main[2], more[1]) = (slot, servers.map_or(NONE, value), heap);
                     }
+                    Service::Preemptive { .. } | Service::Shared { .. } => unreachable!("{NOT_COVERED}"),
                 }
                 let (line, ring) = match *lines {
                     Lines::None => (LINE_NONE, 0),
