@@ -101,7 +101,7 @@ fn measure(args: &Args, gpu: &Gpu, network: &Network) -> Outcome<()> {
 
 /// The interpreter on the device, as studies run it.
 fn interpret(case: &Case<'_>, gpu: &Gpu, facility: &Facility) -> Outcome<()> {
-    let mut study = |units: f64| {
+    let study = |units: f64| {
         let study = Study::new(case.args.replications, units, 0.0).seed(SEED);
         facility.study(&study).backend(Backend::Gpu(gpu)).run()?;
         Ok(())

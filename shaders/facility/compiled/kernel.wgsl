@@ -19,7 +19,9 @@ fn network_forget() {
         for (var i = 0u; i < PAIR_SUMS; i += 1u) { network[NETWORK_PAIRS + PAIR_WORDS * pair + i] = 0u; }
     }
     if NETWORK_DETAILS {
-        for (var i = NETWORK_BINS; i < NETWORK_RESULTS; i += 1u) { network_results[network_word(i)] = 0u; }
+        for (var i = NETWORK_BINS; i < NETWORK_RESULTS; i += 1u) {
+            network_results[i * network_given.jobs + network_slot] = 0u;
+        }
     }
 }
 

@@ -76,8 +76,8 @@ const NETWORK_ROUNDS = 4096u;
 
 // Words of the state: next times; served customers by slot (entry, arrival, class); customers in
 // heaps; customers in rings, their first places, and with patience their places, of which some are
-// empty; then rows of a class at a node; then further words that the text of the network uses.
-// The uniform form prints its own.
+// empty; then rows of a class at a node; then further words that the text of the network uses. The
+// uniform form prints its own places.
 const NETWORK_SERVED = NETWORK_SLOTS;
 const NETWORK_HELD = NETWORK_SERVED + SERVED_WORDS * NETWORK_SLOTS;
 const NETWORK_LINE = NETWORK_HELD + NETWORK_HEAPS;

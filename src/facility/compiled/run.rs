@@ -109,15 +109,13 @@ impl CompiledNetwork {
 
     /// The kernels in all forms, without and with 64-bit integers.
     pub fn kernels(&self) -> Vec<Recipe> {
-        let uniform = Uniform::covers(&self.ir).then(|| Uniform::new(&self.ir));
+        let uniform = Uniform::new(&self.ir);
         let kernels = [false, true].map(|int64| {
-            let of = |uniform| {
-                [Memory::Workgroup, Memory::Private]
-                    .map(|memory| uniform_recipe(uniform, memory, int64, GROUP_SIZE))
-            };
-            let mut kernels = vec![self.recipe(int64, GROUP_SIZE)];
-            kernels.extend(uniform.iter().flat_map(of));
-            kernels
+            let of = |uniform, memory| uniform_recipe(uniform, memory, int64, GROUP_SIZE);
+            let uniform = uniform
+                .iter()
+                .flat_map(|uniform| [of(uniform, Memory::Workgroup), of(uniform, Memory::Private)]);
+            uniform.chain([self.recipe(int64, GROUP_SIZE)]).collect::<Vec<_>>()
         });
         kernels.into_iter().flatten().collect()
     }
@@ -154,7 +152,8 @@ impl CompiledNetwork {
 pub enum Form {
     /// Code for each node.
     Switch,
-    /// The same code for all nodes: the time to compile does not grow with them.
+    /// The same code for all nodes: the time to compile does not grow with them. Networks with
+    /// features that this form lacks have the other one.
     Uniform,
 }
 
@@ -187,12 +186,11 @@ impl<'g> DeviceNetwork<'g> {
     pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
         let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
-        let uniform = form == Form::Uniform && Uniform::covers(&network.ir);
-        let uniform = uniform.then(|| Uniform::new(&network.ir));
+        let uniform = if form == Form::Uniform { Uniform::new(&network.ir) } else { None };
         let recipe = match &uniform {
             None => network.recipe(int64, group_size),
             Some(uniform) => {
-                // wgpu does not refuse a kernel with more workgroup memory than there is.
+                // wgpu accepts a kernel with more workgroup memory than there is.
                 let limit = gpu.limits().max_compute_workgroup_storage_size;
                 let memory = match uniform.workgroup_bytes(group_size) <= limit.into() {
                     true => Memory::Workgroup,

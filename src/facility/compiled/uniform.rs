@@ -54,13 +54,13 @@ pub(super) struct Uniform {
 }
 
 impl Uniform {
-    /// Whether networks with these features have this form.
-    pub(super) fn covers(ir: &Ir) -> bool {
-        !(ir.preempts || ir.forks > 0 || ir.known > 0 || ir.details.is_some() || ir.shares())
-    }
-
-    /// The form of a network that it covers.
-    pub(super) fn new(ir: &Ir) -> Self {
+    /// The form of a network, if it has all its features.
+    pub(super) fn new(ir: &Ir) -> Option<Self> {
+        // Further words of the state are those of shortest lines, shared servers, preemption and
+        // distributions.
+        if ir.extra > 0 || ir.details.is_some() || ir.preempts || ir.forks > 0 || ir.shares() {
+            return None;
+        }
         let layout = Layout::new(ir);
         let (data, mut constants) = tables::tables(ir, &layout);
         constants.extend(layout.constants(ir));
@@ -70,7 +70,7 @@ impl Uniform {
             0..=MOST_PRINTED => print::next(ir, &mut text),
             slots => next(slots, &mut text),
         }
-        Self { layout, data, constants, text }
+        Some(Self { layout, data, constants, text })
     }
 
     /// The bytes of workgroup memory of a group of replications.
@@ -94,8 +94,8 @@ impl Uniform {
         files
     }
 
-    /// A text for this memory of the state, without imports of the folder and without constants that
-    /// the network has. The number of lines stays.
+    /// A text for this memory of the state, without imports of the folder and without constants
+    /// that the network has. The number of lines stays.
     fn placed(&self, text: &str, memory: Memory) -> String {
         let printed = |line: &str| {
             let name =

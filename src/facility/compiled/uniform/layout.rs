@@ -173,7 +173,9 @@ impl Layout {
                 Kind::Source { .. } | Kind::Router => (of_source, 1),
                 // (Trips end at sinks.)
                 Kind::Sink if needs.travels => (of_source, of_sink),
-                Kind::Fork { .. } | Kind::Sink => (0, of_sink),
+                Kind::Sink => (0, of_sink),
+                // (Forks are not covered.)
+                Kind::Fork { .. } => (0, 0),
                 Kind::Station { .. } if node.waits() || node.loses() || needs.balks => (before, behind),
                 Kind::Station { .. } => (before, of_sink),
             };

@@ -35,6 +35,7 @@ shared! {
 }
 
 const NONE: u32 = u32::MAX;
+const NOT_COVERED: &str = "Uniform::new refuses it";
 
 /// Of features that `Uniform::covers` refuses.
 const NOT_COVERED: &str = "networks with this feature have the switch form";
@@ -86,6 +87,11 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         number("NETWORK_HEAPS", ir.heaps),
         number("NETWORK_RING_WORDS", word(ir.ring_words())),
         number("NETWORK_SERVERS", servers.max().unwrap_or(0)),
+        // Features that the form lacks.
+        number("NETWORK_CLASS", 0xff),
+        number("NETWORK_EXTRA", 0),
+        number("NETWORK_KNOWN", 0),
+        number("NETWORK_SHIFT", 0),
         number("NETWORK_TRAVEL_SLOT", travel_slot),
         number("NETWORK_TRAVEL_HEAP", travel_heap),
         // Of features that only the switch form has.
@@ -102,6 +108,9 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
     let routes =
         |is: fn(&Routes) -> bool| ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| is(&pair.routes));
     let features = [
+        ("DETAILS", false),
+        ("FORKS", false),
+        ("PREEMPTS", false),
         ("OPEN", ir.is_open),
         ("BLOCKS", ir.blocks),
         ("PATIENCE", ir.is_impatient),
@@ -257,6 +266,7 @@ impl Tables<'_> {
                 own[2] = batch.map_or(1, value);
                 own[3] = *class;
             }
+            Kind::Fork { .. } => unreachable!("{NOT_COVERED}"),
             Kind::Router => main[0] |= NODE_ROUTER,
             Kind::Sink => main[0] |= NODE_SINK,
             Kind::Fork { .. } => unreachable!("{NOT_COVERED}"),
