@@ -37,9 +37,6 @@ shared! {
 const NONE: u32 = u32::MAX;
 const NOT_COVERED: &str = "Uniform::new refuses it";
 
-/// Of features that `Uniform::covers` refuses.
-const NOT_COVERED: &str = "networks with this feature have the switch form";
-
 /// A row.
 type Row = [u32; 4];
 
@@ -94,11 +91,6 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         number("NETWORK_SHIFT", 0),
         number("NETWORK_TRAVEL_SLOT", travel_slot),
         number("NETWORK_TRAVEL_HEAP", travel_heap),
-        // Of features that only the switch form has.
-        number("NETWORK_EXTRA", 0),
-        number("NETWORK_KNOWN", 0),
-        number("NETWORK_SHIFT", 0),
-        number("NETWORK_CLASS", 0xff),
         number("NODE_ROWS", tables.node_rows),
         number("TABLE_SLOTS", slots),
         number("TABLE_NODES", nodes),
@@ -128,9 +120,6 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         ("RANDOM", stations(|kind| matches!(kind, Kind::Station { lines: Lines::Random { .. }, .. }))),
         ("BY_CLASS", stations(|kind| matches!(kind, Kind::Station { lines: Lines::ByClass { .. }, .. }))),
         ("CHANCES", routes(|routes| matches!(routes, Routes::Chance { .. }))),
-        ("DETAILS", false),
-        ("PREEMPTS", false),
-        ("FORKS", false),
         ("IN_TURN", routes(|routes| matches!(routes, Routes::InTurn { .. }))),
     ];
     constants.extend(features.map(|(name, is)| (format!("NETWORK_{name}"), is.to_string())));
@@ -269,7 +258,6 @@ impl Tables<'_> {
             Kind::Fork { .. } => unreachable!("{NOT_COVERED}"),
             Kind::Router => main[0] |= NODE_ROUTER,
             Kind::Sink => main[0] |= NODE_SINK,
-            Kind::Fork { .. } => unreachable!("{NOT_COVERED}"),
             Kind::Station {
                 service,
                 lines,
