@@ -238,3 +238,15 @@ fn choices_with_and_without_preemption_draw_the_same_numbers() {
     model.resources.insert("p".to_owned(), resource(1, Order::Preempt));
     assert_eq!(seen(model).fault, None);
 }
+
+#[test]
+fn what_a_spawn_sets_is_read_before_it_starts_entities() {
+    let last = Expression::Reading(Reading::Last("part".to_owned()));
+    let set = vec![("before".to_owned(), last)];
+    let spawn = Action::Spawn { entity: "part".to_owned(), count: 3.into(), set, joined: false };
+    let mut model = with_parts([spawn, wait(1.0)]);
+    model.entities["part"].statements.insert(0, statement(tally("before", Expression::from("before"))));
+    model.entities["part"].attributes = named([("before", variable(Kind::Integer, None))]);
+    let seen = seen(model);
+    assert_eq!((seen.fault, seen.observations), (None, 6));
+}

@@ -116,13 +116,12 @@ fn mapped<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, mappings: &
     let (run, until) = model_of::<S>(case, printed)?;
     let build = move |_: &Point<'_>| Ok::<_, std::convert::Infallible>(run.clone());
     let experiment = Experiment::new(Design::default(), REPLICATIONS, case.seeds[0]);
-    let failed = |error: SimulationError| Trouble::Differs(format!("in an experiment: {error}"));
     let cpu = CpuEngine::new(build.clone(), EngineOptions::default());
-    let expected = cpu.run(&experiment, Until::time(until)).map_err(failed)?;
+    let expected = cpu.run(&experiment, Until::time(until)).map_err(|error| failed(&error))?;
     for mapping in mappings {
         let options = EngineOptions::default().mapping(*mapping);
-        let mut engine = Engine::new(gpu, build.clone(), options).map_err(failed)?;
-        let found = engine.run(&experiment, Until::time(until)).map_err(failed)?;
+        let mut engine = Engine::new(gpu, build.clone(), options).map_err(|error| failed(&error))?;
+        let found = engine.run(&experiment, Until::time(until)).map_err(|error| failed(&error))?;
         same(&format!("results by {mapping}"), found.fingerprint, expected.fingerprint)?;
     }
     let ended = expected.runs.iter().flatten().flatten();
@@ -145,8 +144,7 @@ fn device_sized<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, stops
         Ok(on_cpu) => on_cpu,
         Err(_) => return Ok(0),
     };
-    let failed = |error: SimulationError| Trouble::Differs(format!("on the device: {error}"));
-    let mut simulation = Simulation::new(gpu, &run, options).map_err(failed)?;
+    let mut simulation = Simulation::new(gpu, &run, options).map_err(|error| failed(&error))?;
     let mut events = 0;
     for stop in 1..=stops {
         let until = Until::time(Ticks::new(until.get() / u64::from(stops) * u64::from(stop)));
@@ -163,7 +161,7 @@ fn device_sized<S: Sized3>(gpu: &Gpu, case: &Case, printed: &Arc<Printed>, stops
             (Ok(_), Err(error)) | (Err(error), Ok(_)) => return differs(format!("one fails: {error}")),
         };
         events = progress.events;
-        same("fingerprint", simulation.fingerprint().map_err(failed)?, on_cpu.fingerprint())?;
+        same("fingerprint", simulation.fingerprint().map_err(|error| failed(&error))?, on_cpu.fingerprint())?;
     }
     Ok(events)
 }
@@ -201,11 +199,7 @@ fn compare_run<S: Sized3>(
             seen.full = is_full(&error)?;
             return Ok(seen);
         }
-        // Drivers cannot take a program that is larger, so it has a bound, which the guide names.
-        Err(error) if error.to_string().contains("; the bound is 200000") => {
-            return Err(Trouble::Refused(error.to_string()));
-        }
-        Err(error) => return differs(format!("the program fails at the start: {error}")),
+        Err(error) => return Err(failed(&error)),
     };
     loop {
         let rows = Both { program, state: simulation.states()[0].rows(), memory: simulation.memory() };
@@ -264,11 +258,20 @@ fn at_err<T>(what: String, world: &World<'_>) -> Compared<T> {
     Err(at(Trouble::Differs(what), world))
 }
 
+/// Drivers cannot take a program that is larger than a bound, which the guide names.
+fn failed(error: &SimulationError) -> Trouble {
+    let error = error.to_string();
+    match error.contains("; the bound is 200000") {
+        true => Trouble::Refused(error),
+        false => Trouble::Differs(error),
+    }
+}
+
 /// The output is the rows that the program lists.
 fn outputs<S: Sized3>(program: &Program, simulation: &CpuSimulation<'_, ProcessRun<S>>) -> Compared<()> {
     let now = simulation.states()[0].rows()[1];
     let at = Ticks::from_words([now[2], now[3]]).saturating_add(Ticks::new(1));
-    let found = simulation.outputs(at).map_err(|error| Trouble::Differs(error.to_string()))?;
+    let found = simulation.outputs(at).map_err(|error| failed(&error))?;
     let rows = Both { program, state: simulation.states()[0].rows(), memory: simulation.memory() };
     for (place, row) in program.output_rows.iter().enumerate() {
         same(&format!("output {place}"), found.rows()[0].rows()[place], rows.row(*row))?;

@@ -271,8 +271,8 @@ fn programs_do_the_same_on_a_device_without_the_general_engine() {
 fn programs_of_random_statements_do_the_same_on_a_device() {
     let gpu = Gpu::new().unwrap();
     let mut events = 0;
-    for number in numbers(6, 60) {
-        let case = Case { until: 40.0, ..generator::case(number) };
+    for number in numbers(3, 60) {
+        let case = Case { until: 40.0, ..generator::small(number) };
         match compare_device(&gpu, &case, 3) {
             Ok(executed) => events += executed,
             Err(Trouble::Refused(_)) => {}
@@ -280,15 +280,15 @@ fn programs_of_random_statements_do_the_same_on_a_device() {
         }
     }
     println!("{events} events");
-    assert!(events > 100, "{events}");
+    assert!(events > 30, "{events}");
 }
 
 #[test]
 fn programs_of_random_statements_do_the_same_in_each_mapping() {
     let gpu = Gpu::new().unwrap();
     let (mut compared, mut events) = (0, 0);
-    for number in numbers(3, 200) {
-        let case = Case { until: 20.0, ..generator::case(number) };
+    for number in numbers(2, 200) {
+        let case = Case { until: 20.0, ..generator::small(number) };
         match compare_mappings(&gpu, &case, &[Mapping::Thread, Mapping::Team]) {
             Ok(executed) => {
                 compared += 1;

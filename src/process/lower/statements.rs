@@ -412,9 +412,10 @@ impl Lowering<'_> {
                     };
                     values.push((word, self.of(&named, value, kind, name)?));
                 }
+                let ops = self.read_before(here, process, &mut values);
                 let joined = joined.then(|| self.children(here.process));
                 let act = Act::Spawn { process, entry, count, set: values, joined, next };
-                self.put(at, &named, Vec::new(), act);
+                self.put(at, &named, ops, act);
             }
             Action::Join => {
                 let children = self.children(here.process);
@@ -499,6 +500,18 @@ impl Lowering<'_> {
             Action::End => self.put(at, &named, Vec::new(), Act::End { children: None, held: Vec::new() }),
         }
         Ok(())
+    }
+
+    /// Keeps the number of the last entity of a type for values that read it: it changes when others
+    /// start, before they are stored.
+    fn read_before(&mut self, here: &Here, process: u32, values: &mut [(EntityWord, Expr)]) -> Vec<Op> {
+        let last = Node::Global(self.processes[process as usize].count);
+        if !values.iter().any(|(_, value)| value.any(&mut |node| *node == last)) {
+            return Vec::new();
+        }
+        let word = self.hidden(here.process, Kind::Integer);
+        values.iter_mut().for_each(|(_, value)| value.replace(&last, &Node::Attribute(word)));
+        vec![Op::Set(Slot::Attribute(word), Expr { kind: Kind::Integer, node: last })]
     }
 
     fn set(

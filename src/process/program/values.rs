@@ -86,4 +86,17 @@ impl Expr {
                 _ => false,
             }
     }
+
+    /// Reads something else in place of `from`.
+    pub(in super::super) fn replace(&mut self, from: &Node, to: &Node) {
+        if self.node == *from {
+            self.node = to.clone();
+        }
+        match &mut self.node {
+            Node::Unary(_, operand) => operand.replace(from, to),
+            Node::Binary(_, operands) => operands.iter_mut().for_each(|operand| operand.replace(from, to)),
+            Node::Select(operands) => operands.iter_mut().for_each(|operand| operand.replace(from, to)),
+            _ => {}
+        }
+    }
 }

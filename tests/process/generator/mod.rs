@@ -18,7 +18,16 @@ type Typed = Vec<(String, Kind)>;
 
 /// The case with this number.
 pub fn case(number: u64) -> Case {
-    let mut make = Make::new(number);
+    made(Make::new(number))
+}
+
+/// One with fewer statements, which drivers compile in less time.
+pub fn small(number: u64) -> Case {
+    made(Make { is_small: true, ..Make::new(number) })
+}
+
+fn made(mut make: Make) -> Case {
+    let number = make.number;
     let mut model = make.model();
     // Types that nothing spawns enter at the start.
     while let Err(ProcessError::NeverEnters { entity, .. }) = lower(&model) {
@@ -33,6 +42,8 @@ pub fn case(number: u64) -> Case {
 
 /// A model in the making.
 struct Make {
+    number: u64,
+    is_small: bool,
     random: Stream,
     model: ProcessModel,
     parameters: Typed,
@@ -61,6 +72,8 @@ struct Make {
 impl Make {
     fn new(number: u64) -> Self {
         Self {
+            number,
+            is_small: false,
             random: Stream::new(number, 57, 0),
             model: ProcessModel::default(),
             parameters: Vec::new(),
@@ -136,7 +149,7 @@ impl Make {
             self.model.variables.insert(name, Variable { kind, value, level, place: Place::default() });
         }
         self.places();
-        let types = 1 + self.below(4);
+        let types = 1 + self.below(if self.is_small { 2 } else { 4 });
         for entity in 0..types {
             // Those that are taken have the same attributes first.
             let mut attributes: Typed = vec![(format!("a{entity}_0"), Kind::Integer)];
@@ -226,7 +239,7 @@ impl Make {
         let count = if self.entity == 0 || self.chance(2) { 1 + self.below(2) } else { 0 };
         let sources = (0..count).map(|_| self.source(&attributes)).collect();
         self.blocks = (0..self.below(3)).map(|index| format!("b{index}")).collect();
-        self.budget = 24 / types as u32 + 6;
+        self.budget = if self.is_small { 8 } else { 24 / types as u32 + 6 };
         let length = 2 + self.below(5);
         let mut statements = self.block(length, 0);
         self.partners(&mut statements);

@@ -91,6 +91,9 @@ impl Make {
             actions.push(Action::Set { name, value: Value::Expression(of) });
         }
         for action in actions {
+            if self.is_small && !self.chance(4) {
+                continue;
+            }
             let ends = |last: &Statement| {
                 matches!(last.action, Action::End | Action::Go { .. } | Action::Repeat { count: None, .. })
             };
