@@ -19,7 +19,8 @@ use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
-    CompiledProcess, ProcessModel, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
+    CompiledProcess, ProcessError, ProcessModel, SavedStudy, Study, StudyResults, draw_timeline,
+    write_changes,
 };
 use eventhorizon::statistics::{Report, Selection};
 use serde_json::json;
@@ -189,7 +190,11 @@ fn results(
         _ => run.run(),
     };
     bar.finish_and_clear();
-    Ok(found.map_err(|error| error.in_file(&args.file))?)
+    Ok(found.map_err(|error| match error {
+        // A checkpoint is not the description.
+        ProcessError::Simulation(_) => error,
+        error => error.in_file(&args.file),
+    })?)
 }
 
 /// Repeats some of the replications on the CPU, and on the device in several ways: on a software

@@ -309,9 +309,8 @@ impl Measures {
             _ => None,
         });
         let all = |numbers: &[f64]| all.clone().map(|(number, of)| cost(number, of, numbers)).sum::<f64>();
-        let each = |cost: &dyn Fn(&[f64]) -> f64| {
-            Values::F64(numbers.chunks_exact(width).map(|numbers| cost(numbers)).collect())
-        };
+        let each =
+            |cost: &dyn Fn(&[f64]) -> f64| Values::F64(numbers.chunks_exact(width).map(cost).collect());
         for measure in &self.measures {
             let name = &measure.name;
             match measure.estimate {

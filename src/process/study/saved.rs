@@ -239,7 +239,7 @@ impl<'a> Saving<'a> {
     }
 
     /// Adds results, in the order of replications and then of points.
-    pub(super) fn add<'r>(&mut self, (events, fingerprint, numbers): (u64, u64, &'r [f64])) {
+    pub(super) fn add(&mut self, (events, fingerprint, numbers): (u64, u64, &[f64])) {
         let numbers = numbers.iter().map(|number| number.to_bits());
         self.results.extend([events, fingerprint].into_iter().chain(numbers).flat_map(u64::to_le_bytes));
     }
