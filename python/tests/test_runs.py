@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 from conftest import EXAMPLES, LONG
@@ -19,6 +20,15 @@ MM1 = EXAMPLES / "networks" / "mm1.toml"
 MANY = 1_000_000
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """The handler of Python, which shells leave out of what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_leaves_the_replications_made_so_far() -> None:
     def interrupt(runs: int, events: int) -> None:
         if runs > 0:
