@@ -502,8 +502,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Keeps the number of the last entity of a type for values that read it: it changes when others
-    /// start, before they are stored.
+    /// Keeps the number of the last entity of a type for values that read it: it changes when
+    /// others start, before the values are stored.
     fn read_before(&mut self, here: &Here, process: u32, values: &mut [(EntityWord, Expr)]) -> Vec<Op> {
         let last = Node::Global(self.processes[process as usize].count);
         if !values.iter().any(|(_, value)| value.any(&mut |node| *node == last)) {
