@@ -366,6 +366,9 @@ fn results_go_to_standard_output_where_that_is_asked_for() {
     assert!(json["results"].as_array().unwrap().iter().any(|row| row["class"] == "all"), "{json}");
     let one = printed(&folder.run("network", &[&["m.toml", "--backend=cpu", "--replications=1"]]));
     assert!(one.starts_with("M/M/1: 1 replication until 60 "), "{one}");
+    let [listing, wgsl] = ["--show=ir", "--show=wgsl"].map(|form| printed(&folder.network(&[form])));
+    assert!(listing.contains("\nstation server: servers in slots 1..2; line in ring 0"), "{listing}");
+    assert!(wgsl.starts_with("const NETWORK_CLASSES = 1u;") && wgsl.contains("fn network_own("), "{wgsl}");
     let visits = printed(&folder.network(&["--trace", "2", "--trace-to", "-", "--csv", "table.csv"]));
     assert!(visits.starts_with("customer,from,") && all_rows(&visits, 8), "{visits}");
     assert_eq!(read_to_string(folder.at("table.csv")).unwrap(), csv);
