@@ -174,7 +174,7 @@ class Model:
                 progress=call,
             )
         results = RunResults(run, level)
-        results._warn()
+        results._warn(4)
         return results
 
     async def run_async(self, **settings: Any) -> RunResults:

@@ -293,7 +293,7 @@ class Network:
         :raises FaultError: a replication failed.
         """
         core = self._native()
-        end, begin = times(core, until, None if warm_up == "find" else warm_up)
+        end, begin = times(core, until, None if warm_up == "find" else warm_up, 3)
         with in_file(self._path), calls(progress) as call:
             run = core.run(
                 replications=replications,
@@ -311,7 +311,7 @@ class Network:
                 progress=call,
             )
         results = NetworkResults(run)
-        results._warn()
+        results._warn(3)
         return results
 
     async def run_async(self, **settings: Any) -> NetworkResults:
@@ -328,9 +328,10 @@ class Network:
 
 
 def times(
-    description: _core.Network | _core.Process, until: float | None, warm_up: float | None
+    description: _core.Network | _core.Process, until: float | None, warm_up: float | None, stacklevel: int
 ) -> tuple[float, float]:
-    """The end of each replication, and the time at which statistics begin: a tenth of the run by default."""
+    """The end of each replication, and the time at which statistics begin: a tenth of the run by default.
+    A warning is from the line of the caller of ``run``, this number of calls above."""
     end = description.until if until is None else until
     if end is None:
         raise UsageError("the replications have no end: set `until` in the description or in the call")
@@ -339,6 +340,6 @@ def times(
     written = description.warm_up
     if written is not None and written >= end:
         text = f"the warm-up of {written:g} is not before the end at {end:g}: statistics begin at {end / 10:g}"
-        warnings.warn(text, EventhorizonWarning, stacklevel=3)
+        warnings.warn(text, EventhorizonWarning, stacklevel=stacklevel)
         written = None
     return end, end / 10 if written is None else written

@@ -200,13 +200,13 @@ class Results(ABC):
         axes.set_title(self.model)
         return axes
 
-    def _warn(self) -> None:
-        """Report doubts as Python warnings, from the line of the caller of ``run``."""
+    def _warn(self, stacklevel: int) -> None:
+        """Report doubts as Python warnings, from the line of the caller of ``run``, this number of calls above."""
         for warning in self.warnings:
-            warnings.warn(warning, EventhorizonWarning, stacklevel=4)
+            warnings.warn(warning, EventhorizonWarning, stacklevel=stacklevel)
         if self.interrupted:
             text = f"Ctrl-C ended the run: the results are of {self.replications} replications"
-            warnings.warn(text, EventhorizonWarning, stacklevel=4)
+            warnings.warn(text, EventhorizonWarning, stacklevel=stacklevel)
 
 
 class NetworkResults(Results):

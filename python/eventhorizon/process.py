@@ -453,7 +453,7 @@ class ProcessModel:
         progress: Progress,
     ) -> RunResults:
         core, written = self._native(), self._written() or Written({})
-        until, warm_up = times(core, *ends)
+        until, warm_up = times(core, *ends, 4)
         with calls(progress) as call, written.explained():
             run = core.run(
                 changes=changes(parameters),
@@ -471,7 +471,7 @@ class ProcessModel:
                 progress=call,
             )
         results = RunResults(run, level)
-        results._warn()
+        results._warn(4)
         return results
 
     async def run_async(self, **settings: Any) -> RunResults:

@@ -34,9 +34,10 @@ def test_ctrl_c_leaves_the_replications_made_so_far() -> None:
         if runs > 0:
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.warns(eh.EventhorizonWarning, match="Ctrl-C ended the run"):
+    with pytest.warns(eh.EventhorizonWarning, match="Ctrl-C ended the run") as warned:
         results = eh.Network.from_toml(MM1).run(replications=MANY, backend="cpu", progress=interrupt)
     assert results.interrupted and 0 < results.replications < MANY
+    assert warned[0].filename == __file__
     assert results.stopped == "stopped"
     assert len(results.values("wait", "server")) == results.replications
 
@@ -49,7 +50,7 @@ def test_ctrl_c_ends_process_models_and_models_in_wgsl() -> None:
 
     port = eh.ProcessModel.from_toml(EXAMPLES / "processes" / "port.toml")
     counter = eh.Model.from_toml(EXAMPLES / "models" / "counter.toml")
-    with pytest.warns(eh.EventhorizonWarning, match="Ctrl-C ended the run"):
+    with pytest.warns(eh.EventhorizonWarning, match="Ctrl-C ended the run") as warned:
         runs = [
             # One point: those of several end one after the other.
             port.run(
@@ -63,6 +64,7 @@ def test_ctrl_c_ends_process_models_and_models_in_wgsl() -> None:
             counter.run(parameters={"service": 1.0}, replications=MANY, backend="cpu", progress=interrupt),
         ]
     assert all(run.interrupted and 0 < run.replications < MANY for run in runs)
+    assert {warning.filename for warning in warned} == {__file__}
 
 
 def test_other_exceptions_of_the_callable_are_raised() -> None:
