@@ -2,9 +2,9 @@
 //!
 //! `text` reads descriptions ([`ProcessModel::read`]), and [`build`] makes them in Rust. Statements
 //! ([`ir`]) are compiled by `lower` into a [`Program`](program::Program): numbered steps, lines,
-//! draws and sums; a printer makes WGSL of it, and [`ProcessRun`] runs that as a model of `pdes`.
-//! [`CompiledProcess::study`] runs replications. The [guide](crate::guide::processes) has
-//! the language and the order of events.
+//! draws and sums; a printer makes WGSL of it. Studies run that in a loop of its own ([`run`]),
+//! [`ProcessRun`] as a model of `pdes`. [`CompiledProcess::study`] runs replications. The
+//! [guide](crate::guide::processes) has the language and the order of events.
 
 pub mod build;
 mod compiled;

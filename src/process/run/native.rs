@@ -17,7 +17,7 @@ use super::{
 
 /// Events of a slice, some milliseconds, and the iterations of loops that it may make.
 const EVENTS: u32 = 1 << 14;
-const MOST_ITERATIONS: i64 = 1 << 32;
+const MOST_ITERATIONS: i64 = 1 << 40;
 /// Room for pending events: at first, and at most.
 const PENDING: usize = 1 << 12;
 const MOST_PENDING: usize = 1 << 24;

@@ -141,7 +141,9 @@ impl<'r, W> StudyRun<'r, W> {
         Self { backend, ..self }
     }
 
-    /// How a device runs the replications. (The library sets [`EngineOptions::outputs`] itself.)
+    /// How a device runs the replications. By default, [`Mapping::Auto`](crate::pdes::Mapping),
+    /// each is an invocation without the general engine; other mappings use that engine. Results
+    /// are the same bits. (The library sets [`EngineOptions::outputs`] itself.)
     pub fn options(self, options: EngineOptions) -> Self {
         Self { options, ..self }
     }
