@@ -254,6 +254,23 @@ fn programs_do_the_same_without_the_general_engine() {
 }
 
 #[test]
+fn descriptions_do_the_same_without_the_general_engine() {
+    let mut count = 0;
+    for file in std::fs::read_dir("examples/processes").unwrap() {
+        let mut model = ProcessModel::read(&file.unwrap().path()).unwrap();
+        model.parameters.values_mut().for_each(|of| of.values.truncate(1));
+        let point = model.parameters.values().map(|of| of.values[0]).collect();
+        let (until, warm_up) = (model.until.unwrap() / 10.0, model.warm_up.unwrap_or(0.0) / 10.0);
+        let (seeds, most_events) = (vec![1, 2], u64::MAX);
+        let case = Case { model, point, seeds, warm_up, until, room: 4096, most_events };
+        let events = slices::compare_native(&case).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+        assert!(events > 60, "{}: {events}", case.model.name);
+        count += 1;
+    }
+    assert!(count > 9, "{count}");
+}
+
+#[test]
 fn programs_do_the_same_on_a_device_without_the_general_engine() {
     let gpu = Gpu::new().unwrap();
     let all = models();
