@@ -16,7 +16,6 @@ use crate::watch::{Watch, watched};
 #[pyfunction]
 #[pyo3(signature = (*, lps, population, rate, lookahead, until, seed, backend, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
-#[expect(clippy::type_complexity, reason = "a tuple of Python")]
 pub(crate) fn phold(
     py: Python<'_>,
     lps: u32,

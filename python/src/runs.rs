@@ -169,6 +169,7 @@ impl Runs {
     }
 
     /// Of a selection: the best point, those that are left, and after how many runs others ended.
+    #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn selected(&self) -> Option<(Option<usize>, Vec<usize>, Vec<Option<u64>>)> {
         let found = self.selected.as_ref()?;
         Some((found.best, found.survivors.clone(), found.eliminated.clone()))

@@ -255,7 +255,7 @@ impl Model {
             };
             let results =
                 run.watch(|progress: &RunProgress| watch.flow(progress.runs, progress.events)).run()?;
-            let until = model.has_processes().then(|| model.end()).transpose()?;
+            let until = if model.has_processes() { Some(model.end()?) } else { None };
             let described = Described {
                 model: model.name().to_owned(),
                 unit: String::new(),

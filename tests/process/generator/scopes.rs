@@ -30,7 +30,7 @@ impl Make {
         }
         if self.chance(3) {
             let size = Expression::Number((2 + self.below(2)).into());
-            actions.push(Action::Batch { size, body: Vec::new(), waiting: self.patient() });
+            actions.push(Action::Batch { size, body: Vec::new(), waiting: self.patient(), permanent: false });
         }
         let delay = Action::Delay(self.long());
         actions.push(delay);
