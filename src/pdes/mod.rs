@@ -75,7 +75,9 @@ pub use contract::until::{Pending, Progress, Stop, Until};
 pub(crate) use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{handler_kernels, kernels, output_kernels};
-pub(crate) use run::replicas::{AnyEngine, CORES, Reports, WatchRuns, fingerprint_row, on_cores};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use run::replicas::AnyEngine;
+pub(crate) use run::replicas::{CORES, Reports, WatchRuns, fingerprint_row, on_cores};
 pub use run::replicas::{
     CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
 };

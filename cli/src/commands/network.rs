@@ -76,7 +76,11 @@ pub struct Args {
     /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
     /// length, which causes an error. 0 does not round. Only for closed networks of single
     /// exponential servers
-    #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "path", "mapping"])]
+    #[arg(
+        long,
+        value_parser = shared::not_negative,
+        conflicts_with_all = ["precision", "csv", "path", "mapping", "checkpoint", "force", "every", "resume"]
+    )]
     interval: Option<f64>,
     /// Map replications to the device by grid, team, thread or auto. Changes the speed only
     #[arg(long, default_value_t = Mapping::Auto)]

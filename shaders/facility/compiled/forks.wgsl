@@ -3,6 +3,7 @@
 //
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
+// needs: NETWORK_CLASS
 //
 // bounds: as in facility/compiled/state.wgsl.
 

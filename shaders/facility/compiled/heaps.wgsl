@@ -5,6 +5,7 @@
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
+// provides: network_change
 // needs: NETWORK_RINGS, NETWORK_RING_WORDS, network_send
 //
 // bounds: as in facility/compiled/state.wgsl.

@@ -4,7 +4,7 @@
 // import: facility/compiled/slices.wgsl
 // import: facility/compiled/state.wgsl
 // provides: network_send
-// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_FORKS, NETWORK_HEAPS, NETWORK_KNOWN, NETWORK_OPEN
+// needs: NETWORK_BLOCKS, NETWORK_FORKS, NETWORK_HEAPS, NETWORK_KNOWN, NETWORK_OPEN
 // needs: NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_RING_WORDS, network_arrive, network_freed
 // needs: network_next, network_own
 //

@@ -87,8 +87,9 @@ fn network_epoch_ends(epoch: vec2<u32>) -> bool {
     return done;
 }
 
-// Saves the replication.
+// Saves the replication. (A driver may also end the loop that saves.)
 fn network_save(ended: bool) {
+    for (var i = 0u; i < NETWORK_WORDS; i += 1u) { network_saved[network_word(NETWORK_CONTROL + i)] = network[i]; }
     if loops_cut(network_given.jobs) { network_faults |= NETWORK_CUT; }
     let done = ended | (network_faults != 0u);
     let first = network_word(NETWORK_STATUS);
@@ -101,6 +102,5 @@ fn network_save(ended: bool) {
     network_saved[first + 5u * jobs] = network_now;
     network_saved[first + 6u * jobs] = network_round;
     network_saved[first + 7u * jobs] = network_serial;
-    for (var i = 0u; i < NETWORK_WORDS; i += 1u) { network_saved[network_word(NETWORK_CONTROL + i)] = network[i]; }
     if !done { atomicAdd(&network_running[0], 1u); }
 }

@@ -4,8 +4,8 @@
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
 // import: random/distributions.wgsl
-// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_NODES
-// needs: NETWORK_OPEN, NETWORK_PATIENCE, NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_SLOTS
+// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_CLASSES, NETWORK_NODES, NETWORK_OPEN
+// needs: NETWORK_PATIENCE, NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_SLOTS
 //
 // bounds: as in facility/compiled/state.wgsl.
 

@@ -42,10 +42,11 @@ const MOST_JOBS: usize = 1 << 16;
 const GROUP_SIZE: u32 = 32;
 const GROUP_SIZE_OF_SOFTWARE: u32 = 8;
 /// Steps of the unit in which slices on a device are measured, and units of a slice at most: a
-/// software adapter ends the loops of an invocation after 65,535 iterations.
+/// software adapter ends the loops of an invocation after 65,535 iterations, of which a step has
+/// some dozens.
 const UNIT: u32 = 64;
 const MOST_UNITS: u32 = 1 << 14;
-const MOST_UNITS_OF_SOFTWARE: u32 = 1 << 7;
+const MOST_UNITS_OF_SOFTWARE: u32 = 1 << 3;
 /// Customers of a ring and a heap: at first, and at most.
 pub(super) const ROOM: u32 = 64;
 const MOST_ROOM: u32 = 1 << 20;

@@ -6,6 +6,7 @@
 //! `results.rs` has the results, `run.rs` describes runs. This file has the engines that users
 //! call.
 
+#[cfg(not(target_arch = "wasm32"))]
 mod any;
 mod batch_memory;
 mod cores;
@@ -28,8 +29,9 @@ use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::sequential::{native, reference};
 use crate::pdes::{CpuModel, Model, Replica, Until};
-pub(crate) use any::{AnyEngine, CORES};
-pub(crate) use cores::{Reports, WatchRuns, on_cores};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use any::AnyEngine;
+pub(crate) use cores::{CORES, Reports, WatchRuns, on_cores};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
 pub(super) use mapping::{handler_kernels, kernels};

@@ -9,7 +9,7 @@
 // provides: network_arrive, network_freed
 // needs: NETWORK_BALKS, NETWORK_BLOCKS, NETWORK_BREAKS, NETWORK_BY_CLASS, NETWORK_COUNTS
 // needs: NETWORK_HEAPS, NETWORK_HOLDS, NETWORK_LOSES, NETWORK_PATIENCE, NETWORK_ROUTERS
-// needs: NETWORK_SERVERS, NETWORK_TRAVELS, NETWORK_WAKES
+// needs: NETWORK_SERVERS, NETWORK_TRAVELS, NETWORK_WAKES, network_law
 //
 // bounds: as in facility/compiled/state.wgsl. The loop over servers has a constant bound.
 

@@ -9,8 +9,8 @@
 // import: facility/compiled/uniform/tables.wgsl
 // provides: network_own
 // needs: NETWORK_BATCHES, NETWORK_BLOCKS, NETWORK_BREAKS, NETWORK_BY_CLASS, NETWORK_CALENDARS
-// needs: NETWORK_HEAPS, NETWORK_HOLDS, NETWORK_PATIENCE, NETWORK_RATES, NETWORK_SERVERS
-// needs: NETWORK_TRAVELS, NETWORK_WAKES, TABLE_SLOTS
+// needs: NETWORK_CLASSES, NETWORK_HEAPS, NETWORK_HOLDS, NETWORK_PATIENCE, NETWORK_RATES
+// needs: NETWORK_SERVERS, NETWORK_TRAVELS, NETWORK_WAKES, TABLE_SLOTS, network_law
 //
 // bounds: as in facility/compiled/state.wgsl. Loops over servers have a constant bound; a loop over
 // the customers of an emission counts to their number.

@@ -9,6 +9,7 @@
 // import: facility/compiled/uniform/tables.wgsl
 // provides: network_begin, network_forget
 // needs: GROUP_SIZE, NETWORK_BREAKS, NETWORK_CALENDARS, NETWORK_CLASSES, NETWORK_NODES
+// needs: NETWORK_WAKES
 //
 // bounds: as in facility/compiled/state.wgsl.
 

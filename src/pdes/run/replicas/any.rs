@@ -1,26 +1,14 @@
 //! An engine of experiments with a model that is only WGSL: on a device, or on all cores of a CPU.
 
-#[cfg(not(target_arch = "wasm32"))]
 use std::ops::Range;
 
-#[cfg(not(target_arch = "wasm32"))]
-use super::cores::WatchRuns;
-#[cfg(not(target_arch = "wasm32"))]
+use super::cores::{CORES, WatchRuns};
 use super::results::Results;
 use super::{CpuEngine, Engine, EngineOptions};
 use crate::gpu::Gpu;
-use crate::pdes::Model;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::pdes::Until;
 use crate::pdes::contract::error::SimulationError;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::statistics::Experiment;
-use crate::statistics::Point;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::statistics::{Sequential, Stopping};
-
-/// The name of the mapping on the CPU.
-pub(crate) const CORES: &str = "cores";
+use crate::pdes::{Model, Until};
+use crate::statistics::{Experiment, Point, Sequential, Stopping};
 
 /// An engine of a device, or of the CPU with the model's WGSL as machine code.
 pub(crate) enum AnyEngine<M: Model> {
@@ -45,7 +33,6 @@ impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEng
     }
 }
 
-#[cfg(not(target_arch = "wasm32"))]
 impl<M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> AnyEngine<M> {
     /// The name of the mapping of results: `chosen`, or that of the CPU.
     pub(crate) fn mapping(&self, chosen: impl ToString) -> String {

@@ -8,6 +8,9 @@ use rayon::prelude::*;
 
 use crate::pdes::contract::error::SimulationError;
 
+/// The name of the mapping on the CPU.
+pub(crate) const CORES: &str = "cores";
+
 /// Receives the numbers of runs that ended and of executed events.
 pub(crate) type WatchRuns<'w> = &'w mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
 
