@@ -105,7 +105,7 @@ mod text;
 pub use text::suggested;
 pub mod time;
 
-pub use backend::Backend;
+pub use backend::{Backend, OnDemand};
 pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.

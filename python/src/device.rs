@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use eventhorizon::Backend;
 use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::{Backend, OnDemand};
 
 use crate::errors::Failure;
 
@@ -27,7 +27,7 @@ pub(crate) fn forget() {
 pub(crate) enum Place {
     Cpu,
     Gpu(Gpu),
-    Auto(Gpu),
+    Auto(OnDemand),
 }
 
 impl Place {
@@ -36,10 +36,7 @@ impl Place {
         match backend {
             "cpu" => Ok(Self::Cpu),
             "gpu" => Ok(Self::Gpu(open()?)),
-            "auto" => match open() {
-                Err(GpuError::NoAdapter { .. }) => Ok(Self::Cpu),
-                gpu => Ok(Self::Auto(gpu?)),
-            },
+            "auto" => Ok(Self::Auto(OnDemand::by(open))),
             other => {
                 Err(Failure::usage(format!("the backend is {other:?}; choose \"auto\", \"cpu\" or \"gpu\"")))
             }
@@ -56,9 +53,14 @@ impl Place {
 
     /// `gpu` or `cpu`, and the name of the adapter.
     pub(crate) fn engine(&self) -> (&'static str, String) {
-        match self.backend().gpu() {
-            Some(gpu) => ("gpu", gpu.info().name.clone()),
-            None => ("cpu", "the CPU".to_owned()),
-        }
+        names(self.backend().gpu().map(|gpu| gpu.info().name.clone()))
+    }
+}
+
+/// `gpu` or `cpu`, and the name of the adapter.
+pub(crate) fn names(adapter: Option<String>) -> (&'static str, String) {
+    match adapter {
+        Some(adapter) => ("gpu", adapter),
+        None => ("cpu", "the CPU".to_owned()),
     }
 }

@@ -7,7 +7,7 @@ use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 
 /// Results at the points of a design.
@@ -57,6 +57,8 @@ pub(crate) struct Found {
     pub(crate) selected: Option<Selected>,
     pub(crate) fingerprint: u64,
     pub(crate) mapping: String,
+    /// The adapter, if a device made replications.
+    pub(crate) adapter: Option<String>,
     pub(crate) seconds: f64,
     pub(crate) events: Option<u64>,
     pub(crate) warnings: Vec<String>,
@@ -73,8 +75,7 @@ pub(crate) struct Described {
 }
 
 impl Runs {
-    pub(crate) fn new(found: Found, described: Described, place: &Place, interrupted: bool) -> Self {
-        let (engine, adapter) = place.engine();
+    pub(crate) fn new(found: Found, described: Described, interrupted: bool) -> Self {
         let Found {
             design,
             observations,
@@ -82,10 +83,12 @@ impl Runs {
             selected,
             fingerprint,
             mapping,
+            adapter,
             seconds,
             events,
             warnings,
         } = found;
+        let (engine, adapter) = device::names(adapter);
         let Described { model, unit, ticks_per_unit, seed, until, warm_up } = described;
         Self {
             design,

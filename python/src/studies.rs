@@ -98,7 +98,7 @@ impl Process {
     ) -> PyResult<Runs> {
         let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
         let options = EngineOptions::default().mapping(mapping);
-        let run = |watch: &Watch| -> Result<(Found, Described, Place), Failure> {
+        let run = |watch: &Watch| -> Result<(Found, Described), Failure> {
             let mut model = self.0.clone();
             for change in &changes {
                 model.set(change)?;
@@ -144,13 +144,14 @@ impl Process {
                 selected: results.selected,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
+                adapter: results.adapter,
                 seconds: results.seconds,
                 events: Some(results.events),
             };
-            Ok((found, described, place))
+            Ok((found, described))
         };
-        let ((found, described, place), interrupted) = watched(py, progress, run)?;
-        Ok(Runs::new(found, described, &place, interrupted))
+        let ((found, described), interrupted) = watched(py, progress, run)?;
+        Ok(Runs::new(found, described, interrupted))
     }
 }
 
@@ -225,7 +226,7 @@ impl Model {
         mapping: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Runs> {
-        let run = |watch: &Watch| -> Result<(Found, Described, Place), Failure> {
+        let run = |watch: &Watch| -> Result<(Found, Described), Failure> {
             let mut description = self.0.open()?;
             for change in &changes {
                 description.set(change)?;
@@ -271,13 +272,14 @@ impl Model {
                 selected: results.selected,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
+                adapter: place.backend().gpu().map(|gpu| gpu.info().name.clone()),
                 seconds: results.seconds,
                 events: None,
                 warnings: model.warnings().to_vec(),
             };
-            Ok((found, described, place))
+            Ok((found, described))
         };
-        let ((found, described, place), interrupted) = watched(py, progress, run)?;
-        Ok(Runs::new(found, described, &place, interrupted))
+        let ((found, described), interrupted) = watched(py, progress, run)?;
+        Ok(Runs::new(found, described, interrupted))
     }
 }

@@ -156,6 +156,7 @@ impl Facility {
         run: LongRun<'_, W>,
     ) -> Result<Report, FacilityError> {
         let LongRun { study, batches, backend: place, autosave: keep, mut watch, .. } = run;
+        let place = place.for_one_run(self.nodes.len());
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let parts = u64::try_from(batches).unwrap_or(u64::MAX);

@@ -142,6 +142,7 @@ pub(crate) mod distribution;
 mod error;
 mod fel;
 mod long;
+mod makers;
 mod measures;
 mod model;
 mod names;

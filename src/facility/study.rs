@@ -18,10 +18,11 @@ use crate::statistics::{
 use crate::time::{Ticks, TimeError};
 
 use super::check::{UNTIL, observed};
+use super::makers::Makers;
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::quantiles::Histograms;
-use super::runner::{Replication, Replications, Runner};
+use super::runner::{Replication, Replications};
 use super::saved::{Numbers, no_shares, source};
 use super::scale::LONGEST;
 use super::sums::Observed;
@@ -99,14 +100,13 @@ impl Facility {
             saved.restore(&mut columns, &mut lengths, &mut histograms)?;
             now = saved.numbers();
         }
-        let mut maker = Runner::new(place, options, &facility, study.room)?;
+        let mut makers = Makers::new(place, options, study.room);
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = SavedStudy::plan(keep, most, place.gpu().is_none(), own)?;
+        let mut saving = SavedStudy::plan(keep, most, !place.is_device(), own)?;
         let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
         let mut done = whole(now.done);
-        let mut mapping = None;
         let stopped = 'parts: loop {
             let more = match &study.stopping {
                 None if done >= study.replications => break None,
@@ -145,7 +145,7 @@ impl Facility {
                     flow = watch(done as usize + runs, now.events.saturating_add(executed)).flow();
                     flow
                 };
-                let made = match maker.run(&experiment, range.clone(), until, watched).await {
+                let made = match makers.run(&facility, &experiment, range.clone(), until, watched).await {
                     Err(SimulationError::Stopped) if done > 0 => break 'parts Some(Decision::Stopped),
                     made => made?,
                 };
@@ -158,7 +158,7 @@ impl Facility {
                     }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
-                    maker = Runner::new(place, options, &facility, study.room)?;
+                    makers.clear();
                     continue;
                 }
                 let runs: Vec<_> = made.runs.iter().flatten().collect();
@@ -199,7 +199,6 @@ impl Facility {
                     now.events = now.events.wrapping_add(events);
                     now.fingerprint = now.fingerprint.wrapping_add(fingerprint);
                 }
-                mapping = Some(made.mapping);
                 // Fewer replications if they were stopped.
                 done += u32::try_from(made.runs.len()).expect("a part of the range");
                 now.done = done.into();
@@ -233,14 +232,7 @@ impl Facility {
         let mut rows = rows.collect::<Result<Vec<_>, FacilityError>>()?;
         warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut rows));
         rows.iter_mut().zip(columns).for_each(|(row, column)| row.parts = column.parts);
-        let (engine, adapter, mapping) = match &maker {
-            Runner::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
-            Runner::Gpu(gpu, _) => (
-                "gpu",
-                gpu.info().name.clone(),
-                mapping.map_or_else(String::new, |mapping| mapping.to_string()),
-            ),
-        };
+        let (engine, adapter, mapping) = makers.names();
         Ok(Report {
             network: self.network.name.clone(),
             engine,

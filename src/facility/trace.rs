@@ -72,7 +72,7 @@ impl Facility {
         let mut lines_fit = false;
         let memory = loop {
             let model = facility.clone().following([follow.every, follow.most, rows], &tags);
-            match model.memory_at(study.seed, until, place).await {
+            match model.memory_at(study.seed, until, place.for_one_run(self.nodes.len())).await {
                 Ok(memory) => break memory,
                 Err(SimulationError::Fault(fault))
                     if fault.kind == FaultKind::MemoryFull && rows < MOST_ROWS =>

@@ -228,7 +228,7 @@ fn search_all<S: Space + Clone>(
         )),
         other => Failure::from(other),
     };
-    let ran = match args.place.gpu()? {
+    let ran = match args.place.hardware()? {
         Some(gpu) => {
             let options = Options::default().mapping(mapping).paths(wants_paths);
             let engine = Engine::new(&gpu, space.clone(), options)?;

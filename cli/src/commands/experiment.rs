@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         bar.set_message(format!("{runs} runs, {events} events"));
         shared::watch()
     };
-    let gpu = args.place.gpu()?;
+    let gpu = args.place.hardware()?;
     let begin = Instant::now();
     // Both engines give the same bits: this choice changes only the time.
     let (observations, decisions, fingerprint) = match &gpu {

@@ -19,7 +19,6 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use eventhorizon::Backend;
 use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure,
     Network, Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
@@ -208,9 +207,8 @@ fn simulate(args: &Args) -> Outcome<()> {
         .stopping(args.runs.stopping()?)
         .room(args.room);
 
-    let gpu = args.place.hardware()?;
-    // Both engines give the same bits: this choice changes only the time.
-    let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
+    let place = args.place.study()?;
+    let backend = place.backend();
     let options = EngineOptions::default().mapping(args.mapping);
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let watch = |runs: usize, events: u64| {

@@ -27,7 +27,7 @@ use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
 use super::run::plots;
-use crate::shared::{self, FileUse, Outcome};
+use crate::shared::{self, FileUse, Outcome, StudyPlace};
 
 #[derive(Parser)]
 #[command(about = "Run a process model that a TOML or JSON file describes")]
@@ -147,14 +147,14 @@ fn simulate(args: &Args) -> Outcome<()> {
         .stopping(args.runs.stopping()?)
         .room(args.room)
         .allow_deadlock(args.allow_deadlock);
-    let gpu = args.place.hardware()?;
+    let place = args.place.study()?;
     let saved = args.saves.resume.as_ref().map(SavedStudy::load).transpose()?;
-    let results = results(args, &compiled, &study, gpu.as_ref(), saved.as_ref())?;
+    let results = results(args, &compiled, &study, &place, saved.as_ref())?;
     let checked = match args.check && !shared::interrupted() {
-        true => check(args, &compiled, &study, gpu.as_ref()),
+        true => check(args, &compiled, &study, &place),
         false => Vec::new(),
     };
-    report(args, &compiled, &study, gpu.as_ref(), &results, &checked, saved.as_ref())
+    report(args, &compiled, &study, &results, &checked, saved.as_ref())
 }
 
 /// Runs until the goal of the command line is met.
@@ -162,14 +162,14 @@ fn results(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    gpu: Option<&Gpu>,
+    place: &StudyPlace,
     saved: Option<&SavedStudy>,
 ) -> Outcome<StudyResults> {
     let points = compiled.design().len();
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let run = compiled
         .study(study)
-        .backend(gpu.map_or(Backend::Cpu, Backend::Gpu))
+        .backend(place.backend())
         .options(EngineOptions::default().mapping(args.mapping))
         .resume(saved)
         .save(args.saves.autosave())
@@ -199,11 +199,11 @@ fn results(
 
 /// Repeats some of the replications on the CPU, and on the device in several ways: on a software
 /// adapter too, which the study itself leaves to the CPU.
-fn check(args: &Args, compiled: &CompiledProcess, study: &Study, gpu: Option<&Gpu>) -> Vec<Checked> {
+fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &StudyPlace) -> Vec<Checked> {
     let few = study.replications(study.replications.min(CHECKED)).stopping(None);
-    let opened = match gpu {
-        Some(gpu) => Ok(gpu.clone()),
-        None => Gpu::new().map_err(|error| error.to_string()),
+    let opened = match place {
+        StudyPlace::Gpu(gpu) => Ok(gpu.clone()),
+        _ => Gpu::new().map_err(|error| error.to_string()),
     };
     let run = |backend, mapping| {
         let options = EngineOptions::default().mapping(mapping);
@@ -212,7 +212,7 @@ fn check(args: &Args, compiled: &CompiledProcess, study: &Study, gpu: Option<&Gp
         Ok((found.fingerprint, found.observations))
     };
     let mut checked = vec![Checked::new("the CPU".to_owned(), run(Backend::Cpu, Mapping::Auto))];
-    for mapping in [Mapping::Thread, Mapping::Team, Mapping::Grid] {
+    for mapping in [Mapping::Auto, Mapping::Thread, Mapping::Team, Mapping::Grid] {
         if shared::interrupted() {
             break;
         }
@@ -228,13 +228,12 @@ fn report(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    gpu: Option<&Gpu>,
     results: &StudyResults,
     checked: &[Checked],
     saved: Option<&SavedStudy>,
 ) -> Outcome<()> {
     let report = results.report(args.runs.level)?;
-    let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
+    let adapter = results.adapter.clone().unwrap_or_else(|| "the CPU".to_owned());
     let trace_to = args.trace.and(Some(&*args.trace_to));
     let quiet =
         [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to, args.gantt.as_deref()];
@@ -245,7 +244,7 @@ fn report(
     let mut object = json!({
         "model": compiled.model().name,
         "seed": results.seed,
-        "engine": shared::engine(gpu.is_some()),
+        "engine": shared::engine(results.adapter.is_some()),
         "adapter": adapter,
         "mapping": results.mapping,
         "replications": results.replications,

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
+use eventhorizon::OnDemand;
 use eventhorizon::gpu::{Gpu, GpuError, compiling};
 use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
@@ -244,8 +245,9 @@ pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Run on the GPU or the CPU. Default: the GPU if there is an adapter (for `network`, `run`,
-    /// `match` and `moving-crowd`: an adapter that is not software), else the CPU
+    /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network` and
+    /// `process`; for other commands the GPU, if there is an adapter (for `run`, `match`, `search`
+    /// and `moving-crowd`: one that is not software), else the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -272,6 +274,15 @@ impl Where {
         }
     }
 
+    /// Where a study runs. A device is opened now only if it was asked for.
+    pub fn study(&self) -> Result<StudyPlace, GpuError> {
+        Ok(match self.backend {
+            Some(Backend::Cpu) => StudyPlace::Cpu,
+            Some(Backend::Gpu) => StudyPlace::Gpu(Gpu::new()?),
+            None => StudyPlace::Auto(OnDemand::new()),
+        })
+    }
+
     /// Like [`Self::gpu`], for work that the library's own engine does faster than a software
     /// adapter: such an adapter runs it only after `--backend gpu`.
     pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
@@ -284,6 +295,23 @@ impl Where {
                 Ok(None)
             }
             gpu => Ok(gpu),
+        }
+    }
+}
+
+/// Where a study runs, as a command line chooses it.
+pub enum StudyPlace {
+    Cpu,
+    Gpu(Gpu),
+    Auto(OnDemand),
+}
+
+impl StudyPlace {
+    pub fn backend(&self) -> eventhorizon::Backend<'_> {
+        match self {
+            Self::Cpu => eventhorizon::Backend::Cpu,
+            Self::Gpu(gpu) => eventhorizon::Backend::Gpu(gpu),
+            Self::Auto(device) => eventhorizon::Backend::Auto(device),
         }
     }
 }

@@ -210,7 +210,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
         let Self { compiled, study, backend, options, from, to, mut watch } = self;
         let begun = Instant::now();
         let times = compiled.times(study)?;
-        let replications = Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let replications = Replications::<S>::new(compiled, study, backend, options, times);
         let mut replications = replications.with_files(from, to)?;
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let all: Vec<usize> = (0..compiled.design().len()).collect();
@@ -256,8 +256,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
             return Err(ProcessError::Measure { name: measure.to_owned(), known });
         }
         let times = compiled.times(study)?;
-        let mut replications =
-            Replications::<S>::new(compiled, study, backend.gpu_for_wgsl(), options, times);
+        let mut replications = Replications::<S>::new(compiled, study, backend, options, times);
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let experiment = replications.experiment().clone();
         let found = selection.run(&experiment, measure, |some, range| {

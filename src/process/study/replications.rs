@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
+use crate::backend::{Backend, Chooser, Place};
 use crate::gpu::Gpu;
 use crate::pdes::{
     Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
@@ -77,6 +78,9 @@ impl Ended {
 pub(super) struct Replications<'r, S: Sized3> {
     compiled: &'r CompiledProcess,
     study: &'r Study,
+    backend: Backend<'r>,
+    chooser: Chooser<'r>,
+    /// The device of the present part; none for the cores.
     gpu: Option<&'r Gpu>,
     options: EngineOptions,
     experiment: Experiment,
@@ -95,15 +99,23 @@ impl<'r, S: Sized3> Replications<'r, S> {
     pub(super) fn new(
         compiled: &'r CompiledProcess,
         study: &'r Study,
-        gpu: Option<&'r Gpu>,
+        backend: Backend<'r>,
         options: EngineOptions,
         [warm_up, until]: [Ticks; 2],
     ) -> Self {
+        let backend = backend.for_wgsl();
+        // Mappings are ways to use a device.
+        let backend = match backend.gpu_if(options.mapping != Mapping::Auto) {
+            Some(gpu) => Backend::Gpu(gpu),
+            None => backend,
+        };
         let experiment = Experiment::new(compiled.design().clone(), study.replications, study.seed);
         Self {
             compiled,
             study,
-            gpu,
+            backend,
+            chooser: Chooser::new(backend),
+            gpu: None,
             options: options.outputs(true),
             experiment: experiment.with_common_random_numbers(),
             warm_up,
@@ -111,8 +123,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             measures: Measures::new(compiled.program(), warm_up, until),
             engines: Vec::new(),
             device: None,
-            // A core maps the memory that runs use.
-            room: if gpu.is_some() { FIRST_ROOM.min(study.most()) } else { study.most() },
+            room: FIRST_ROOM.min(study.most()),
             done: Done::default(),
             saving: None,
         }
@@ -129,7 +140,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 ([self.warm_up, self.until], (self.measures.names(), self.measures.width()));
             let model = self.model(0, 1)?;
             let files = (from, to);
-            let on_host = self.gpu.is_none();
+            let on_host = !self.backend.is_device();
             let saving = Saving::new(self.compiled, self.study, times, measures, &model, files, on_host)?;
             self.saving = Some(saving);
         }
@@ -245,10 +256,13 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// The name of the mapping of the runs.
     pub(super) fn mapping(&self) -> String {
-        match (self.gpu, self.done.mapping) {
-            (None, _) => CORES.to_owned(),
-            (Some(_), mapping) => mapping.map_or_else(String::new, |mapping| mapping.to_string()),
-        }
+        self.done.mapping.map_or_else(|| CORES.to_owned(), |mapping| mapping.to_string())
+    }
+
+    /// The adapter, if a device made replications.
+    pub(super) fn adapter(&self) -> Option<String> {
+        let gpu = self.backend.gpu_if(self.done.mapping.is_some());
+        gpu.map(|gpu| gpu.info().name.clone())
     }
 
     /// The observations of some replications of some points; of the first ones, the same for all
@@ -268,11 +282,24 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let mut next = range.start;
         while next < range.end && !self.done.stopped {
             // A device is faster with all of a short study at once.
-            let pilot = self.gpu.is_some() && self.done.runs == 0 && count / 8 > PILOT;
+            let pilot = self.backend.is_device() && self.done.runs == 0 && count / 8 > PILOT;
             let most = if pilot { most.min(PILOT) } else { most };
             let most = self.saving.as_mut().map_or(most, |saving| most.min(saving.plan().part()));
             let known = self.saving.as_ref().and_then(|saving| saving.known(next, range.end));
-            let end = known.as_ref().map_or(range.end.min(next.saturating_add(most)), |known| known.end);
+            let (place, chosen) = self.chooser.next(range.end - next);
+            let end = match &known {
+                Some(known) => known.end,
+                None => next + chosen.min(most),
+            };
+            self.gpu = match place {
+                Place::Host if known.is_none() => {
+                    // Its time does not count for each replication.
+                    self.compiled.native().map_err(SimulationError::from)?;
+                    None
+                }
+                Place::Host => None,
+                Place::Device(gpu) => Some(gpu),
+            };
             let began = Instant::now();
             let number = |point: usize| u32::try_from(point).expect("points are counted");
             let jobs = (next..end)
@@ -282,6 +309,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 _ => self.part(&jobs.collect::<Vec<_>>(), watch).await?,
             };
             let whole = ended.len() - ended.len() % points.len();
+            if known.is_none() {
+                self.chooser.took(place, whole / points.len(), began.elapsed());
+            }
             for (number, ended) in ended.into_iter().take(whole).enumerate() {
                 if let (Some(saving), None) = (&mut self.saving, &known) {
                     saving.add((ended.events, ended.fingerprint, &ended.numbers));
@@ -314,7 +344,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let most = self.study.most();
         let mut found: Vec<Option<Result<Ended, (Failure, u32)>>> = jobs.iter().map(|_| None).collect();
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
-        let (mut room, mut executed) = (self.room, 0);
+        // A core maps the memory that runs use.
+        let (mut room, mut executed) = (if self.gpu.is_some() { self.room } else { most }, 0);
         while !waiting.is_empty() && !self.done.stopped {
             let list: Vec<_> = waiting.iter().map(|&number| jobs[number]).collect();
             let before =
@@ -357,9 +388,6 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// Chooses the room of the next part.
     fn fit_room(&mut self, ended: &[Ended]) {
-        if self.gpu.is_none() {
-            return;
-        }
         let mut used: Vec<_> = ended.iter().map(|run| run.entities).collect();
         used.sort_unstable();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the list")]

@@ -46,6 +46,8 @@ pub struct StudyResults {
     pub fingerprint: u64,
     /// How replications were mapped to the device; `cores` on the CPU.
     pub mapping: String,
+    /// The adapter of the device, if it made replications.
+    pub adapter: Option<String>,
     /// Wall-clock time, compilation included.
     pub seconds: f64,
     /// The seed.
@@ -87,6 +89,7 @@ impl StudyResults {
             events: replications.done.events,
             fingerprint: replications.done.fingerprint,
             mapping: replications.mapping(),
+            adapter: replications.adapter(),
             seconds: begun.elapsed().as_secs_f64(),
             seed: study.seed,
             until: study.until,

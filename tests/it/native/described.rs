@@ -1,8 +1,8 @@
 //! Models of TOML and WGSL files on the CPU.
 
-use eventhorizon::Backend;
 use eventhorizon::description::{Description, Results};
 use eventhorizon::statistics::{Budget, Precision, Selection, Stopping};
+use eventhorizon::{Backend, OnDemand};
 
 use super::common;
 
@@ -34,7 +34,10 @@ fn models_of_files_have_the_bits_of_a_device() {
         let native = model.on(Backend::Cpu).replications(6).run().unwrap();
         assert_same(&native, &on_device);
         if gpu.info().device_type == wgpu::DeviceType::Cpu {
-            assert_eq!(model.on(Backend::Auto(&gpu)).replications(6).run().unwrap().mapping, "cores");
+            assert_eq!(
+                model.on(Backend::Auto(&OnDemand::from(gpu.clone()))).replications(6).run().unwrap().mapping,
+                "cores"
+            );
         }
         if model.has_processes() {
             let each = |backend: Backend<'_>| model.on(backend).outputs().unwrap();
