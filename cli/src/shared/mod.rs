@@ -5,8 +5,12 @@
 
 pub mod exit;
 #[cfg(feature = "pictures")]
+pub mod expression;
+#[cfg(feature = "pictures")]
 pub mod figure;
 pub mod files;
+#[cfg(feature = "pictures")]
+pub mod points;
 pub mod rates;
 pub mod threads;
 
