@@ -104,6 +104,11 @@ impl OnDemand {
         self.device.get_or_init(open).as_ref()
     }
 
+    /// The device, if work opened it, unless it is a software adapter.
+    pub fn in_use(&self) -> Option<&Gpu> {
+        self.device.get()?.as_ref().filter(|gpu| !gpu.is_software())
+    }
+
     /// The device, opened by the first call, unless it is a software adapter.
     pub fn hardware(&self) -> Option<&Gpu> {
         self.opened().filter(|gpu| !gpu.is_software())

@@ -5,6 +5,7 @@
 //! | write a model of logical processes that send each other events | [`pdes`] |
 //! | describe a queueing network | [`networks`] |
 //! | describe entities that hold resources, wait and decide | [`processes`] |
+//! | vary a description, find its best point, search integers | [`experiments`] |
 //! | write a stochastic model and replicate it | [`replication`] |
 //! | find shortest paths in batches | [`search`] |
 //! | use the program `eventhorizon` with files and no Rust | [`program`] |
@@ -31,6 +32,7 @@ guides! {
     pdes "guide-pdes.md",
     networks "guide-networks.md",
     processes "guide-processes.md",
+    experiments "experiments.md",
     replication "guide-replication.md",
     search "guide-search.md",
     program "program.md",

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
-    activity, astar, doctor, experiment, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
-    phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak, torus, wlp_vs_tlp,
+    activity, astar, check, doctor, experiment, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network,
+    optimise, phold, phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak, torus,
+    wlp_vs_tlp,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
 
@@ -31,6 +32,12 @@ enum Command {
     Network(network::Args),
     /// Run a process model that a TOML or JSON file describes
     Process(process::Args),
+    /// Write a starting file of a network, a process model or a model in WGSL
+    Init(init::Args),
+    /// Compile a network, a process model or a WGSL model, and print what was understood
+    Check(check::Args),
+    /// Find the integers in a network or a process model that minimise a measure or a cost
+    Optimise(optimise::Args),
     /// Count or list the overlaps of subscription and update regions
     Match(region_matching::Options),
     /// Find shortest paths on a map, thousands at once
@@ -84,6 +91,9 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Network(args) => network::run(args),
         Command::Process(args) => process::run(args),
+        Command::Init(args) => init::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Optimise(args) => optimise::run(args),
         Command::Match(args) => region_matching::run(args),
         Command::Search(args) => astar::run(args),
         Command::Sweep(args) => queue_sweep::run(args),

@@ -17,6 +17,22 @@ pub enum FacilityError {
     /// A description that is not JSON, or has an unknown field.
     #[error("the description cannot be read: {}", suggested(&.0.to_string()))]
     Json(serde_json::Error),
+    /// A change of a description: its path leads nowhere, or the value is invalid there.
+    #[error("`{change}`: {reason}")]
+    Change {
+        /// The change, as `PATH=VALUE`, or its place.
+        change: String,
+        /// Why it is invalid.
+        reason: String,
+    },
+    /// An error at one of several points of a design.
+    #[error("at {point}: {source}")]
+    Point {
+        /// The point: its factors and levels.
+        point: String,
+        /// The error.
+        source: Box<FacilityError>,
+    },
     /// A network without a station and without a delay.
     #[error("the network has no station and no delay; add one")]
     Empty,
@@ -319,6 +335,7 @@ impl FacilityError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Self::Point { source, .. } => source.kind(),
             Self::Simulation(error) => error.kind(),
             Self::Checkpoint(error) => error.kind(),
             Self::Analysis(error) => error.kind(),

@@ -136,10 +136,12 @@
 //! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
+mod changes;
 mod check;
 mod compiled;
 pub(crate) mod distribution;
 mod error;
+mod facts;
 mod fel;
 mod long;
 mod makers;
@@ -152,6 +154,7 @@ mod places;
 mod plan;
 #[cfg(feature = "plot")]
 pub mod plot;
+mod points;
 mod quantiles;
 mod report;
 mod resolution;
@@ -168,10 +171,12 @@ mod trace;
 mod traffic;
 mod visits;
 
+pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
 pub use distribution::Distribution;
 pub use error::FacilityError;
+pub use facts::{ClassFacts, Facts, NodeFacts};
 #[doc(hidden)]
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
@@ -183,6 +188,7 @@ pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use plan::Study;
+pub use points::{DesignResults, DesignRun, FacilityDesign};
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};

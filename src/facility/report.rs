@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::statistics::{Decision, Pooled};
+use crate::statistics::{Column, Decision, Estimator, Observations, Pairing, Pooled, Values};
 use crate::text::count;
 
 use super::{FacilityError, Measure};
@@ -155,6 +155,32 @@ fn decision<S: serde::Serializer>(decision: &Option<Decision>, serializer: S) ->
     serializer.collect_seq(decision.iter().map(|decision| decision.name()))
 }
 
+/// The name of all nodes together in results. No node has this name.
+pub(super) const WHOLE: &str = "(network)";
+
+/// The names of rows as columns: `wait(server)`, with the class where a node has several, and
+/// `number` of the whole network.
+pub(super) fn names<'r>(rows: impl Iterator<Item = (&'r str, Option<&'r str>, Measure)>) -> Vec<String> {
+    let rows: Vec<_> = rows.collect();
+    let mut counts = std::collections::HashMap::new();
+    for &(node, _, measure) in &rows {
+        *counts.entry((node, measure)).or_insert(0_usize) += 1;
+    }
+    let name = |&(node, class, measure): &(&str, Option<&str>, Measure)| match (node, class) {
+        (WHOLE, _) => measure.name().to_owned(),
+        (node, Some(class)) if counts[&(node, measure)] > 1 => format!("{measure}({node}, {class})"),
+        (node, _) => format!("{measure}({node})"),
+    };
+    rows.iter().map(name).collect()
+}
+
+/// The standard deviation of all observations of all parts, from the means of their squares, sums
+/// and counts.
+fn deviation(means: &[f64]) -> f64 {
+    let (square, mean) = (means[0] / means[2], means[1] / means[2]);
+    (square - mean * mean).max(0.0).sqrt()
+}
+
 /// The name of all classes together in results. No class has this name.
 const ALL: &str = "all";
 
@@ -200,6 +226,54 @@ impl Report {
         }
         writer.flush().map_err(csv::Error::from)?;
         Ok(())
+    }
+
+    /// The names of the rows as columns of [`observations`](Self::observations).
+    pub fn names(&self) -> Vec<String> {
+        names(self.rows.iter().map(|row| (row.node.as_str(), row.class.as_deref(), row.measure)))
+    }
+
+    /// The values of each replication: a column for each row except quantiles, named
+    /// `wait(server)`, or `wait(server, urgent)` where a node has several classes. The estimate of
+    /// a column pools all replications as the row does.
+    ///
+    /// # Errors
+    /// [`FacilityError::Analysis`].
+    pub fn observations(&self) -> Result<Observations, FacilityError> {
+        let replications = self.rows.iter().map(|row| row.parts.len()).max().unwrap_or(0);
+        let mut observations = Observations::new(replications, Vec::new(), [], Pairing::Independent)?;
+        for (name, row) in self.names().into_iter().zip(&self.rows) {
+            if row.measure.quantile().is_some() {
+                continue;
+            }
+            let (estimator, unit) = (row.parts.estimator(), row.parts.unit());
+            let numbers = row.parts.parts().map(|part| {
+                let (sum, count) = match part.count > 0.0 || part.sum.is_finite() {
+                    true if part.sum.is_finite() => (part.sum / unit, part.count),
+                    _ => (0.0, 0.0),
+                };
+                let squares = if count > 0.0 { part.squares / unit / unit + sum * sum / count } else { 0.0 };
+                [squares, sum, count]
+            });
+            let numbers: Vec<[f64; 3]> = numbers.collect();
+            let values = |place: usize| Values::F64(numbers.iter().map(|numbers| numbers[place]).collect());
+            if estimator == Estimator::Mean && numbers.iter().all(|numbers| numbers[2] > 0.0) {
+                observations.push(Column { name, values: values(1) })?;
+                continue;
+            }
+            let parts = ["squares", "sum", "count"].map(|part| format!("{name}, {part}"));
+            let first = if estimator == Estimator::Deviation { 0 } else { 1 };
+            for (place, part) in parts.iter().enumerate().skip(first) {
+                observations.push(Column { name: part.clone(), values: values(place) })?;
+            }
+            let parts: Vec<&str> = parts[first..].iter().map(String::as_str).collect();
+            match estimator {
+                Estimator::Deviation => observations.pool(&name, &parts, deviation)?,
+                _ => observations.pool(&name, &parts, |means| means[0] / means[1])?,
+            }
+            observations.hide(&parts)?;
+        }
+        Ok(observations)
     }
 
     /// The report as indented JSON.

@@ -34,6 +34,8 @@ pub struct StudyRun<'r, W = fn(usize, u64)> {
     pub(super) backend: Backend<'r>,
     pub(super) options: EngineOptions,
     pub(super) autosave: StudyAutosave<'r>,
+    /// The first replication.
+    pub(super) first: u32,
     pub(super) watch: W,
 }
 
@@ -112,7 +114,8 @@ impl<'r> TraceRun<'r> {
 impl<'r> StudyRun<'r> {
     pub(super) fn new(facility: &'r Facility, study: &'r Study) -> Self {
         let (backend, options) = (Backend::default(), EngineOptions::default());
-        Self { facility, study, backend, options, autosave: StudyAutosave::default(), watch: |_, _| {} }
+        let autosave = StudyAutosave::default();
+        Self { facility, study, backend, options, autosave, first: 0, watch: |_, _| {} }
     }
 }
 
@@ -134,12 +137,19 @@ impl<'r, W> StudyRun<'r, W> {
         Self { autosave, ..self }
     }
 
+    /// Skips the first replications: the report is of number `first` up to [`Study::replications`].
+    /// A saved study and a precision begin at 0.
+    #[must_use]
+    pub fn from_replication(self, first: u32) -> Self {
+        Self { first, ..self }
+    }
+
     /// Calls `watch` with the number of replications that have ended and of events executed. Where
     /// it returns [`ControlFlow::Break`](std::ops::ControlFlow), the report is of the replications
     /// that have ended.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> StudyRun<'r, F> {
-        let Self { facility, study, backend, options, autosave, .. } = self;
-        StudyRun { facility, study, backend, options, autosave, watch }
+        let Self { facility, study, backend, options, autosave, first, .. } = self;
+        StudyRun { facility, study, backend, options, autosave, first, watch }
     }
 }
 

@@ -22,6 +22,7 @@ use super::makers::Makers;
 use super::measures::Measured;
 use super::nodes::Kind;
 use super::quantiles::Histograms;
+use super::report::WHOLE;
 use super::runner::{Replication, Replications};
 use super::saved::{Numbers, no_shares, source};
 use super::scale::LONGEST;
@@ -74,7 +75,7 @@ impl Facility {
         &self,
         run: StudyRun<'_, W>,
     ) -> Result<Report, FacilityError> {
-        let StudyRun { study, backend: place, options, autosave: keep, mut watch, .. } = run;
+        let StudyRun { study, backend: place, options, autosave: keep, first, mut watch, .. } = run;
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let experiment = Experiment::new(Design::default(), study.replications, study.seed);
@@ -106,7 +107,7 @@ impl Facility {
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
         let mut saving = SavedStudy::plan(keep, most, !place.is_device(), own)?;
         let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
-        let mut done = whole(now.done);
+        let mut done = whole(now.done).max(first);
         let stopped = 'parts: loop {
             let more = match &study.stopping {
                 None if done >= study.replications => break None,
@@ -146,13 +147,15 @@ impl Facility {
                     flow
                 };
                 let made = match makers.run(&facility, &experiment, range.clone(), until, watched).await {
-                    Err(SimulationError::Stopped) if done > 0 => break 'parts Some(Decision::Stopped),
+                    Err(SimulationError::Stopped) if done > first => break 'parts Some(Decision::Stopped),
                     made => made?,
                 };
                 if facility.full(&made, range.start, study.room)? {
                     // Stops without rerunning these replications.
                     match (flow, done) {
-                        (ControlFlow::Break(()), 0) => return Err(SimulationError::Stopped.into()),
+                        (ControlFlow::Break(()), done) if done == first => {
+                            return Err(SimulationError::Stopped.into());
+                        }
                         (ControlFlow::Break(()), _) => break 'parts Some(Decision::Stopped),
                         (ControlFlow::Continue(()), _) => {}
                     }
@@ -243,7 +246,7 @@ impl Facility {
             customers: now.customers,
             events: now.events,
             fingerprint: now.fingerprint,
-            replications: done,
+            replications: done - first,
             until: study.until,
             warm_up: study.warm_up,
             level: study.level,
@@ -254,6 +257,20 @@ impl Facility {
             unsaved: written.err().map(|error| error.to_string()),
             lengths: facility.lengths(&lengths, study.level)?,
         })
+    }
+
+    /// The names of the measures that have to reach a precision.
+    pub(super) fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
+        let (until, warm_up) = self.times(study)?;
+        let columns = self.columns();
+        let names = super::report::names(columns.iter().map(|column| {
+            let node = column.node.map_or(WHOLE, |node| self.nodes[node].name.as_str());
+            (node, column.class.map(|class| self.network.classes[class].as_str()), column.measure)
+        }));
+        let deciding = names.into_iter().zip(&columns);
+        let deciding =
+            deciding.filter(|(_, column)| column.measure.decides() && !self.unserved(column, warm_up, until));
+        Ok(deciding.map(|(name, _)| name).collect())
     }
 
     /// The model of a study's runs.
@@ -291,7 +308,7 @@ impl Facility {
     /// The row of a column.
     pub(super) fn row(&self, column: &Measured, summary: &Summary, theory: Option<f64>) -> Row {
         Row {
-            node: column.node.map_or("(network)", |node| &self.nodes[node].name).to_owned(),
+            node: column.node.map_or(WHOLE, |node| &self.nodes[node].name).to_owned(),
             class: column.class.map(|class| self.network.classes[class].clone()),
             measure: column.measure,
             mean: summary.mean,

@@ -63,14 +63,18 @@ impl ProcessModel {
     pub fn compile(&self) -> Result<CompiledProcess, ProcessError> {
         let program = lower(self)?;
         let counts = self.parameters.values().map(|parameter| parameter.values.len());
-        let count = counts.fold(1, usize::saturating_mul);
+        let count = match self.paired {
+            true => counts.max().unwrap_or(1),
+            false => counts.fold(1, usize::saturating_mul),
+        };
         if count > MOST_POINTS {
             let what = "combinations of values of parameters";
             return Err(ProcessError::TooMany { what, count, most: MOST_POINTS });
         }
         let mut design = Design::default();
         for (name, parameter) in self.parameters.iter().filter(|(_, of)| of.values.len() > 1) {
-            design = design.cross(name, parameter.values.iter().copied())?;
+            let values = parameter.values.iter().copied();
+            design = if self.paired { design.pair(name, values)? } else { design.cross(name, values)? };
         }
         let values = |point: usize| {
             let point = design.point(point);

@@ -31,6 +31,9 @@ pub struct ProcessModel {
     pub warm_up: Option<f64>,
     /// Experiment factors: constants that change without a new compilation.
     pub parameters: IndexMap<String, Parameter>,
+    /// Whether several values of parameters belong together: point i has value i of each. Default:
+    /// all combinations.
+    pub paired: bool,
     /// Global variables.
     pub variables: IndexMap<String, Variable>,
     /// Resources.

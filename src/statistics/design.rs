@@ -51,7 +51,7 @@ impl serde::Serialize for Value {
 
 impl Value {
     /// Parses a number: `12`, `-3`, `0.8`, `1e6`.
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
     }
 
@@ -112,12 +112,16 @@ impl Default for Design {
 impl Design {
     /// Combines every point with every one of these levels. Points of one old point stay together,
     /// in the order of the levels.
-    pub fn cross<V: Into<Value>>(
-        mut self,
-        factor: &str,
-        levels: impl IntoIterator<Item = V>,
-    ) -> Result<Self> {
-        let levels: Vec<Value> = levels.into_iter().map(Into::into).collect();
+    pub fn cross<V: Into<Value>>(self, factor: &str, levels: impl IntoIterator<Item = V>) -> Result<Self> {
+        self.cross_values(factor, levels.into_iter().map(Into::into))
+    }
+
+    /// [`cross`](Self::cross) for levels of several types.
+    ///
+    /// # Errors
+    /// As [`cross`](Self::cross).
+    pub fn cross_values(mut self, factor: &str, levels: impl IntoIterator<Item = Value>) -> Result<Self> {
+        let levels: Vec<Value> = levels.into_iter().collect();
         if levels.is_empty() {
             return Err(AnalysisError::NoLevels { factor: quoted(factor) });
         }
@@ -132,6 +136,47 @@ impl Design {
         });
         self.points = points.collect();
         Ok(self)
+    }
+
+    /// Gives each point a level of one more factor, in the order of the points: a paired design.
+    /// The first factor of a design makes its points.
+    ///
+    /// ```
+    /// use eventhorizon::statistics::Design;
+    ///
+    /// let design = Design::default().pair("servers", [2, 3])?.pair("speed", [1.5, 1.0])?;
+    /// assert_eq!((design.len(), design.describe(1)), (2, "servers=3 speed=1".to_owned()));
+    /// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+    /// ```
+    pub fn pair<V: Into<Value>>(self, factor: &str, levels: impl IntoIterator<Item = V>) -> Result<Self> {
+        self.pair_values(factor, levels.into_iter().map(Into::into))
+    }
+
+    /// [`pair`](Self::pair) for levels of several types.
+    ///
+    /// # Errors
+    /// As [`pair`](Self::pair).
+    pub fn pair_values(mut self, factor: &str, levels: impl IntoIterator<Item = Value>) -> Result<Self> {
+        if self.factors.is_empty() {
+            return self.cross_values(factor, levels);
+        }
+        let levels: Vec<Value> = levels.into_iter().collect();
+        if levels.len() != self.points.len() {
+            return Err(AnalysisError::Mismatch {
+                what: "number of levels in a paired design",
+                left: format!("{} of `{}`", self.points.len(), quoted(&self.factors[0])),
+                right: format!("{} of `{}`", levels.len(), quoted(factor)),
+            });
+        }
+        self.name_factor(factor)?;
+        self.points.iter_mut().zip(levels).for_each(|(point, level)| point.levels.push(level));
+        Ok(self)
+    }
+
+    /// The levels of a factor, by point.
+    pub fn column(&self, factor: &str) -> Option<Vec<Value>> {
+        let place = self.factors.iter().position(|name| name == factor)?;
+        Some(self.points.iter().map(|point| point.levels[place]).collect())
     }
 
     /// The rows of a CSV file: a header of factor names, then one row of numbers per point. Blank

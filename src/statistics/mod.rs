@@ -79,6 +79,8 @@ use std::sync::LazyLock;
 
 use crate::shaders;
 
+mod allocation;
+mod compass;
 mod design;
 mod error;
 mod experiment;
@@ -99,6 +101,8 @@ pub mod theory;
 mod time_average;
 mod wide;
 
+pub use allocation::{Allocated, Allocation};
+pub use compass::{Compass, Found, Visited};
 pub use design::{Design, Point, Value};
 pub use error::AnalysisError;
 pub use experiment::{Experiment, StreamKey};

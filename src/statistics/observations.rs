@@ -326,6 +326,40 @@ impl Observations {
         Ok(())
     }
 
+    /// Adds a column with an estimate that is a function of the estimates of others, which may be
+    /// functions of means themselves ([`pool`](Self::pool)): for an objective of several measures.
+    ///
+    /// # Errors
+    /// As [`pool`](Self::pool).
+    pub fn combine(
+        &mut self,
+        name: &str,
+        from: &[&str],
+        of_estimates: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Result<()> {
+        if from.is_empty() {
+            return self.derive(name, &[], of_estimates);
+        }
+        let mut below: Vec<String> = Vec::new();
+        let mut parts: Vec<(Option<Arc<OfMeans>>, std::ops::Range<usize>)> = Vec::new();
+        for &name in from {
+            let first = below.len();
+            match self.pools.get(name) {
+                Some(pool) => below.extend(pool.from.iter().cloned()),
+                None => below.push(name.to_owned()),
+            }
+            parts.push((self.pools.get(name).map(|pool| Arc::clone(&pool.of_means)), first..below.len()));
+        }
+        let below: Vec<&str> = below.iter().map(String::as_str).collect();
+        self.pool(name, &below, move |means| {
+            let estimates = parts.iter().map(|(of, range)| match of {
+                Some(of) => of(&means[range.clone()]),
+                None => means[range.start],
+            });
+            of_estimates(&estimates.collect::<Vec<_>>())
+        })
+    }
+
     /// Marks replications as failed.
     pub(super) fn fail(&mut self, failures: impl Iterator<Item = Failure>) {
         for Failure { replication, cause } in failures {

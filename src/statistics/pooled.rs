@@ -129,6 +129,11 @@ impl Pooled {
         self.estimator
     }
 
+    /// Ticks of a unit of the estimate.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
     /// The parts, as numbers to store in a file.
     pub(crate) fn numbers(&self) -> &[f64] {
         &self.numbers

@@ -1,7 +1,7 @@
 //! Results as a text table, as CSV and as JSON.
 
 use super::error::Result;
-use super::{Design, Failure, Observations, Pairing, Value};
+use super::{Design, Failure, Observations, Pairing, Value, compare};
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -64,6 +64,11 @@ pub struct Row {
     pub max: Option<f64>,
     /// The theoretical mean, if there is a formula.
     pub theory: Option<f64>,
+    /// The estimate minus that of the reference point, if points were
+    /// [compared](Report::compare).
+    pub difference: Option<f64>,
+    /// Half width of its paired interval.
+    pub difference_half_width: Option<f64>,
 }
 
 /// A failed replication and its point.
@@ -116,10 +121,33 @@ impl Report {
                 q95: quantile(4),
                 max: summary.max,
                 theory: theory(&summary.name),
+                difference: None,
+                difference_half_width: None,
                 name: summary.name,
             });
         }
         self.failures.extend(observations.failures().map(|failure| PointFailure { point, failure }));
+        Ok(())
+    }
+
+    /// Adds the difference of each other point from a reference point, replication by replication
+    /// ([`compare`]). Points with another number of replications have none.
+    ///
+    /// # Errors
+    /// As [`compare`].
+    pub fn compare(&mut self, observations: &[Observations], reference: usize, level: f64) -> Result<()> {
+        let Some(left) = observations.get(reference) else { return Ok(()) };
+        for row in &mut self.rows {
+            let Some(right) = observations.get(row.point).filter(|_| row.point != reference) else {
+                continue;
+            };
+            if left.replications() != right.replications() || right.column(&row.name).is_err() {
+                continue;
+            }
+            let summary = compare(left, right, &row.name, level)?;
+            row.difference = summary.mean;
+            row.difference_half_width = summary.interval.map(|interval| interval.half_width);
+        }
         Ok(())
     }
 
@@ -149,6 +177,8 @@ impl Report {
             "q95",
             "max",
             "theory",
+            "difference",
+            "difference_half_width",
         ];
         writer.write_record(
             fields[..1]
@@ -177,6 +207,8 @@ impl Report {
                 row.q95,
                 row.max,
                 row.theory,
+                row.difference,
+                row.difference_half_width,
             ];
             record.extend(numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())));
             writer.write_record(record)?;
@@ -197,17 +229,26 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
-        let mut table: Vec<Vec<String>> = vec![
-            factors
+        // Compared points are below each other, measure by measure.
+        let compared = self.rows.iter().any(|row| row.difference.is_some());
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let mut head =
+            vec!["measure", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"];
+        if compared {
+            head.extend(["difference", "+/-"]);
+            let first = self.rows.iter().map(|row| row.point).min();
+            let order: Vec<&str> = self
+                .rows
                 .iter()
-                .map(|(name, _)| name.clone())
-                .chain(
-                    ["measure", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"]
-                        .map(String::from),
-                )
-                .collect(),
-        ];
-        for row in &self.rows {
+                .filter(|row| Some(row.point) == first)
+                .map(|row| row.name.as_str())
+                .collect();
+            let place = |row: &Row| order.iter().position(|name| *name == row.name).unwrap_or(usize::MAX);
+            rows.sort_by_key(|row| (place(row), row.point));
+        }
+        let names = factors.iter().map(|(name, _)| name.clone());
+        let mut table: Vec<Vec<String>> = vec![names.chain(head.into_iter().map(String::from)).collect()];
+        for row in rows {
             let number = |value: Option<f64>| {
                 value.map_or_else(|| "-".into(), |value| with_error(value, row.half_width))
             };
@@ -221,6 +262,13 @@ impl fmt::Display for Report {
             cells.extend([row.q05, row.median, row.q95, row.theory].map(number));
             cells.push(format!("{}{}", row.observations, if row.pairs { " pairs" } else { "" }));
             cells.push(row.failed.to_string());
+            if compared {
+                let half = row.difference_half_width;
+                let signed =
+                    |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, with_error(value, half));
+                cells.push(row.difference.map_or_else(|| "-".into(), signed));
+                cells.push(half.map_or_else(|| "-".into(), |half| with_error(half, Some(half))));
+            }
             table.push(cells);
         }
         let columns = table[0].len();
@@ -243,6 +291,9 @@ impl fmt::Display for Report {
         }
         if let Some(row) = self.rows.first() {
             writeln!(f, "+/-: half width of the {} % confidence interval", trimmed(row.level * 100.0))?;
+            if compared {
+                writeln!(f, "difference: from the point without one, by common random numbers")?;
+            }
         }
         const SHOWN: usize = 10;
         for PointFailure { point, failure } in self.failures.iter().take(SHOWN) {

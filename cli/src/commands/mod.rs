@@ -4,10 +4,14 @@
 pub mod activity;
 #[cfg(feature = "pictures")]
 pub mod astar;
+#[cfg(feature = "pictures")]
+pub mod check;
 #[cfg(feature = "all")]
 pub mod doctor;
 #[cfg(feature = "pictures")]
 pub mod experiment;
+#[cfg(feature = "all")]
+pub mod init;
 #[cfg(feature = "pictures")]
 pub mod moving_crowd;
 mod mrip;
@@ -18,6 +22,8 @@ pub mod mrip_pi;
 pub mod mrip_walk;
 #[cfg(feature = "pictures")]
 pub mod network;
+#[cfg(feature = "pictures")]
+pub mod optimise;
 pub mod phold;
 #[cfg(feature = "all")]
 pub mod phold_ranks;

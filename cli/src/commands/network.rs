@@ -10,6 +10,8 @@
 //! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
 //!     --replications 10000000 --resume jackson.study
 //! eventhorizon network examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
+//! eventhorizon network examples/networks/call_centre.toml --set station.agents.servers=8,10,12 \
+//!     --only wait --plot wait.svg
 //! ```
 //!
 //! `examples/networks/` has a file for each feature of networks. `docs/guide-networks.md` describes
@@ -21,22 +23,32 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure,
-    Network, Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 
+use super::run::plots;
+use crate::shared::points::{Best, Points};
 use crate::shared::{self, FileUse, Outcome};
+
+mod design;
 
 #[derive(Parser)]
 #[command(about = "Run a queueing network that a TOML or JSON file describes")]
 #[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
 #[command(mut_arg("checkpoint", |checkpoint| checkpoint.conflicts_with("interval")))]
 #[command(mut_arg("resume", |resume| resume.conflicts_with("interval")))]
+#[command(mut_arg("best", |best| best.conflicts_with_all(["precision", "checkpoint", "resume"])))]
 pub struct Args {
-    /// Read the description from this file: TOML, or JSON if its name ends in .json
+    /// Read the description from this file: TOML, or JSON if its name ends in .json. `-` is
+    /// standard input
     file: PathBuf,
+    #[command(flatten)]
+    points: Points,
+    #[command(flatten)]
+    best: Best,
     /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -94,8 +106,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first
-    /// replication, their sojourn times, and the network by utilisation
-    #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
+    /// replication, their sojourn times, and the network by utilisation. Of several points:
+    /// measures against each number that varies, or the only one, with --only, into a file that
+    /// ends in .svg
+    #[arg(long, value_name = "PATH", conflicts_with = "interval")]
     plot: Option<PathBuf>,
     /// Follow this number of customers from each source, and of those that start at each node,
     /// through the first replication, and write their visits as CSV to --trace-to
@@ -137,9 +151,6 @@ const REPLICATIONS_HELP: &str = "Number of replications. Default: 64. With --pre
 /// The number of runs that determine the warm-up.
 const PILOTS: u32 = 8;
 
-/// The largest size of a description in bytes.
-const MOST_TEXT: u64 = 64 << 20;
-
 impl Args {
     /// Whether a result goes to standard output, so that no table may be printed there.
     fn on_stdout(&self) -> bool {
@@ -149,6 +160,11 @@ impl Args {
 
     fn check_files(&self) -> Outcome<()> {
         let [resume, checkpoint] = self.saves.files();
+        let drawn = if self.plot.as_deref().is_some_and(plots::is_picture) {
+            FileUse::WritesFile
+        } else {
+            FileUse::Draws
+        };
         shared::check_files(&[
             (FileUse::Reads, "the description", Some(&*self.file)),
             resume,
@@ -156,7 +172,7 @@ impl Args {
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
-            (FileUse::Draws, "--plot", self.plot.as_deref()),
+            (drawn, "--plot", self.plot.as_deref()),
         ])
     }
 }
@@ -167,10 +183,18 @@ pub fn run(args: &Args) -> Outcome<()> {
 
 fn simulate(args: &Args) -> Outcome<()> {
     args.check_files()?;
-    let text = shared::read_text(&args.file, MOST_TEXT)?;
-    let json = args.file.extension().is_some_and(|extension| extension == "json");
-    let written = if json { Network::from_json(&text) } else { Network::from_toml(&text) };
-    let written = shared::in_file(&args.file, written)?;
+    let description = args.points.network(&args.file)?;
+    let points = shared::in_file(&args.file, description.design())?;
+    if points.len() > 1 {
+        return design::run(args, &description, points);
+    }
+    if args.best.best.is_some() {
+        return Err(shared::usage("--best compares points: give a number several values by --set"));
+    }
+    if args.plot.as_deref().is_some_and(plots::is_picture) {
+        return Err(shared::usage("--plot of one network takes a folder: several pictures are drawn"));
+    }
+    let written = shared::in_file(&args.file, description.network(&points, 0))?;
     // The resolution of ticks depends on the times of the runs too.
     let until = args.until.or(written.until);
     let later = |warm_up: &f64| args.until.is_none_or(|until| *warm_up < until);

@@ -6,6 +6,8 @@
 //! eventhorizon process examples/processes/emergency.toml --precision 0.01 --json result.json
 //! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 \
 //!     --best doctor_wait --smallest --difference 1
+//! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 \
+//!     --best doctor_wait --smallest --budget 1000
 //! eventhorizon process examples/processes/emergency.toml --check
 //! eventhorizon process examples/processes/emergency.toml --plot emergency --trace 1000
 //! eventhorizon process examples/processes/emergency.toml --gantt emergency.svg --gantt-until 600
@@ -19,41 +21,33 @@ use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
-    CompiledProcess, ProcessError, ProcessModel, SavedStudy, Study, StudyResults, draw_timeline,
-    write_changes,
+    CompiledProcess, ProcessError, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
 };
-use eventhorizon::statistics::{Report, Selection};
+use eventhorizon::statistics::Report;
 use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
 use super::run::plots;
+use crate::shared::points::{Best, Points, Way};
 use crate::shared::{self, FileUse, Outcome, StudyPlace};
 
 #[derive(Parser)]
 #[command(about = "Run a process model that a TOML or JSON file describes")]
 #[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
+#[command(mut_arg("best", |best| best.conflicts_with_all(["precision", "check", "plot", "checkpoint", "resume"])))]
 pub struct Args {
-    /// Read the description from this file: TOML, or JSON if its name ends in .json
+    /// Read the description from this file: TOML, or JSON if its name ends in .json. `-` is
+    /// standard input
     file: PathBuf,
-    /// Set a parameter to another value, or to several: NAME=VALUE,VALUE
-    #[arg(long, value_name = "NAME=VALUES")]
-    set: Vec<String>,
+    #[command(flatten)]
+    points: Points,
+    #[command(flatten)]
+    best: Best,
     /// Set the seed of the random streams
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     runs: shared::Runs,
-    /// Find the combination of parameters with the largest mean of this measure. Combinations that
-    /// are clearly worse get no more replications. The answer is right with probability --level if
-    /// the best is better than the others by --difference
-    #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot", "checkpoint", "resume"])]
-    best: Option<String>,
-    /// With --best: look for the smallest mean
-    #[arg(long, requires = "best")]
-    smallest: bool,
-    /// With --best: the smallest difference of means that matters
-    #[arg(long, requires = "best", value_parser = shared::positive)]
-    difference: Option<f64>,
     /// Set the end of each replication, in the model's unit of time. Default: the end in the file
     #[arg(long, value_parser = shared::positive)]
     until: Option<f64>,
@@ -133,10 +127,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         (FileUse::Writes, "--gantt", args.gantt.as_deref()),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
-    let mut model = ProcessModel::read(&args.file)?;
-    for change in &args.set {
-        model.set(change)?;
-    }
+    let mut model = args.points.process(&args.file)?;
     let until = shared::end_of_runs(args.until, model.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
     // The resolution of ticks depends on the times of the runs too.
@@ -178,16 +169,10 @@ fn results(
             bar.set_message(format!("{}{of}, {events} events", shared::count(runs, "replication")));
             shared::watch()
         });
-    let found = match (&args.best, args.difference) {
-        (Some(measure), Some(difference)) => {
-            let selection = Selection {
-                smallest: args.smallest,
-                replications: Some(args.runs.replications(MOST_OF_BEST).into()),
-                ..Selection::new(difference, args.runs.level)
-            };
-            run.select(&selection, measure)
-        }
-        _ => run.run(),
+    let found = match args.best.way(args.runs.level, args.runs.replications(MOST_OF_BEST))? {
+        Some((measure, Way::Guaranteed(selection))) => run.select(&selection, measure),
+        Some((measure, Way::Budget(allocation))) => run.allocate(&allocation, measure),
+        None => run.run(),
     };
     bar.finish_and_clear();
     Ok(found.map_err(|error| match error {
@@ -258,12 +243,8 @@ fn report(
         "fingerprint": format!("{:016x}", results.fingerprint),
         "level": args.runs.level,
         "stopped": results.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
-        "selected": results.selected.as_ref().map(|found| json!({
-            "measure": args.best,
-            "best": found.best,
-            "left": found.survivors,
-            "ended_after": found.eliminated,
-        })),
+        "reference": results.reference(),
+        "selected": args.best.json(results.selected.as_ref(), results.allocated.as_ref()),
         "checked": checked.iter().map(Checked::json).collect::<Vec<_>>(),
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
@@ -397,9 +378,9 @@ fn show(
     if let Some(stopping) = &study.stopping {
         writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
     }
-    if let (Some(found), Some(measure)) = (&results.selected, &args.best) {
-        let which = if args.smallest { "smallest" } else { "largest" };
-        writeln!(stdout(), "{which} {measure}: {}", shared::selected(&results.design, found))?;
+    if let Some(best) = args.best.text(&results.design, results.selected.as_ref(), results.allocated.as_ref())
+    {
+        writeln!(stdout(), "{best}")?;
     }
     writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?;
     checked.iter().try_for_each(Checked::show)

@@ -267,13 +267,19 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
 
 /// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
 /// that bound only.
+/// For `-`, standard input.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
     let failed = |error: std::io::Error| -> Failure {
         let what = format!("{}: {error}", path.display());
         if error.kind() == ErrorKind::InvalidData { usage(what) } else { what.into() }
     };
     let mut text = String::new();
-    File::open(path).map_err(failed)?.take(most + 1).read_to_string(&mut text).map_err(failed)?;
+    let mut read =
+        |file: &mut dyn std::io::Read| file.take(most + 1).read_to_string(&mut text).map_err(failed);
+    match on_stdout(Some(path)) {
+        true => read(&mut std::io::stdin())?,
+        false => read(&mut File::open(path).map_err(failed)?)?,
+    };
     if text.len() as u64 > most {
         let path = path.display();
         return Err(usage(format!("{path}: the file has more than {most} bytes, which is the limit")));

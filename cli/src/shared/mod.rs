@@ -5,8 +5,12 @@
 
 pub mod exit;
 #[cfg(feature = "pictures")]
+pub mod expression;
+#[cfg(feature = "pictures")]
 pub mod figure;
 pub mod files;
+#[cfg(feature = "pictures")]
+pub mod points;
 pub mod rates;
 pub mod threads;
 
@@ -313,6 +317,16 @@ impl StudyPlace {
             Self::Gpu(gpu) => eventhorizon::Backend::Gpu(gpu),
             Self::Auto(device) => eventhorizon::Backend::Auto(device),
         }
+    }
+
+    /// The adapter of the device, if one was opened for the work.
+    pub fn adapter(&self) -> Option<String> {
+        let gpu = match self {
+            Self::Cpu => None,
+            Self::Gpu(gpu) => Some(gpu),
+            Self::Auto(device) => device.in_use(),
+        };
+        gpu.map(|gpu| gpu.info().name.clone())
     }
 }
 

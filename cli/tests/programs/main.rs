@@ -1,6 +1,7 @@
 //! The commands from the outside: how they end, and what they print.
 
 mod ended;
+mod experiments;
 mod files;
 mod limits;
 mod matching;

@@ -17,7 +17,7 @@ use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{Autosave, EngineOptions, SimulationError, WatchRuns};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::statistics::Selection;
+use crate::statistics::{Allocation, Observations, Selection};
 use crate::statistics::{Pairing, Round, Sequential};
 use crate::time::Ticks;
 
@@ -192,18 +192,63 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
         }
     }
 
-    /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so).
-    /// Points that are clearly worse get no more replications.
+    /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so),
+    /// with the guarantee of [`Selection`]. Points that are clearly worse get no more replications.
     ///
     /// # Errors
     /// As [`StudyRun::run`], and [`ProcessError::Measure`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn select(self, selection: &Selection, measure: &str) -> Result<StudyResults, ProcessError> {
+        self.best(Goal::Select(selection), measure)
+    }
+
+    /// Selects the point with the largest mean of a measure (the smallest, if `allocation` says so)
+    /// with a budget of replications.
+    ///
+    /// # Errors
+    /// As [`StudyRun::select`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn allocate(self, allocation: &Allocation, measure: &str) -> Result<StudyResults, ProcessError> {
+        self.best(Goal::Allocate(allocation), measure)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn best(self, goal: Goal<'_>, measure: &str) -> Result<StudyResults, ProcessError> {
         match self.compiled.program().size {
-            Size::Small => self.selected::<Small>(selection, measure),
-            Size::Medium => self.selected::<Medium>(selection, measure),
-            Size::Large => self.selected::<Large>(selection, measure),
+            Size::Small => self.selected::<Small>(goal, measure),
+            Size::Medium => self.selected::<Medium>(goal, measure),
+            Size::Large => self.selected::<Large>(goal, measure),
         }
+    }
+
+    /// Makes the same replications of some points, and nothing else: for searches.
+    ///
+    /// # Errors
+    /// As [`StudyRun::run`].
+    ///
+    /// # Panics
+    /// If there is no such point, or none at all.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn observe(self, points: &[usize], range: Range<u32>) -> Result<Vec<Observations>, ProcessError> {
+        match self.compiled.program().size {
+            Size::Small => self.observed::<Small>(points, range),
+            Size::Medium => self.observed::<Medium>(points, range),
+            Size::Large => self.observed::<Large>(points, range),
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn observed<S: Sized3>(
+        self,
+        points: &[usize],
+        range: Range<u32>,
+    ) -> Result<Vec<Observations>, ProcessError> {
+        let Self { compiled, study, backend, options, mut watch, .. } = self;
+        let times = compiled.times(study)?;
+        let mut replications =
+            Replications::<S>::new(compiled, study, backend, options, times);
+        let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
+        whole(pollster::block_on(replications.observe(points, range.clone(), watch))?, &range)
     }
 
     async fn replicate<S: Sized3>(self) -> Result<StudyResults, ProcessError> {
@@ -240,7 +285,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
     }
 
     #[cfg(not(target_arch = "wasm32"))]
-    fn selected<S: Sized3>(self, selection: &Selection, measure: &str) -> Result<StudyResults, ProcessError> {
+    fn selected<S: Sized3>(self, goal: Goal<'_>, measure: &str) -> Result<StudyResults, ProcessError> {
         let Self { compiled, study, backend, options, from, to, mut watch } = self;
         if from.is_some() || to.is_some() {
             return Err(ProcessError::Setting {
@@ -259,15 +304,42 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
         let mut replications = Replications::<S>::new(compiled, study, backend, options, times);
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let experiment = replications.experiment().clone();
-        let found = selection.run(&experiment, measure, |some, range| {
-            let left = compiled.design().numbers_of(&some.design);
-            let made = pollster::block_on(replications.observe(&left, range.clone(), watch))?;
-            // A part of a round cannot be compared.
-            let whole = made[0].replications() == range.len();
-            if whole { Ok(made) } else { Err(ProcessError::from(SimulationError::Stopped)) }
-        })?;
-        let results = StudyResults::new(compiled, study, &replications, found.observations.clone(), begun);
-        Ok(StudyResults { selected: Some(found), ..results })
+        let mut observe = |points: &[usize], range: Range<u32>| {
+            whole(pollster::block_on(replications.observe(points, range.clone(), &mut *watch))?, &range)
+        };
+        let (selected, allocated, observations) = match goal {
+            Goal::Select(selection) => {
+                let found = selection.run(&experiment, measure, |some, range| {
+                    observe(&compiled.design().numbers_of(&some.design), range)
+                })?;
+                let observations = found.observations.clone();
+                (Some(found), None, observations)
+            }
+            Goal::Allocate(allocation) => {
+                let found = allocation.run(compiled.design().len(), measure, observe)?;
+                let observations = found.observations.clone();
+                (None, Some(found), observations)
+            }
+        };
+        let results = StudyResults::new(compiled, study, &replications, observations, begun);
+        Ok(StudyResults { selected, allocated, ..results })
+    }
+}
+
+/// How the best point is selected.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, Copy)]
+enum Goal<'g> {
+    Select(&'g Selection),
+    Allocate(&'g Allocation),
+}
+
+/// All replications of a range; a part of a round cannot be compared.
+#[cfg(not(target_arch = "wasm32"))]
+fn whole(made: Vec<Observations>, range: &Range<u32>) -> Result<Vec<Observations>, ProcessError> {
+    match made.iter().all(|made| made.replications() == range.len()) {
+        true => Ok(made),
+        false => Err(SimulationError::Stopped.into()),
     }
 }
 

@@ -7,7 +7,7 @@ use web_time::Instant;
 
 #[cfg(feature = "plot")]
 use crate::statistics::plot;
-use crate::statistics::{AnalysisError, Decision, Design, Observations, Report, Selected};
+use crate::statistics::{Allocated, AnalysisError, Decision, Design, Observations, Report, Selected};
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::ProcessError;
@@ -37,6 +37,8 @@ pub struct StudyResults {
     pub decisions: Vec<Decision>,
     /// The point that was selected, for a study that selects the best.
     pub selected: Option<Selected>,
+    /// The point that was selected with a budget of replications.
+    pub allocated: Option<Allocated>,
     /// The replications of a point; with a selection, of the points that have most.
     pub replications: usize,
     /// Events of all replications.
@@ -85,6 +87,7 @@ impl StudyResults {
             observations,
             decisions: Vec::new(),
             selected: None,
+            allocated: None,
             replications: made,
             events: replications.done.events,
             fingerprint: replications.done.fingerprint,
@@ -137,7 +140,14 @@ impl StudyResults {
         Ok(svg)
     }
 
-    /// The table of all measures and points, with intervals at a confidence level.
+    /// The point that differences are from: the selected one, or the first.
+    pub fn reference(&self) -> usize {
+        let selected = self.selected.as_ref().and_then(|selected| selected.best);
+        selected.or(self.allocated.as_ref().map(|allocated| allocated.best)).unwrap_or(0)
+    }
+
+    /// The table of all measures and points, with intervals at a confidence level, and the paired
+    /// differences from the [reference](Self::reference).
     ///
     /// # Errors
     /// [`AnalysisError::Level`].
@@ -146,6 +156,7 @@ impl StudyResults {
         for (point, observations) in self.observations.iter().enumerate() {
             report.add(&self.design, point, observations, level, |_| None)?;
         }
+        report.compare(&self.observations, self.reference(), level)?;
         Ok(report)
     }
 

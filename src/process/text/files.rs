@@ -25,6 +25,17 @@ pub(in crate::process) struct Traces<'p> {
 const MOST_BYTES: u64 = 256 << 20;
 
 impl Traces<'_> {
+    /// The points of a design: columns of numbers by the names of parameters.
+    pub(super) fn points(&self, node: &Node) -> Result<IndexMap<String, Vec<f64>>, ProcessError> {
+        match (&node.value, self.folder) {
+            (Tree::Text(name), Some(folder)) => file(&folder.join(name)),
+            (Tree::Text(_), None) => {
+                Err(setting(node, "csv", "a text in memory names no files; write the values as lists"))
+            }
+            _ => Err(setting(node, "csv", "write the name of a file")),
+        }
+    }
+
     /// `[1, 2.5]`, `{ time = [1, 2.5], size = [3, 4] }` or `"arrivals.csv"`.
     pub(super) fn read(&self, node: &Node) -> Result<Columns, ProcessError> {
         let columns = match &node.value {

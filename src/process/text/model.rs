@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::super::error::ProcessError;
 use super::super::ir::{
-    Action, Arrivals, Container, Cost, Entity, Expression, Kind, Order, Parameter, Period, ProcessModel,
-    Rate, Resource, Schedule, Signal, Source, Store, Tally,
+    Action, Arrivals, Container, Cost, Entity, Expression, Kind, Order, Parameter, Period, Place,
+    ProcessModel, Rate, Resource, Schedule, Signal, Source, Store, Tally,
 };
 use super::super::lower::walk;
 use super::files::Traces;
@@ -24,6 +24,8 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
         schedules.extend(schedule.clone().map(|schedule| (name.clone(), schedule)));
         costs.extend(cost.clone().map(|cost| (name.clone(), cost)));
     }
+    let mut parameters = all(&mut keys, "parameters", parameter)?;
+    let paired = keys.take("design").map(|node| design(node, &mut parameters, traces)).transpose()?;
     let model = ProcessModel {
         name: text(keys.text("name")?),
         about: text(keys.text("about")?),
@@ -31,7 +33,8 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
         ticks_per_unit: keys.take("ticks_per_unit").map(ticks_per_unit).transpose()?,
         until: keys.take("until").map(|node| time(node, "until")).transpose()?,
         warm_up: keys.take("warm_up").map(|node| time(node, "warm_up")).transpose()?,
-        parameters: all(&mut keys, "parameters", parameter)?,
+        parameters,
+        paired: paired.unwrap_or(false),
         variables: all(&mut keys, "variable", |node, name| variable(node, name, true))?,
         resources: resources.into_iter().map(|(name, (resource, ..))| (name, resource)).collect(),
         containers: all(&mut keys, "container", container)?,
@@ -98,6 +101,34 @@ fn parameter(node: &Node, name: &str) -> Result<Parameter, ProcessError> {
         }
     };
     Ok(Parameter { kind, values, place })
+}
+
+/// `[design]`: values of parameters, and whether they belong together.
+fn design(
+    node: &Node,
+    parameters: &mut IndexMap<String, Parameter>,
+    traces: &Traces<'_>,
+) -> Result<bool, ProcessError> {
+    let mut keys = Keys::of(node, "the design")?;
+    let (paired, csv) = (keys.truth("paired")?, keys.take("csv"));
+    let mut levels: Vec<(String, Place, Vec<f64>)> = Vec::new();
+    for (name, node) in keys.others() {
+        levels.push((name.clone(), node.place, numbers(node, name)?));
+    }
+    if let Some(node) = csv {
+        if !levels.is_empty() {
+            return Err(setting(node, "csv", "`csv` has all points: remove the other keys"));
+        }
+        levels = traces.points(node)?.into_iter().map(|(name, values)| (name, node.place, values)).collect();
+    }
+    for (name, place, values) in levels {
+        let known = parameters.keys().cloned().collect();
+        let Some(parameter) = parameters.get_mut(&name) else {
+            return Err(ProcessError::Unknown { place, name, what: "a parameter", known });
+        };
+        parameter.values = values;
+    }
+    Ok(paired || csv.is_some())
 }
 
 fn order(keys: &mut Keys<'_>) -> Result<Order, ProcessError> {

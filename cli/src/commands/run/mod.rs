@@ -336,7 +336,7 @@ fn verdict(args: &Args, model: &DescribedModel, results: &Results, checked: &[Ch
 }
 
 /// Prints what the WGSL declares.
-fn describe(model: &DescribedModel) -> Outcome<()> {
+pub(in crate::commands) fn describe(model: &DescribedModel) -> Outcome<()> {
     // Probabilities are parameters only.
     for (title, layout, word) in [
         ("parameters", model.params(), "a whole number of 32 bits, or a probability"),

@@ -69,6 +69,52 @@ pub(in crate::commands) fn draw(
     Ok(())
 }
 
+/// Draws measures against each factor into a folder, or the only one into an SVG file.
+pub(in crate::commands) fn responses(
+    level: f64,
+    path: &Path,
+    design: &Design,
+    points: &[Observations],
+    is_drawn: impl Fn(&str) -> bool,
+) -> Outcome<()> {
+    let Some(first) = points.first() else { return Ok(()) };
+    let columns = first.shown().filter(|column| is_drawn(&column.name));
+    let all: Vec<(&str, &str)> = columns
+        .flat_map(|column| design.factors().iter().map(|factor| (column.name.as_str(), factor.as_str())))
+        .collect();
+    let draw = |&(name, factor): &(&str, &str)| plot::response(design, points, factor, name, level);
+    if is_picture(path) {
+        let [one] = all.as_slice() else {
+            let names: Vec<_> = first.shown().map(|column| column.name.as_str()).collect();
+            return Err(shared::usage(format!(
+                "--plot {}: a file has one picture, and there are {}: name a folder, or one measure by --only. The measures are {}",
+                path.display(),
+                all.len(),
+                names.join(", ")
+            )));
+        };
+        return shared::write(path, draw(one)?.as_bytes());
+    }
+    std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut names = Names::default();
+    shared::all(all.iter().map(|of| {
+        let name = names.name(&format!("{}_by_{}", of.0, of.1));
+        match draw(of) {
+            Ok(svg) => shared::write(&path.join(&name), svg.as_bytes()),
+            Err(error @ (AnalysisError::Plot { .. } | AnalysisError::NoObservations { .. })) => {
+                shared::print_report(&format!("notice: {name} is not drawn: {error}"));
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }))
+}
+
+/// Whether a path of --plot names a picture instead of a folder.
+pub(in crate::commands) fn is_picture(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,398 @@
+//! Runs of the points of a design: networks that differ in numbers.
+
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+
+use web_time::Instant;
+
+use super::{Facility, FacilityError, Report, Study};
+use crate::Backend;
+use crate::gpu::Verdict;
+use crate::pdes::{EngineOptions, SimulationError};
+use crate::statistics::{self, Decision, Design, Experiment, Observations, Pairing, Round, Sequential};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::statistics::{Allocated, Allocation, Selected, Selection};
+
+/// The compiled networks of the points of a design.
+///
+/// ```
+/// use eventhorizon::facility::{FacilityDesign, NetworkDescription, Study};
+///
+/// let mut description = NetworkDescription::from_toml(r#"
+/// name = "M/M/c"
+/// source.arrivals = { interarrival = { exponential = 1.0 }, to = "server" }
+/// station.server = { service = { exponential = 1.5 }, servers = 2, to = "out" }
+/// sink.out = {}
+/// "#)?;
+/// description.set("station.server.servers=2,3")?;
+/// let networks = description.networks()?;
+/// let facilities = networks.iter().map(|network| network.compile()).collect::<Result<_, _>>()?;
+/// let design = FacilityDesign::new(description.design()?, facilities);
+/// let results = design.study(&Study::new(16, 500.0, 50.0)).run()?;
+/// // Replication r has the same random numbers at both points, so differences are precise.
+/// println!("{}", results.report(0.95)?);
+/// # Ok::<(), eventhorizon::facility::FacilityError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FacilityDesign {
+    design: Design,
+    facilities: Vec<Facility>,
+}
+
+/// Replications of all points, which [`run`](Self::run), `select` or `allocate` starts: made by
+/// [`FacilityDesign::study`].
+#[must_use = "a run starts with `run`, `select` or `allocate`"]
+pub struct DesignRun<'r, W = fn(usize, u64)> {
+    points: &'r FacilityDesign,
+    study: &'r Study,
+    backend: Backend<'r>,
+    options: EngineOptions,
+    watch: W,
+}
+
+/// The results of all points.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DesignResults {
+    /// The points.
+    pub design: Design,
+    /// By point: a column for each measure, named `wait(server)`, or `wait(server, urgent)` where a
+    /// node has several classes.
+    pub observations: Vec<Observations>,
+    /// By point: why the run ended, if it ran to a precision.
+    pub decisions: Vec<Decision>,
+    /// The point that was selected with a guarantee.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub selected: Option<Selected>,
+    /// The point that was selected with a budget.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub allocated: Option<Allocated>,
+    /// By point: the measures with an exact value.
+    pub theory: Vec<Vec<(String, f64)>>,
+    /// Reasons to doubt the results, in sentences.
+    pub warnings: Vec<String>,
+    /// `cpu` or `gpu`.
+    pub engine: &'static str,
+    /// How replications were mapped to the device.
+    pub mapping: String,
+    /// The device.
+    pub adapter: String,
+    /// Services that ended after the warm-up, in all replications.
+    pub customers: u64,
+    /// Events of all replications.
+    pub events: u64,
+    /// The sum of the fingerprints of all replications of all points.
+    pub fingerprint: u64,
+    /// Wall-clock time.
+    pub seconds: f64,
+}
+
+impl DesignResults {
+    /// The point that differences are from: the selected one, or the first.
+    pub fn reference(&self) -> usize {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let selected = self.selected.as_ref().and_then(|selected| selected.best);
+            selected.or(self.allocated.as_ref().map(|allocated| allocated.best)).unwrap_or(0)
+        }
+        #[cfg(target_arch = "wasm32")]
+        0
+    }
+
+    /// The table of all points, with the paired differences from the
+    /// [reference](Self::reference).
+    ///
+    /// # Errors
+    /// [`FacilityError::Analysis`].
+    pub fn report(&self, level: f64) -> Result<statistics::Report, FacilityError> {
+        let mut report = statistics::Report::default();
+        for (point, observations) in self.observations.iter().enumerate() {
+            let known = &self.theory[point];
+            let theory = |name: &str| known.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+            report.add(&self.design, point, observations, level, theory)?;
+        }
+        report.compare(&self.observations, self.reference(), level)?;
+        Ok(report)
+    }
+}
+
+impl FacilityDesign {
+    /// The networks of a design's points, in their order.
+    ///
+    /// # Panics
+    /// If there are not as many as points.
+    pub fn new(design: Design, facilities: Vec<Facility>) -> Self {
+        assert_eq!(design.len(), facilities.len(), "a network for each point");
+        Self { design, facilities }
+    }
+
+    /// The points.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The network of each point.
+    pub fn facilities(&self) -> &[Facility] {
+        &self.facilities
+    }
+
+    /// Describes replications of all points, with common random numbers: replication r draws the
+    /// same numbers at each node of all points. Points that differ in numbers share their code.
+    pub fn study<'r>(&'r self, study: &'r Study) -> DesignRun<'r> {
+        let (backend, options) = (Backend::default(), EngineOptions::default());
+        DesignRun { points: self, study, backend, options, watch: |_, _| {} }
+    }
+}
+
+impl<'r, W> DesignRun<'r, W> {
+    /// Where to run. Default: [`Backend::Cpu`].
+    pub fn backend(self, backend: Backend<'r>) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// How a device runs the replications.
+    pub fn options(self, options: EngineOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Calls `watch` with the number of replications that have ended, of all points, and of events.
+    /// Where it returns [`ControlFlow::Break`], the run ends after the present round, or with
+    /// [`SimulationError::Stopped`] before the first one.
+    pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> DesignRun<'r, F> {
+        let Self { points, study, backend, options, .. } = self;
+        DesignRun { points, study, backend, options, watch }
+    }
+}
+
+impl<V: Verdict, W: FnMut(usize, u64) -> V> DesignRun<'_, W> {
+    /// Makes the replications of the study; with [`Study::stopping`], as many as the point with the
+    /// least precise measure needs, the same number for all points.
+    ///
+    /// # Errors
+    /// [`FacilityError`]; [`FacilityError::Point`] names the point.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run(self) -> Result<DesignResults, FacilityError> {
+        pollster::block_on(self.run_async())
+    }
+
+    /// [`DesignRun::run`] without blocking, except on the CPU.
+    ///
+    /// # Errors
+    /// As [`DesignRun::run`].
+    pub async fn run_async(self) -> Result<DesignResults, FacilityError> {
+        let mut runs = Runs::new(self);
+        let all: Vec<usize> = (0..runs.points.facilities.len()).collect();
+        let Some(stopping) = runs.study.stopping else {
+            let (observations, decisions) = runs.rounds(&all).await?;
+            return Ok(DesignResults { decisions, ..runs.results(observations) });
+        };
+        let deciding = runs.points.facilities[0].deciding(runs.study)?;
+        let deciding: Vec<&str> = deciding.iter().map(String::as_str).collect();
+        let run = async |range: Range<u32>| {
+            let (first, before) = (range.start, runs.events);
+            match runs.observe(&all, range).await {
+                Ok(observations) => {
+                    Ok(Some(Round { observations, fingerprint: 0, events: runs.events.wrapping_sub(before) }))
+                }
+                Err(FacilityError::Simulation(SimulationError::Stopped)) if first > 0 => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let found = Sequential::run(&stopping, Pairing::Independent, &deciding, run).await?;
+        Ok(DesignResults { decisions: found.decisions, ..runs.results(found.observations) })
+    }
+
+    /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so),
+    /// with the guarantee of [`Selection`]. Points that are clearly worse get no more replications.
+    ///
+    /// # Errors
+    /// As [`DesignRun::run`]; [`FacilityError::Analysis`] for an unknown measure.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn select(self, selection: &Selection, measure: &str) -> Result<DesignResults, FacilityError> {
+        let mut runs = Runs::new(self);
+        let design = runs.points.design.clone();
+        let experiment = Experiment::new(design.clone(), 0, runs.study.seed).with_common_random_numbers();
+        let found = selection.run(&experiment, measure, |some, range| {
+            pollster::block_on(runs.observe(&design.numbers_of(&some.design), range))
+        })?;
+        Ok(DesignResults { selected: Some(found.clone()), ..runs.results(found.observations) })
+    }
+
+    /// Selects the point with the largest mean of a measure (the smallest, if `allocation` says so)
+    /// with a budget of replications.
+    ///
+    /// # Errors
+    /// As [`DesignRun::select`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn allocate(self, allocation: &Allocation, measure: &str) -> Result<DesignResults, FacilityError> {
+        let mut runs = Runs::new(self);
+        let found = allocation.run(runs.points.facilities.len(), measure, |points, range| {
+            pollster::block_on(runs.observe(points, range))
+        })?;
+        Ok(DesignResults { allocated: Some(found.clone()), ..runs.results(found.observations) })
+    }
+}
+
+/// Rounds of a run on the CPU, after each of which it can be stopped with results.
+const ROUNDS: u32 = 8;
+
+/// The state of a run between rounds.
+struct Runs<'r, W> {
+    points: &'r FacilityDesign,
+    study: &'r Study,
+    backend: Backend<'r>,
+    options: EngineOptions,
+    watch: W,
+    begun: Instant,
+    done: usize,
+    events: u64,
+    customers: u64,
+    fingerprint: u64,
+    theory: Vec<Vec<(String, f64)>>,
+    warnings: Vec<String>,
+    ran: Option<(&'static str, String, String)>,
+}
+
+impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
+    fn new(run: DesignRun<'r, W>) -> Self {
+        let DesignRun { points, study, backend, options, watch } = run;
+        Self {
+            points,
+            study,
+            backend,
+            options,
+            watch,
+            begun: Instant::now(),
+            done: 0,
+            events: 0,
+            customers: 0,
+            fingerprint: 0,
+            theory: vec![Vec::new(); points.facilities.len()],
+            warnings: Vec::new(),
+            ran: None,
+        }
+    }
+
+    /// Makes the replications of the study. If the watcher stops it, the results are of the rounds
+    /// that all points have.
+    async fn rounds(&mut self, all: &[usize]) -> Result<(Vec<Observations>, Vec<Decision>), FacilityError> {
+        let count = self.study.replications;
+        Experiment::new(Design::default(), count, self.study.seed).check()?;
+        // A device is faster with all of them at once.
+        let rounds = if self.backend.gpu().is_some() { 1 } else { ROUNDS };
+        let (mut made, mut done): (Vec<Observations>, u32) = (Vec::new(), 0);
+        while done < count {
+            let end = count.min(done + count.div_ceil(rounds));
+            let new = match self.observe(all, done..end).await {
+                Err(FacilityError::Simulation(SimulationError::Stopped)) if done > 0 => {
+                    return Ok((made, vec![Decision::Stopped; all.len()]));
+                }
+                new => new?,
+            };
+            done = end;
+            if made.is_empty() {
+                made = new;
+                continue;
+            }
+            for (known, new) in made.iter_mut().zip(new) {
+                known.append(new)?;
+            }
+        }
+        Ok((made, Vec::new()))
+    }
+
+    /// Makes the same replications of some points.
+    async fn observe(
+        &mut self,
+        points: &[usize],
+        range: Range<u32>,
+    ) -> Result<Vec<Observations>, FacilityError> {
+        let study = Study { stopping: None, replications: range.end, details: false, ..*self.study };
+        let mut made = Vec::with_capacity(points.len());
+        for &point in points {
+            let (done, events) = (self.done, self.events);
+            let watch = &mut self.watch;
+            let run = self.points.facilities[point]
+                .study(&study)
+                .backend(self.backend)
+                .options(self.options)
+                .from_replication(range.start)
+                .watch(|runs: usize, executed: u64| -> ControlFlow<()> {
+                    watch(done + runs.saturating_sub(range.start as usize), events.saturating_add(executed))
+                        .flow()
+                });
+            let report = run.run_async().await.map_err(|error| self.points.at(point, error))?;
+            if report.replications < range.end - range.start {
+                return Err(SimulationError::Stopped.into());
+            }
+            made.push(report.observations()?);
+            self.add(point, report);
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, point: usize, report: Report) {
+        self.done += report.replications as usize;
+        self.events = self.events.wrapping_add(report.events);
+        self.customers = self.customers.wrapping_add(report.customers);
+        self.fingerprint = self.fingerprint.wrapping_add(report.fingerprint);
+        if self.theory[point].is_empty() {
+            let names = report.names();
+            let known = names.into_iter().zip(&report.rows);
+            self.theory[point] = known.filter_map(|(name, row)| Some((name, row.theory?))).collect();
+        }
+        for warning in report.warnings {
+            let place = self.points.place(point);
+            let warning = if place.is_empty() { warning } else { format!("{place}: {warning}") };
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        self.ran = Some((report.engine, report.mapping, report.adapter));
+    }
+
+    fn results(self, observations: Vec<Observations>) -> DesignResults {
+        let (engine, mapping, adapter) = self.ran.unwrap_or_default();
+        DesignResults {
+            design: self.points.design.clone(),
+            observations,
+            decisions: Vec::new(),
+            #[cfg(not(target_arch = "wasm32"))]
+            selected: None,
+            #[cfg(not(target_arch = "wasm32"))]
+            allocated: None,
+            theory: self.theory,
+            warnings: self.warnings,
+            engine,
+            mapping,
+            adapter,
+            customers: self.customers,
+            events: self.events,
+            fingerprint: self.fingerprint,
+            seconds: self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+impl FacilityDesign {
+    fn place(&self, point: usize) -> String {
+        self.design.describe(point)
+    }
+
+    /// An error at a point.
+    fn at(&self, point: usize, error: FacilityError) -> FacilityError {
+        match error {
+            FacilityError::Simulation(SimulationError::Stopped) => error,
+            error if self.design.len() == 1 => error,
+            error => FacilityError::Point { point: self.place(point), source: Box::new(error) },
+        }
+    }
+}
+
+impl<W> fmt::Debug for DesignRun<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { study, backend, options, .. } = self;
+        let mut run = f.debug_struct("DesignRun");
+        run.field("study", study).field("backend", backend).field("options", options).finish_non_exhaustive()
+    }
+}
