@@ -3,7 +3,7 @@
 use eventhorizon::Backend;
 use eventhorizon::facility::{Facility, Follow, Network, Visit, plot};
 use eventhorizon::gpu::Gpu;
-use eventhorizon::process::{CompiledProcess, ProcessModel, draw_timeline};
+use eventhorizon::process::{CompiledProcess, ProcessModel};
 use eventhorizon::{facility, process};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -111,8 +111,8 @@ impl Playground {
     }
 
     /// The begin of the first replication, to be shown over time, as JSON: of a network its
-    /// customers and where they go in its picture, of a process model a picture of the whole
-    /// replication. `rate` is the number of events in a unit of time. `null` if there is nothing to
+    /// customers and where they go in its picture, of a process model the averages
+    /// of its parts. `rate` is the number of events in a unit of time. `null` if there is nothing to
     /// show.
     pub async fn course(&self, rate: f64) -> Result<String, JsError> {
         let value = match &self.model {
@@ -132,8 +132,7 @@ impl Playground {
             }
             Model::Process(compiled, [until, warm_up]) => {
                 let study = process::Study::new(1, *until, *warm_up).seed(self.seed);
-                let timeline = compiled.timeline(&study, 0, PARTS).map_err(reported)?;
-                draw_timeline(&timeline).map_or(Value::Null, |picture| json!({ "picture": picture }))
+                json!({ "timeline": compiled.timeline(&study, 0, PARTS).map_err(reported)? })
             }
         };
         Ok(value.to_string())
