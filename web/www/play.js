@@ -92,8 +92,8 @@ function interval({ mean, lower, upper, half_width: half, theory }) {
 function showRows() {
   const isDeviation = ({ measure }) => measure.endsWith('_deviation') || measure.startsWith('deviation(');
   const rows = report.results.filter(it => it.mean !== null && (place.deviations.checked || !isDeviation(it)));
-  // Columns that say nothing are left out: process models have no classes, and one point has no name.
-  const columns = COLUMNS.filter(({ value, isLeftOut }) => !isLeftOut || rows.some(it => value(it) && value(it) !== isLeftOut));
+  // Columns that say nothing are left out: a theory that is unknown, and a class that all have.
+  const columns = COLUMNS.filter(({ value, least = 0 }) => new Set(rows.map(value).filter(Boolean)).size >= least);
   place.head.replaceChildren(...columns.map(({ name, isNumber }) => {
     const cell = document.createElement('th');
     cell.scope = 'col';
@@ -117,12 +117,12 @@ function showRows() {
 }
 
 const COLUMNS = [
-  { name: 'where', value: it => it.node, isLeftOut: '(network)' },
-  { name: 'class', value: it => it.class, isLeftOut: 'all' },
+  { name: 'where', value: it => it.node, least: 2 },
+  { name: 'class', value: it => it.class, least: 2 },
   { name: 'measure', value: it => it.measure },
   { name: 'mean', value: it => digits(it.mean, it.half_width), isNumber: true },
   { name: '±', value: it => digits(it.half_width, it.half_width), isNumber: true },
-  { name: 'theory', value: it => digits(it.theory, it.half_width), isNumber: true, isLeftOut: ' ' },
+  { name: 'theory', value: it => digits(it.theory, it.half_width), isNumber: true, least: 1 },
   { name: 'interval', value: interval, isDrawn: true },
 ];
 
