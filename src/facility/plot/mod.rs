@@ -6,19 +6,14 @@ mod places;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-pub use places::{NodePlace, Places, RoutePlace, places};
+use places::{BOX, nothing};
+pub use places::{MOST_NODES, NodePlace, Places, RoutePlace, places};
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};
 use crate::statistics::plot::{Drawn, LINES, colours, labels, over_time};
 
 const SIZE: (u32, u32) = (900, 480);
-
-/// Most nodes of a network that is drawn.
-pub const MOST_NODES: usize = 300;
-
-/// Half the size of a station.
-const BOX: (i32, i32) = (58, 21);
 
 /// The colours of shares from 0 to 1: yellow to red, with decreasing lightness (Brewer's `YlOrRd`).
 const SHARES: [(u8, u8, u8); 6] =
@@ -28,10 +23,6 @@ fn svg(draw: impl FnOnce(&mut String) -> Drawn) -> Result<String, FacilityError>
     let mut svg = String::new();
     draw(&mut svg).map_err(|error| FacilityError::Plot { message: error.to_string() })?;
     Ok(svg)
-}
-
-fn nothing(message: &str) -> FacilityError {
-    FacilityError::Plot { message: message.to_owned() }
 }
 
 /// Draws the number of customers at each station, delay and fork over the time of a run: the

@@ -3,9 +3,14 @@
 use serde::Serialize;
 
 use super::layout::Layout;
-use super::{BOX, MOST_NODES, nothing};
 use crate::facility::nodes::{Kind, Node};
 use crate::facility::{Facility, FacilityError};
+
+/// Most nodes of a network that is drawn.
+pub const MOST_NODES: usize = 300;
+
+/// Half the size of a station.
+pub(super) const BOX: (i32, i32) = (58, 21);
 
 /// Pixels from layer to layer and from node to node within a layer, and margins.
 const ACROSS: f64 = 168.0;
@@ -13,6 +18,10 @@ const DOWN: f64 = 92.0;
 const MARGIN: i32 = 100;
 const TITLE: i32 = 50;
 const LEGEND: i32 = 70;
+
+pub(super) fn nothing(message: &str) -> FacilityError {
+    FacilityError::Plot { message: message.to_owned() }
+}
 
 /// Where [`network`](super::network) draws nodes and routes, in pixels from the upper left corner.
 /// A program can draw on top of that picture: customers that move, for instance.
