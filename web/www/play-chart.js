@@ -32,7 +32,7 @@ export function chart({ unit, part, averages }) {
     svg.append(element('text', { x: LEFT - 6, y: y(at) + 4, 'text-anchor': 'end', fill: '#566079' }, number.format(at)));
   }
   for (let at = 0, by = step(end); at <= end; at += by) {
-    svg.append(element('text', { x: x(at), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle', fill: '#566079' }, number.format(at)));
+    svg.append(element('text', { x: x(at) + (at === end ? RIGHT : 0), y: HEIGHT - BOTTOM + 16, 'text-anchor': at === end ? 'end' : 'middle', fill: '#566079' }, number.format(at)));
   }
   svg.append(element('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4, 'text-anchor': 'middle', fill: '#566079' }, unit ? `time (${unit})` : 'time'));
   lines.forEach(([, values], line) => {

@@ -136,9 +136,9 @@ function showPicture(svg, text) {
 
 function showReport(isLast) {
   if (!performance.getEntriesByName('numbers').length) performance.mark('numbers');
-  const { replications, events, seconds, adapter, fingerprint, picture, warnings } = report;
+  const { replications, events, seconds, engine, adapter, fingerprint, picture, warnings } = report;
   const begun = isLast ? '' : 'Running: ';
-  place.status.textContent = `${begun}${whole.format(replications)} replications, ${whole.format(events)} events, ${seconds.toFixed(2)} s on ${adapter}; fingerprint ${fingerprint}`;
+  place.status.textContent = `${begun}${whole.format(replications)} replications, ${whole.format(events)} events, ${seconds.toFixed(2)} s on ${engine === 'cpu' ? 'the CPU' : adapter}; fingerprint ${fingerprint}`;
   if (picture) showPicture(picture, 'The network. A darker station is busier.');
   place.warnings.textContent = warnings.join(' ');
   showRows();
@@ -258,6 +258,8 @@ place.preset.onchange = async () => {
 place.form.onsubmit = event => {
   event.preventDefault();
   run();
+  // On a phone the results lie below the editor.
+  if (matchMedia('(max-width: 52rem)').matches) place.results.scrollIntoView();
 };
 place.form.onkeydown = event => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !place.run.disabled) {
