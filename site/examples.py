@@ -4,9 +4,10 @@
 * In a block `sh`, lines that begin with `eventhorizon` or `sed -i` are run in the folder of these files; other lines are for the reader.
   One that ends in `# fails` has to fail.
 * A block `text` after it is (part of) what was printed: each of its lines, except `…`, is one of the output, whatever the spaces.
-* A Python file is run. Its lines `MEASURE MEAN ± HALF` have to agree with the JSON file that a command of the page wrote.
+* A Python file is run, and a Rust file, with the dependencies of site/nexosim. Their lines `MEASURE MEAN ± HALF` have to agree with the JSON file
+  that a command of the page wrote.
 
-A page whose head has `not-run:` names programs that we have not run: blocks in their languages are only shown.
+A page whose head has `not-run:` names the languages of programs that we have not run: their blocks are only shown.
 """
 
 import json
@@ -18,6 +19,7 @@ import shutil
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.M | re.S)
 # Two means agree if they lie no further from each other than 1.5 times the half width of the interval of their difference, at 95 %.
 MARGIN = 1.5
@@ -40,8 +42,20 @@ def compare(page, printed, folder):
             raise SystemExit(f"{page}: {measure} is {mean} ± {half} there, {ours['mean']} ± {ours['half_width']} here")
         count += 1
     if not count:
-        raise SystemExit(f"{page}: the Python block prints no `MEASURE MEAN ± HALF`")
+        raise SystemExit(f"{page}: the other program prints no `MEASURE MEAN ± HALF`")
     return count
+
+
+def run_rust(file, page):
+    """What a program prints that is built with the dependencies of site/nexosim."""
+    crate = ROOT / "target" / "site" / "nexosim"
+    shutil.copytree(ROOT / "site" / "nexosim", crate, dirs_exist_ok=True)
+    (crate / "src").mkdir(exist_ok=True)
+    shutil.copy(file, crate / "src" / "main.rs")
+    ended = subprocess.run(["cargo", "run", "--quiet", "--locked", "--target-dir", crate / "target"], cwd=crate, capture_output=True, text=True)
+    if ended.returncode:
+        raise SystemExit(f"{page}: {file.name} failed:\n{ended.stderr}")
+    return ended.stdout
 
 
 def run_page(program, page, name, folder):
@@ -79,6 +93,8 @@ def run_page(program, page, name, folder):
             if ended.returncode:
                 raise SystemExit(f"{name}: {title[1]} failed:\n{ended.stderr}")
             others += ended.stdout
+        elif language == "rust" and title:
+            others += run_rust(folder / title[1], name)
     if others:
         done["compared"] = compare(name, others, folder)
     return done

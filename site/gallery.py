@@ -75,11 +75,12 @@ def headline(results):
 
 
 def picture(kind, drawn, target):
-    name = "network.svg" if kind == "networks" else "course_0.svg"
-    if not (drawn / name).exists():
-        return None
-    target.write_text((drawn / name).read_text())
-    return target.name
+    # A process model with one point has no number in the names of its pictures.
+    known = ["network.svg"] if kind == "networks" else ["course_0.svg", "course.svg"]
+    found = next((drawn / name for name in known if (drawn / name).exists()), None)
+    if found:
+        target.write_text(found.read_text())
+    return found and target.name
 
 
 def run(program, kind, name):
@@ -108,7 +109,7 @@ def page(program, kind, name, folder):
         headline(result["results"]) + f"{result['replications']} replications, seed {result['seed']}, fingerprint `{result['fingerprint']}`.",
         table(result["results"]),
         "```sh\n" + f"eventhorizon {COMMANDS[kind]} examples/{kind}/{name}.toml" + "\n```",
-        f"[Run it in the playground](../../playground/play.html#preset={name})" if kind == "networks" else "",
+        f"[Run it in the playground](../../playground/play.html#preset={kind}/{name})",
         "## Description",
         f'```toml title="{name}.toml"\n{text.rstrip()}\n```',
     ]

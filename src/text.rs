@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{Error, ErrorKind, Read as _};
+use std::io::{Error, ErrorKind, Read as _, Write};
 use std::path::Path;
 
 /// Characters of a text that errors quote, at most.
@@ -47,6 +47,25 @@ pub(crate) fn read(path: &Path, most: u64) -> std::io::Result<String> {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// Writes a table as CSV. An error is that of the writer: the library's rows are valid.
+pub(crate) fn write_csv<W: Write>(
+    file: W,
+    rows: impl FnOnce(&mut csv::Writer<W>) -> csv::Result<()>,
+) -> std::io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(file);
+    rows(&mut writer).map_err(csv_error)?;
+    writer.flush()
+}
+
+/// An error of CSV: that of the system, or `InvalidData` for a text that is not CSV.
+pub(crate) fn csv_error(error: csv::Error) -> Error {
+    let text = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        _ => Error::new(ErrorKind::InvalidData, text),
+    }
 }
 
 /// A number of things: "1 replication", "2 replications".

@@ -326,7 +326,7 @@ pub enum FacilityError {
     },
     /// A table that could not be written.
     #[error("the table cannot be written: {0}")]
-    Write(#[from] csv::Error),
+    Write(#[source] std::io::Error),
 }
 
 crate::text::debug_is_display!(FacilityError);

@@ -6,7 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::statistics::{Column, Decision, Estimator, Observations, Pairing, Pooled, Values};
-use crate::text::count;
+use crate::text::{count, write_csv};
 
 use super::{FacilityError, Measure};
 
@@ -196,36 +196,37 @@ impl Report {
     /// # Errors
     /// [`FacilityError::Write`].
     pub fn to_csv(&self, file: impl io::Write) -> Result<(), FacilityError> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record([
-            "node",
-            "class",
-            "measure",
-            "mean",
-            "half_width",
-            "theory",
-            "observations",
-            "lower",
-            "upper",
-            "resolution",
-        ])?;
-        for row in &self.rows {
-            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        write_csv(file, |writer| {
             writer.write_record([
-                &row.node,
-                row.class.as_deref().unwrap_or(ALL),
-                row.measure.name(),
-                &number(row.mean),
-                &number(row.half_width),
-                &number(row.theory),
-                &row.observations.to_string(),
-                &number(row.lower),
-                &number(row.upper),
-                &number(row.resolution),
+                "node",
+                "class",
+                "measure",
+                "mean",
+                "half_width",
+                "theory",
+                "observations",
+                "lower",
+                "upper",
+                "resolution",
             ])?;
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+            for row in &self.rows {
+                let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+                writer.write_record([
+                    &row.node,
+                    row.class.as_deref().unwrap_or(ALL),
+                    row.measure.name(),
+                    &number(row.mean),
+                    &number(row.half_width),
+                    &number(row.theory),
+                    &row.observations.to_string(),
+                    &number(row.lower),
+                    &number(row.upper),
+                    &number(row.resolution),
+                ])?;
+            }
+            Ok(())
+        })
+        .map_err(FacilityError::Write)
     }
 
     /// The names of the rows as columns of [`observations`](Self::observations).

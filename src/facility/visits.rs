@@ -5,6 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::FacilityError;
+use crate::text::write_csv;
 
 /// Which customers are followed: one in `every`, at most `most`, of each source, and of each class
 /// at a node at the beginning.
@@ -68,11 +69,12 @@ pub struct Visit {
 /// # Errors
 /// [`FacilityError::Write`].
 pub fn write_visits(visits: &[Visit], file: impl io::Write) -> Result<(), FacilityError> {
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(file);
-    writer.write_record(["customer", "from", "class", "node", "arrived", "began", "left", "outcome"])?;
-    for visit in visits {
-        writer.serialize(visit)?;
-    }
-    writer.flush().map_err(csv::Error::from)?;
-    Ok(())
+    write_csv(file, |writer| {
+        writer.write_record(["customer", "from", "class", "node", "arrived", "began", "left", "outcome"])?;
+        for visit in visits {
+            writer.serialize(visit)?;
+        }
+        Ok(())
+    })
+    .map_err(FacilityError::Write)
 }

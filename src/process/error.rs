@@ -267,7 +267,7 @@ pub enum ProcessError {
     Analysis(#[from] AnalysisError),
     /// Results could not be written.
     #[error("the results cannot be written: {0}")]
-    Write(#[from] csv::Error),
+    Write(#[source] std::io::Error),
 }
 
 /// A time with its unit, if that has a name.

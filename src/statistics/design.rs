@@ -2,7 +2,7 @@
 
 use super::AnalysisError;
 use super::error::Result;
-use crate::text::quoted;
+use crate::text::{csv_error, quoted, write_csv};
 use std::{fmt, io};
 
 /// A level of a factor, before the type of the parameter is known.
@@ -184,11 +184,12 @@ impl Design {
     pub fn from_csv(file: impl io::Read) -> Result<Self> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
         let mut design = Self { factors: Vec::new(), points: Vec::new() };
-        for factor in reader.headers()?.clone().iter() {
+        let wrong = |error: csv::Error| AnalysisError::Csv(csv_error(error));
+        for factor in reader.headers().map_err(wrong)?.clone().iter() {
             design.name_factor(factor)?;
         }
         for record in reader.records() {
-            let record = record?;
+            let record = record.map_err(wrong)?;
             let line = record.position().map(csv::Position::line);
             let place = || place(design.points.len(), line);
             let levels = record.iter().zip(&design.factors).map(|(text, factor)| {
@@ -211,13 +212,14 @@ impl Design {
 
     /// Writes the table as [`from_csv`](Self::from_csv) reads it.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(&self.factors)?;
-        for point in &self.points {
-            writer.write_record(point.levels.iter().map(Value::to_string))?;
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+        write_csv(file, |writer| {
+            writer.write_record(&self.factors)?;
+            for point in &self.points {
+                writer.write_record(point.levels.iter().map(Value::to_string))?;
+            }
+            Ok(())
+        })
+        .map_err(AnalysisError::Write)
     }
 
     /// Some of the points, in this order.

@@ -271,7 +271,10 @@ pub enum AnalysisError {
     #[error(
         "the table of points cannot be read: {0}. It is CSV: a header of factor names, then one row per point"
     )]
-    Csv(#[from] csv::Error),
+    Csv(#[source] std::io::Error),
+    /// A table that could not be written.
+    #[error("the table cannot be written: {0}")]
+    Write(#[source] std::io::Error),
     /// A precision, a budget or a number of replications that no run can reach.
     #[error("{what} is {value}; {remedy}")]
     Setting {
@@ -290,8 +293,8 @@ impl AnalysisError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Csv(error) if error.is_io_error() => ErrorKind::Io,
-            Self::Plot { .. } => ErrorKind::Io,
+            Self::Csv(error) if error.kind() != std::io::ErrorKind::InvalidData => ErrorKind::Io,
+            Self::Plot { .. } | Self::Write(_) => ErrorKind::Io,
             Self::OutputField { .. } | Self::FactorType { .. } => ErrorKind::Model,
             _ => ErrorKind::Usage,
         }

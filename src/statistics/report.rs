@@ -1,7 +1,8 @@
 //! Results as a text table, as CSV and as JSON.
 
 use super::error::Result;
-use super::{Design, Failure, Observations, Pairing, Value, compare};
+use super::{AnalysisError, Design, Failure, Observations, Pairing, Value, compare};
+use crate::text::write_csv;
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -154,67 +155,71 @@ impl Report {
     /// Writes one line per row below a header. Each factor has a column, named `factor:` and the
     /// name; missing values are empty fields.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(file);
-        let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
-        let factors: Vec<_> = factors.iter().map(|(name, _)| format!("factor:{name}")).collect();
-        let fields = [
-            "point",
-            "measure",
-            "replications",
-            "failed",
-            "observations",
-            "pairs",
-            "mean",
-            "half_width",
-            "level",
-            "relative_half_width",
-            "variance",
-            "min",
-            "q05",
-            "q25",
-            "median",
-            "q75",
-            "q95",
-            "max",
-            "theory",
-            "difference",
-            "difference_half_width",
-        ];
-        writer.write_record(
-            fields[..1]
-                .iter()
-                .copied()
-                .chain(factors.iter().map(String::as_str))
-                .chain(fields[1..].iter().copied()),
-        )?;
-        for row in &self.rows {
-            let mut record = vec![row.point.to_string()];
-            record.extend(row.factors.iter().map(|(_, value)| value.to_string()));
-            record.push(row.name.clone());
-            record.extend([row.replications, row.failed, row.observations].map(|count| count.to_string()));
-            record.push(row.pairs.to_string());
-            let numbers = [
-                row.mean,
-                row.half_width,
-                Some(row.level),
-                row.relative_half_width,
-                row.variance,
-                row.min,
-                row.q05,
-                row.q25,
-                row.median,
-                row.q75,
-                row.q95,
-                row.max,
-                row.theory,
-                row.difference,
-                row.difference_half_width,
+        write_csv(file, |writer| {
+            let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
+            let factors: Vec<_> = factors.iter().map(|(name, _)| format!("factor:{name}")).collect();
+            let fields = [
+                "point",
+                "measure",
+                "replications",
+                "failed",
+                "observations",
+                "pairs",
+                "mean",
+                "half_width",
+                "level",
+                "relative_half_width",
+                "variance",
+                "min",
+                "q05",
+                "q25",
+                "median",
+                "q75",
+                "q95",
+                "max",
+                "theory",
+                "difference",
+                "difference_half_width",
             ];
-            record.extend(numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())));
-            writer.write_record(record)?;
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+            writer.write_record(
+                fields[..1]
+                    .iter()
+                    .copied()
+                    .chain(factors.iter().map(String::as_str))
+                    .chain(fields[1..].iter().copied()),
+            )?;
+            for row in &self.rows {
+                let mut record = vec![row.point.to_string()];
+                record.extend(row.factors.iter().map(|(_, value)| value.to_string()));
+                record.push(row.name.clone());
+                record
+                    .extend([row.replications, row.failed, row.observations].map(|count| count.to_string()));
+                record.push(row.pairs.to_string());
+                let numbers = [
+                    row.mean,
+                    row.half_width,
+                    Some(row.level),
+                    row.relative_half_width,
+                    row.variance,
+                    row.min,
+                    row.q05,
+                    row.q25,
+                    row.median,
+                    row.q75,
+                    row.q95,
+                    row.max,
+                    row.theory,
+                    row.difference,
+                    row.difference_half_width,
+                ];
+                record.extend(
+                    numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())),
+                );
+                writer.write_record(record)?;
+            }
+            Ok(())
+        })
+        .map_err(AnalysisError::Write)
     }
 
     /// The report as indented JSON.

@@ -1,10 +1,14 @@
-// The playground: an editor for a network, its runs in a worker, and links that hold both.
+// The playground: an editor for a model, its runs in a worker, and links that hold both.
+
+import { show } from './play-course.js';
+import { chart } from './play-chart.js';
 
 const place = Object.fromEntries([...document.querySelectorAll('[id]')].map(it => [it.id, it]));
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 let worker = null;
 let number = 0; // of the last request: answers to earlier ones are dropped
 let report = null;
+let course = null; // what moves in the picture
 let line = 0; // of the error, from 1; 0 for none
 
 function send(message) {
@@ -86,32 +90,85 @@ function interval({ mean, lower, upper, half_width: half, theory }) {
 }
 
 function showRows() {
-  const rows = report.results.filter(it => it.mean !== null && (place.deviations.checked || !it.measure.endsWith('_deviation')));
+  const isDeviation = ({ measure }) => measure.endsWith('_deviation') || measure.startsWith('deviation(');
+  const rows = report.results.filter(it => it.mean !== null && (place.deviations.checked || !isDeviation(it)));
+  // Columns that say nothing are left out: a theory that is unknown, and a class that all have.
+  const columns = COLUMNS.filter(({ value, least = 0 }) => new Set(rows.map(value).filter(Boolean)).size >= least);
+  place.head.replaceChildren(...columns.map(({ name, isNumber }) => {
+    const cell = document.createElement('th');
+    cell.scope = 'col';
+    cell.textContent = name;
+    cell.className = isNumber ? 'number' : '';
+    return cell;
+  }));
   place.rows.replaceChildren(...rows.map(it => {
     const row = document.createElement('tr');
-    const cells = [it.node, it.class, it.measure, digits(it.mean, it.half_width), digits(it.half_width, it.half_width), digits(it.theory, it.half_width)];
-    for (const [i, cell] of cells.entries()) {
-      const made = document.createElement(i === 0 ? 'th' : 'td');
-      if (i === 0) made.scope = 'row';
-      made.textContent = cell;
+    for (const { value, isNumber, isDrawn } of columns) {
+      const made = document.createElement(row.firstChild ? 'td' : 'th');
+      if (!row.firstChild) made.scope = 'row';
+      if (isNumber) made.className = 'number';
+      if (isDrawn) made.innerHTML = value(it);
+      else made.textContent = value(it) ?? '';
       row.append(made);
     }
-    row.insertCell().innerHTML = interval(it);
     return row;
   }));
   place.scroll.hidden = place.options.hidden = false;
 }
 
-function showReport(isLast) {
-  const { replications, events, seconds, adapter, fingerprint, picture, warnings } = report;
-  const begun = isLast ? '' : 'Running: ';
-  place.status.textContent = `${begun}${whole.format(replications)} replications, ${whole.format(events)} events, ${seconds.toFixed(2)} s on ${adapter}; fingerprint ${fingerprint}`;
+const COLUMNS = [
+  { name: 'where', value: it => it.node, least: 2 },
+  { name: 'class', value: it => it.class, least: 2 },
+  { name: 'measure', value: it => it.measure },
+  { name: 'mean', value: it => digits(it.mean, it.half_width), isNumber: true },
+  { name: '±', value: it => digits(it.half_width, it.half_width), isNumber: true },
+  { name: 'theory', value: it => digits(it.theory, it.half_width), isNumber: true, least: 1 },
+  { name: 'interval', value: interval, isDrawn: true },
+];
+
+function showPicture(svg, text) {
   const image = document.createElement('img');
-  image.alt = 'The network. A darker station is busier.';
-  image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`;
-  place.picture.replaceChildren(image);
+  image.alt = text;
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  place.picture.hidden = false;
+  place.image.replaceChildren(image);
+}
+
+function showReport(isLast) {
+  if (!performance.getEntriesByName('numbers').length) performance.mark('numbers');
+  const { replications, events, seconds, engine, adapter, fingerprint, picture, warnings } = report;
+  const begun = isLast ? '' : 'Running: ';
+  place.status.textContent = `${begun}${whole.format(replications)} replications, ${whole.format(events)} events, ${seconds.toFixed(2)} s on ${engine === 'cpu' ? 'the CPU' : adapter}; fingerprint ${fingerprint}`;
+  if (picture) showPicture(picture, 'The network. A darker station is busier.');
   place.warnings.textContent = warnings.join(' ');
   showRows();
+}
+
+// The first replication over time: dots that move, or a picture.
+function showCourse(found) {
+  if (found?.timeline?.averages.length) {
+    place.picture.hidden = false;
+    place.image.replaceChildren(chart(found.timeline));
+  }
+  if (!found?.visits) return;
+  const unit = found.unit ? ` ${found.unit}${found.unit.endsWith('s') ? '' : 's'}` : '';
+  const time = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+  place.moving.hidden = place.dots.hidden = false;
+  course = show(place.dots, found, now => { place.time.textContent = `${time.format(now)} of ${time.format(found.end)}${unit}`; });
+  window.course = course; // for tests
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) course.pause();
+  showPause();
+}
+
+function showPause() {
+  place.pause.textContent = course.isPaused ? 'Play' : 'Pause';
+}
+
+// Before a run: what is shown belongs to another model.
+function clearCourse() {
+  course?.end();
+  course = null;
+  place.picture.hidden = place.moving.hidden = place.dots.hidden = true;
 }
 
 function setRunning(isRunning) {
@@ -126,9 +183,13 @@ function hear(data) {
     if (data.isLast) setRunning(false);
     return;
   }
+  if ('course' in data) {
+    showCourse(data.course);
+    return;
+  }
   if (data.error) {
     const left = report ? ' The results are those of the last run.' : '';
-    place.status.textContent = `Not run: see the message below the network.${left}`;
+    place.status.textContent = `Not run: see the message below the description.${left}`;
     setRunning(false);
   }
   showProblem(data.error ?? '');
@@ -164,6 +225,7 @@ async function run() {
   clearTimeout(checking);
   showProblem('');
   setRunning(true);
+  clearCourse();
   place.status.textContent = 'Running …';
   const [seed, replications] = [place.seed, place.replications].map(it => Number(it.value));
   send({ description: place.text.value, run: { seed, replications, where: place.where.value } });
@@ -178,7 +240,7 @@ function check() {
 
 async function usePreset() {
   if (!place.preset.value) return;
-  place.text.value = await (await fetch(`networks/${place.preset.value}.toml`)).text();
+  place.text.value = await (await fetch(`${place.preset.value}.toml`)).text();
   place.text.scrollTop = 0;
   showProblem('');
 }
@@ -196,6 +258,8 @@ place.preset.onchange = async () => {
 place.form.onsubmit = event => {
   event.preventDefault();
   run();
+  // On a phone the results lie below the editor.
+  if (matchMedia('(max-width: 52rem)').matches) place.results.scrollIntoView();
 };
 place.form.onkeydown = event => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !place.run.disabled) {
@@ -221,13 +285,24 @@ place.share.onclick = async () => {
   setTimeout(() => { place.share.textContent = 'Copy link'; }, 2000);
 };
 place.deviations.onchange = showRows;
+place.pause.onclick = () => {
+  if (course.isPaused) course.resume();
+  else course.pause();
+  showPause();
+};
 addEventListener('hashchange', async () => await readLink() && run());
 
 async function begin() {
-  const networks = await (await fetch('networks/index.json')).json();
-  place.preset.append(...networks.map(name => new Option(name.replaceAll('_', ' '), name)));
+  const presets = await (await fetch('presets.json')).json();
+  for (const [kind, label] of [['networks', 'Queueing networks'], ['processes', 'Process models']]) {
+    const group = document.createElement('optgroup');
+    group.label = label;
+    const names = presets.filter(it => it.startsWith(`${kind}/`));
+    group.append(...names.map(it => new Option(it.slice(kind.length + 1).replaceAll('_', ' '), it)));
+    place.preset.append(group);
+  }
   const wanted = new URLSearchParams(location.hash.slice(1)).get('preset');
-  place.preset.value = networks.includes(wanted) ? wanted : 'mm1';
+  place.preset.value = presets.includes(wanted) ? wanted : 'networks/mm1';
   let problem = '';
   const isLinked = await readLink().catch(() => { problem = 'The link is damaged: it holds no model.'; });
   if (!isLinked) await usePreset();

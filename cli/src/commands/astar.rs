@@ -434,7 +434,8 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
     if width.max(height) > eventhorizon::search::MAX_SIDE {
         return Err(named(&format!("{width} times {height} cells exceed the largest map")));
     }
-    let mut pixels = vec![0; reader.output_buffer_size()];
+    let bytes = reader.output_buffer_size().ok_or_else(|| named(&"it is too large"))?;
+    let mut pixels = vec![0; bytes];
     let frame = reader.next_frame(&mut pixels).map_err(|error| named(&error))?;
     let samples = frame.color_type.samples();
     let terrain = pixels[..frame.buffer_size()].chunks_exact(samples).map(|pixel| {

@@ -1,29 +1,19 @@
 //! Plots of a network and its runs, as SVG text.
 
 mod layout;
+mod places;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use layout::Layout;
+use places::{BOX, nothing};
+pub use places::{MOST_NODES, NodePlace, Places, RoutePlace, places};
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};
 use crate::statistics::plot::{Drawn, LINES, colours, labels, over_time};
 
 const SIZE: (u32, u32) = (900, 480);
-
-/// Most nodes of a network that is drawn.
-pub const MOST_NODES: usize = 300;
-
-/// Pixels from layer to layer and from node to node within a layer, half the size of a node, and
-/// margins.
-const ACROSS: f64 = 168.0;
-const DOWN: f64 = 92.0;
-const BOX: (i32, i32) = (58, 21);
-const MARGIN: i32 = 100;
-const TITLE: i32 = 50;
-const LEGEND: i32 = 70;
 
 /// The colours of shares from 0 to 1: yellow to red, with decreasing lightness (Brewer's `YlOrRd`).
 const SHARES: [(u8, u8, u8); 6] =
@@ -33,10 +23,6 @@ fn svg(draw: impl FnOnce(&mut String) -> Drawn) -> Result<String, FacilityError>
     let mut svg = String::new();
     draw(&mut svg).map_err(|error| FacilityError::Plot { message: error.to_string() })?;
     Ok(svg)
-}
-
-fn nothing(message: &str) -> FacilityError {
-    FacilityError::Plot { message: message.to_owned() }
 }
 
 /// Draws the number of customers at each station, delay and fork over the time of a run: the
@@ -121,55 +107,27 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
 /// # Errors
 /// [`FacilityError::Plot`] for more than [`MOST_NODES`] nodes.
 pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityError> {
-    let nodes = &facility.nodes;
-    if nodes.len() > MOST_NODES {
-        let (has, most) = (nodes.len(), MOST_NODES);
-        return Err(nothing(&format!("the network has {has} nodes, and at most {most} can be drawn")));
-    }
-    let layout = Layout::new(nodes);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a picture")]
-    let from_middle = |node: usize| {
-        let (layer, place) = layout.places[node];
-        (MARGIN + (layer as f64 * ACROSS) as i32, (place * DOWN) as i32)
-    };
-    // Room above the highest node for edges back, which pass there.
-    let round = layout.edges.iter().filter(|edge| edge.2).map(|&(from, to, _)| {
-        let (from, to) = (from_middle(from), from_middle(to));
-        f64::from(from.1.min(to.1)) - 0.75 * rise(from, to)
-    });
-    #[expect(clippy::cast_precision_loss, reason = "a picture")]
-    let half = layout.most as f64 * DOWN / 2.0;
-    #[expect(clippy::cast_possible_truncation, reason = "a picture")]
-    let middle = TITLE + (-round.fold(-half, f64::min)) as i32;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a picture")]
-    #[expect(clippy::cast_precision_loss, reason = "a picture")]
-    let size = (
-        ((layout.layers.max(3) as f64 - 1.0) * ACROSS) as u32 + 2 * MARGIN.cast_unsigned(),
-        (f64::from(middle + LEGEND) + half) as u32,
-    );
-    let at = |node: usize| {
-        let (x, y) = from_middle(node);
-        (x, middle + y)
-    };
+    let places = places(facility)?;
+    let size = places.size.into();
     svg(|svg| {
         let root = SVGBackend::with_string(svg, size).into_drawing_area();
         root.fill(&WHITE)?;
-        let width = i32::try_from(size.0).unwrap_or(i32::MAX);
+        let width = i32::try_from(places.size[0]).unwrap_or(i32::MAX);
         let title = text(20.0, BLACK);
         root.draw(&Text::new(report.network.clone(), (width / 2, 24), title))?;
-        for &(from, to, back) in &layout.edges {
-            edge(&root, (at(from), &nodes[from]), (at(to), &nodes[to]), back)?;
+        for route in &places.routes {
+            edge(&root, route)?;
         }
-        for (number, node) in nodes.iter().enumerate() {
+        for (node, place) in facility.nodes.iter().zip(&places.nodes) {
             let of = |measure| {
                 let mut rows =
                     report.rows.iter().filter(|row| row.node == node.name && row.measure == measure);
                 // If there are several classes, the first row is of all classes.
                 rows.next().and_then(|row| row.mean)
             };
-            draw_node(&root, node, at(number), of)?;
+            draw_node(&root, node, place.middle.map(pixel).into(), of)?;
         }
-        let (left, bottom) = (width / 2 - 100, i32::try_from(size.1).unwrap_or(i32::MAX) - 44);
+        let (left, bottom) = (width / 2 - 100, i32::try_from(places.size[1]).unwrap_or(i32::MAX) - 44);
         for step in 0..100 {
             let x = left + 2 * step;
             let colour = shade(f64::from(step) / 99.0);
@@ -268,56 +226,26 @@ fn short(value: f64) -> String {
     }
 }
 
-/// How far above the higher of its ends an edge back passes.
-fn rise(from: (i32, i32), to: (i32, i32)) -> f64 {
-    f64::from(BOX.1) + 16.0 + f64::from((from.0 - to.0).abs()) / 9.0
+#[expect(clippy::cast_possible_truncation, reason = "a picture")]
+fn pixel(place: f64) -> i32 {
+    place.round() as i32
 }
 
-/// Half the size of a node.
-fn half(node: &Node) -> (f64, f64) {
-    match node.kind {
-        Kind::Station { .. } => (f64::from(BOX.0), f64::from(BOX.1)),
-        _ => (17.0, 17.0),
-    }
-}
-
-/// An arrow from one node to another: a curve that leaves to the right and arrives from the left.
-/// Edges back pass above, in a lighter colour.
-fn edge(root: &Area<'_>, from: ((i32, i32), &Node), to: ((i32, i32), &Node), back: bool) -> Drawn {
-    let place = |(x, y): (i32, i32)| (f64::from(x), f64::from(y));
-    let ((from, node), (to, other)) = (from, to);
-    let ((ax, ay), (bx, by)) = (place(from), place(to));
-    let ((wide, high), (other_wide, other_high)) = (half(node), half(other));
-    let colour = if back { RGBColor(150, 150, 150) } else { RGBColor(60, 60, 60) };
-    // A Bézier curve: start, two control points, end.
-    let bend = if from == to {
-        [(ax + 20.0, ay - high), (ax + 52.0, ay - 60.0), (ax - 52.0, ay - 60.0), (ax - 20.0, ay - high)]
-    } else if from.0 == to.0 {
-        [(ax + wide, ay), (ax + wide + 44.0, ay), (bx + other_wide + 44.0, by), (bx + other_wide, by)]
-    } else if back {
-        let top = ay.min(by) - rise(from, to);
-        [(ax, ay - high), (ax, top), (bx, top), (bx, by - other_high)]
-    } else {
-        let pull = (bx - ax) * 0.25;
-        [(ax + wide, ay), (ax + wide + pull, ay), (bx - other_wide - pull, by), (bx - other_wide, by)]
-    };
+/// The arrow of a route, lighter if it leads back.
+fn edge(root: &Area<'_>, RoutePlace { is_back, curve, .. }: &RoutePlace) -> Drawn {
+    let colour = if *is_back { RGBColor(150, 150, 150) } else { RGBColor(60, 60, 60) };
     let point = |t: f64| {
         let s = 1.0 - t;
         let weights = [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t];
-        let sum = |of: fn((f64, f64)) -> f64| -> f64 {
-            weights.iter().zip(bend).map(|(weight, point)| weight * of(point)).sum()
-        };
-        (sum(|point| point.0), sum(|point| point.1))
+        [0, 1].map(|axis| weights.iter().zip(curve).map(|(weight, point)| weight * point[axis]).sum::<f64>())
     };
-    #[expect(clippy::cast_possible_truncation, reason = "a picture")]
-    let pixel = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
-    let points: Vec<_> = (0..=24).map(|step| pixel(point(f64::from(step) / 24.0))).collect();
+    let points: Vec<_> = (0..=24).map(|step| point(f64::from(step) / 24.0).map(pixel).into()).collect();
     root.draw(&PathElement::new(points, colour.stroke_width(1)))?;
     // The head, along the end of the curve.
-    let ((tx, ty), (nx, ny)) = (bend[3], point(0.94));
+    let ([tx, ty], [nx, ny]) = (curve[3], point(0.94));
     let long = ((tx - nx).powi(2) + (ty - ny).powi(2)).sqrt().max(1e-6);
     let (ux, uy) = ((tx - nx) / long * 9.0, (ty - ny) / long * 9.0);
     let head =
         [(tx, ty), (tx - ux - uy * 0.45, ty - uy + ux * 0.45), (tx - ux + uy * 0.45, ty - uy - ux * 0.45)];
-    root.draw(&Polygon::new(head.map(pixel), colour.filled()))
+    root.draw(&Polygon::new(head.map(|(x, y)| (pixel(x), pixel(y))), colour.filled()))
 }

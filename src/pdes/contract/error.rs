@@ -313,7 +313,7 @@ pub enum SimulationError {
     Checkpoint(#[from] CheckpointError),
     /// Results could not be written.
     #[error("the results could not be written: {0}")]
-    Write(#[from] csv::Error),
+    Write(#[source] std::io::Error),
 }
 
 crate::text::debug_is_display!(SimulationError);

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::columns::values;
 use crate::gpu::{Field, FieldKind, StructLayout, values_of};
 use crate::statistics::{Column, Values};
+use crate::text::write_csv;
 use crate::time::Ticks;
 
 use super::error::SimulationError;
@@ -218,18 +219,19 @@ impl<O: Pod> Outputs<O> {
     /// # Errors
     /// [`SimulationError::Write`].
     pub fn to_csv(&self, file: impl io::Write) -> Result<(), SimulationError> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(std::iter::once("lp").chain(self.names()))?;
-        let columns = self.columns();
-        for (lp, row) in (self.first_lp..).zip(0..self.len()) {
-            writer.write_field(lp.to_string())?;
-            for column in &columns {
-                writer.write_field(number(&column.values, row).to_string())?;
+        write_csv(file, |writer| {
+            writer.write_record(std::iter::once("lp").chain(self.names()))?;
+            let columns = self.columns();
+            for (lp, row) in (self.first_lp..).zip(0..self.len()) {
+                writer.write_field(lp.to_string())?;
+                for column in &columns {
+                    writer.write_field(number(&column.values, row).to_string())?;
+                }
+                writer.write_record(None::<&[u8]>)?;
             }
-            writer.write_record(None::<&[u8]>)?;
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+            Ok(())
+        })
+        .map_err(SimulationError::Write)
     }
 
     /// Indented JSON: `at` in ticks, and in `outputs` an object for each LP, with `lp` and the

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::gpu::FieldKind;
 use crate::statistics::{PooledAverage, Tally, Values};
+use crate::text::write_csv;
 use crate::time::Ticks;
 
 use super::error::SimulationError;
@@ -115,20 +116,21 @@ impl Totals {
     /// # Errors
     /// [`SimulationError::Write`].
     pub fn to_csv(&self, file: impl io::Write) -> Result<(), SimulationError> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(HEADER)?;
-        for totals in self.groups() {
-            let class = totals.class.map_or_else(String::new, |class| class.to_string());
-            for total in &totals.columns {
-                let sum = total.sum.text("");
-                let numbers = [total.minimum, total.maximum].map(|number| number.to_string());
-                let [minimum, maximum] = &numbers;
-                let lps = totals.lps.to_string();
-                writer.write_record([&class, &lps, &*total.name, &sum, minimum, maximum])?;
+        write_csv(file, |writer| {
+            writer.write_record(HEADER)?;
+            for totals in self.groups() {
+                let class = totals.class.map_or_else(String::new, |class| class.to_string());
+                for total in &totals.columns {
+                    let sum = total.sum.text("");
+                    let numbers = [total.minimum, total.maximum].map(|number| number.to_string());
+                    let [minimum, maximum] = &numbers;
+                    let lps = totals.lps.to_string();
+                    writer.write_record([&class, &lps, &*total.name, &sum, minimum, maximum])?;
+                }
             }
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+            Ok(())
+        })
+        .map_err(SimulationError::Write)
     }
 
     /// Indented JSON: `at` in ticks; `all`, and a list `classes`, each with `class`, `lps`, and in

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::pdes::{CpuSimulation, Options, Replica, Until};
+use crate::text::write_csv;
 use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
@@ -170,14 +171,15 @@ fn change(program: &Program, time: f64, [control, _, number]: Doing, ends: bool)
 /// # Errors
 /// [`ProcessError::Write`].
 pub fn write_changes(changes: &[Change], file: impl io::Write) -> Result<(), ProcessError> {
-    let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["time", "entity", "number", "what", "statement", "line"])?;
-    for Change { time, entity, number, what, statement, line } in changes {
-        let [time, number, line] = [time.to_string(), number.to_string(), line.to_string()];
-        writer.write_record([time.as_str(), entity, &number, what, statement, &line])?;
-    }
-    writer.flush().map_err(csv::Error::from)?;
-    Ok(())
+    write_csv(file, |writer| {
+        writer.write_record(["time", "entity", "number", "what", "statement", "line"])?;
+        for Change { time, entity, number, what, statement, line } in changes {
+            let [time, number, line] = [time.to_string(), number.to_string(), line.to_string()];
+            writer.write_record([time.as_str(), entity, &number, what, statement, &line])?;
+        }
+        Ok(())
+    })
+    .map_err(ProcessError::Write)
 }
 
 /// Draws averages of a run over time: lengths of lines, levels and units in use. Of more than

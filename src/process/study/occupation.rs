@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::pdes::Until;
+use crate::text::write_csv;
 use crate::time::Ticks;
 
 use super::super::error::ProcessError;
@@ -199,17 +200,18 @@ impl Occupation {
     /// # Errors
     /// [`ProcessError::Write`].
     pub fn to_csv(&self, file: impl io::Write) -> Result<(), ProcessError> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(["resource", "unit", "entity", "number", "from", "until"])?;
-        for Occupied { resource, holdings, .. } in &self.resources {
-            for Holding { unit, entity, number, from, until } in holdings {
-                let [unit, number] = [unit, number].map(u32::to_string);
-                let [from, until] = [from, until].map(f64::to_string);
-                writer.write_record([resource, &unit, entity, &number, &from, &until])?;
+        write_csv(file, |writer| {
+            writer.write_record(["resource", "unit", "entity", "number", "from", "until"])?;
+            for Occupied { resource, holdings, .. } in &self.resources {
+                for Holding { unit, entity, number, from, until } in holdings {
+                    let [unit, number] = [unit, number].map(u32::to_string);
+                    let [from, until] = [from, until].map(f64::to_string);
+                    writer.write_record([resource, &unit, entity, &number, &from, &until])?;
+                }
             }
-        }
-        writer.flush().map_err(csv::Error::from)?;
-        Ok(())
+            Ok(())
+        })
+        .map_err(ProcessError::Write)
     }
 
     /// Draws a Gantt chart: a row for each unit that was held, with a bar for each holding, by type
