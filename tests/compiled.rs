@@ -136,10 +136,9 @@ fn shipped_networks_have_the_rows_of_the_interpreter() {
     }
 }
 
-/// The shipped networks that short tests do not run on the adapter: two have no uniform form, and
-/// lavapipe compiles the other one for long; of two whose customers give up, lavapipe has other sums
-/// than an H200 and the CPU (notes/compiled-networks.md).
-const CPU_ALONE: [&str; 4] = ["call_centre", "emergency", "processor", "web_farm"];
+/// The shipped networks that short tests do not run on the adapter: they have no uniform form, and
+/// lavapipe compiles the other one for long.
+const CPU_ALONE: [&str; 2] = ["processor", "web_farm"];
 
 /// Compares a description whose runs last 60 time units.
 fn described(name: &str, text: &str, gpu: Option<&Gpu>) {
