@@ -54,7 +54,7 @@ impl Facility {
     /// on the way from node to node, and that Little's law holds: the times that customers were at
     /// a node add up to the area under their number.
     ///
-    /// On the CPU, most networks become machine code of their own. The others run in an
+    /// Most networks become machine code or a kernel of their own. The others run in an
     /// interpreter, with the same results; the log has the reason.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         StudyRun::new(self, study)
@@ -235,9 +235,9 @@ impl Facility {
         rows.iter_mut().zip(columns).for_each(|(row, column)| row.parts = column.parts);
         let (engine, adapter, mapping) = match &maker {
             Runner::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
-            Runner::Gpu(gpu, _) => (
+            Runner::Gpu(device) => (
                 "gpu",
-                gpu.info().name.clone(),
+                device.gpu.info().name.clone(),
                 mapping.map_or_else(String::new, |mapping| mapping.to_string()),
             ),
         };
