@@ -1,5 +1,5 @@
-//! Where the replications of a study run: on a device, or on the CPU. There, a network that the
-//! compiled form covers runs as machine code of its own, and others in the interpreter.
+//! Where the replications of a study run: on a device, or on the CPU. A network that the compiled
+//! form covers runs as a kernel or as machine code of its own, and others in the interpreter.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,7 +11,7 @@ use crate::pdes::{
 use crate::statistics::Experiment;
 use crate::time::Ticks;
 
-use super::compiled::{CompiledNetwork, NativeNetwork, Recorded};
+use super::compiled::{CompiledError, CompiledNetwork, DeviceNetwork, NativeNetwork, Recorded};
 use super::{Facility, FacilityError, FacilityOutput};
 
 /// Faults of a range up to which the next range is compiled, however many of its replications
@@ -21,17 +21,32 @@ const FEW: usize = 8;
 /// Where replications run.
 pub(super) enum Runner<'g> {
     Cpu(Box<Cpu>),
-    Gpu(&'g Gpu, Box<Engine<Facility>>),
+    Gpu(Box<Device<'g>>),
 }
 
-/// The interpreter on the CPU, and the network as machine code if it is covered.
-pub(super) struct Cpu {
-    interpreter: CpuEngine<Facility>,
-    compiled: Option<NativeNetwork>,
+/// The network of a study.
+struct Studied {
     name: String,
     warm_up: Ticks,
     /// The most that may wait at a station.
     room: u32,
+}
+
+/// The interpreter on the CPU, and the network as machine code if it is covered.
+pub(super) struct Cpu {
+    network: Studied,
+    interpreter: CpuEngine<Facility>,
+    compiled: Option<NativeNetwork>,
+}
+
+/// The interpreter on a device, and the network's own kernel if it is covered.
+pub(super) struct Device<'g> {
+    pub(super) gpu: &'g Gpu,
+    network: Studied,
+    interpreter: Engine<Facility>,
+    compiled: Option<DeviceNetwork<'g>>,
+    /// Makes single replications, for which the interpreter on the device would be compiled.
+    on_cores: CpuEngine<Facility>,
 }
 
 /// The result of a replication.
@@ -72,25 +87,43 @@ impl From<Results<FacilityOutput>> for Replications {
 }
 
 impl<'g> Runner<'g> {
-    /// `room` is the most that may wait at a station.
+    /// `room` is the most that may wait at a station. A mapping is one of the interpreter.
     pub(super) fn new(
         backend: Backend<'g>,
         options: EngineOptions,
         facility: &Facility,
         room: u32,
     ) -> Result<Self, SimulationError> {
+        let network =
+            Studied { name: facility.network().name.clone(), warm_up: facility.params_warm_up(), room };
         let (model, memory) = (facility.clone(), facility.histogram_rows());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
         let options = options.outputs(true).memory(memory);
+        let on_cores = CpuEngine::in_rust(build.clone(), options);
         Ok(match backend.gpu() {
             None => Self::Cpu(Box::new(Cpu {
-                interpreter: CpuEngine::in_rust(build, options),
-                compiled: compiled(facility, room),
-                name: facility.network().name.clone(),
-                warm_up: facility.params_warm_up(),
-                room,
+                interpreter: on_cores,
+                compiled: network.compiled(facility, |compiled| {
+                    let native = NativeNetwork::new(compiled)?;
+                    match native.is_machine_code() {
+                        true => Ok(native),
+                        false => Err(not_covered("networks: this build or platform has no machine code")),
+                    }
+                }),
+                network,
             })),
-            Some(gpu) => Self::Gpu(gpu, Box::new(Engine::new(gpu, build, options)?)),
+            Some(gpu) => Self::Gpu(Box::new(Device {
+                gpu,
+                interpreter: Engine::new(gpu, build, options)?,
+                compiled: match options.mapping {
+                    Mapping::Auto => {
+                        network.compiled(facility, |compiled| DeviceNetwork::uniform(gpu, compiled))
+                    }
+                    _ => None,
+                },
+                network,
+                on_cores,
+            })),
         })
     }
 
@@ -104,27 +137,60 @@ impl<'g> Runner<'g> {
     ) -> Result<Replications, SimulationError> {
         match self {
             Self::Cpu(cpu) => cpu.run(experiment, range, until),
-            Self::Gpu(_, engine) => {
-                let run = engine.experiment(experiment, Until::time(until)).range(range).watch(watch);
-                Ok(run.run_async().await?.into())
-            }
+            Self::Gpu(device) => device.run(experiment, range, until, watch).await,
         }
     }
 }
 
-/// The network as machine code. Otherwise the log says why the interpreter runs it.
-fn compiled(facility: &Facility, room: u32) -> Option<NativeNetwork> {
-    let refused = |why: &str| {
-        log::info!("the network `{}` is interpreted: {why}", facility.network().name);
-        None
-    };
-    let made = CompiledNetwork::new(facility).and_then(|network| NativeNetwork::new(&network));
-    match made {
-        Err(error) => refused(&error.to_string()),
-        Ok(network) if !network.is_machine_code() => refused("this build or platform has no machine code"),
-        Ok(network) if !network.fits(room) => refused("few customers may wait"),
-        Ok(network) => Some(network),
+fn not_covered(what: &str) -> CompiledError {
+    CompiledError::NotCovered { what: what.to_owned() }
+}
+
+impl Studied {
+    /// The network's own code. Otherwise the log says why the interpreter runs it.
+    fn compiled<C>(
+        &self,
+        facility: &Facility,
+        make: impl FnOnce(&CompiledNetwork) -> Result<C, CompiledError>,
+    ) -> Option<C> {
+        let made = CompiledNetwork::new(facility).and_then(|network| match network.fits(self.room) {
+            true => make(&network),
+            false => Err(not_covered("lines in which few customers may wait")),
+        });
+        made.inspect_err(|error| log::info!("the network `{}` is interpreted: {error}", self.name)).ok()
     }
+
+    /// Whether the interpreter should make the next range, too, after a range with this result.
+    /// (Single replications are cheap.)
+    fn exceeds(&self, made: &[Result<Recorded, u32>]) -> bool {
+        let faults = made.iter().filter(|made| made.is_err()).count();
+        if faults > 0 {
+            log::info!(
+                "{faults} of {} replications of the network `{}` are interpreted, as they exceed its \
+                compiled form",
+                made.len(),
+                self.name
+            );
+        }
+        faults > FEW && 2 * faults > made.len()
+    }
+}
+
+/// The results of compiled replications, where `interpret` makes those with faults.
+fn completed(
+    made: impl IntoIterator<Item = Result<Recorded, u32>>,
+    range: &Range<u32>,
+    mapping: Mapping,
+    interpret: impl Fn(Range<u32>) -> Result<Replications, SimulationError>,
+) -> Result<Replications, SimulationError> {
+    let mut runs = Vec::new();
+    for (number, run) in range.clone().zip(made) {
+        match run {
+            Ok(made) => runs.push(Ok(Replication::Compiled(made))),
+            Err(_) => runs.extend(interpret(number..number + 1)?.runs),
+        }
+    }
+    Ok(Replications { runs, mapping })
 }
 
 impl Cpu {
@@ -134,32 +200,47 @@ impl Cpu {
         range: Range<u32>,
         until: Ticks,
     ) -> Result<Replications, SimulationError> {
-        let Self { interpreter, compiled, name, warm_up, room } = self;
+        let Self { network, interpreter, compiled } = self;
         let interpret = |range: Range<u32>| -> Result<Replications, SimulationError> {
             Ok(interpreter.experiment(experiment, Until::time(until)).range(range).run()?.into())
         };
-        let Some(network) = compiled else { return interpret(range) };
-        let mut made = network.replications(experiment.seed, range.clone(), [*warm_up, until], *room);
-        let faults = made.iter().filter(|made| made.is_err()).count();
-        if faults > 0 {
-            log::info!(
-                "{faults} of {} replications of the network `{name}` are interpreted, as they exceed its \
-                compiled form",
-                made.len()
-            );
-        }
-        if faults > FEW && 2 * faults > made.len() {
+        let Some(native) = compiled else { return interpret(range) };
+        let times = [network.warm_up, until];
+        let made = native.replications(experiment.seed, range.clone(), times, network.room);
+        if network.exceeds(&made) {
             *compiled = None;
             return interpret(range);
         }
-        let mut runs = Vec::with_capacity(made.len());
-        while let Some(run) = made.pop_front() {
-            let number = range.start + u32::try_from(runs.len()).expect("numbers have 32 bits");
-            match run {
-                Ok(made) => runs.push(Ok(Replication::Compiled(made))),
-                Err(_) => runs.extend(interpret(number..number + 1)?.runs),
+        completed(made, &range, Mapping::Auto, interpret)
+    }
+}
+
+impl Device<'_> {
+    async fn run(
+        &mut self,
+        experiment: &Experiment,
+        range: Range<u32>,
+        until: Ticks,
+        mut watch: impl FnMut(usize, u64) -> ControlFlow<()>,
+    ) -> Result<Replications, SimulationError> {
+        let Self { network, interpreter, compiled, on_cores, .. } = self;
+        if let Some(device) = compiled {
+            let times = [network.warm_up, until];
+            // Events follow from the rows (`study::events`).
+            let watch = &mut |done| watch(done, 0);
+            let made =
+                device.replications(experiment.seed, range.clone(), times, network.room, watch).await?;
+            if made.is_empty() {
+                return Err(SimulationError::Stopped);
             }
+            if !network.exceeds(&made) {
+                return completed(made, &range, Mapping::Thread, |range| {
+                    Ok(on_cores.experiment(experiment, Until::time(until)).range(range).run()?.into())
+                });
+            }
+            *compiled = None;
         }
-        Ok(Replications { runs, mapping: Mapping::Auto })
+        let run = interpreter.experiment(experiment, Until::time(until)).range(range).watch(watch);
+        Ok(run.run_async().await?.into())
     }
 }

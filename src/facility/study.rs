@@ -56,7 +56,7 @@ impl Facility {
     /// on the way from node to node, and that Little's law holds: the times that customers were at
     /// a node add up to the area under their number.
     ///
-    /// On the CPU, most networks become machine code of their own. The others run in an
+    /// Most networks become machine code or a kernel of their own. The others run in an
     /// interpreter, with the same results; the log has the reason.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         StudyRun::new(self, study)

@@ -74,7 +74,8 @@ fn network_travel(heap: u32, time: u32) -> u32 {
 // All trips that end now arrive in this round. Returns the next time.
 fn network_trips_end(heap: u32) -> u32 {
     network_rounds = true;
-    loop {
+    var next = network_now;
+    while next == network_now {
         let entry = heap_get(heap, 0u);
         go_to = entry.y >> 8u;
         go_class = entry.y & 0xffu;
@@ -82,11 +83,10 @@ fn network_trips_end(heap: u32) -> u32 {
         go_entered = entry.w;
         go_place = 0u;
         network_send(network_list);
-        let next = heap_pop(heap);
+        next = heap_pop(heap);
         network_steps += 1u;
-        if next != network_now { return next; }
     }
-    return NEVER;
+    return next;
 }
 
 // The patience of the first customer of a heap ends. Its entry: time, place, serial, ring. If it

@@ -52,6 +52,11 @@ fn ring_get(place: u32) -> vec4<u32> {
     return who;
 }
 
+// The serial number of the customer at a place of a ring; NONE if that is empty.
+fn ring_serial(ring: u32, index: u32) -> u32 {
+    return network_rings[ring_place(ring, index) + 3u * network_given.jobs];
+}
+
 // The number of places of a ring in use.
 fn ring_span(ring: u32) -> u32 {
     return network[select(NETWORK_LINE, NETWORK_SPAN, NETWORK_PATIENCE) + ring];
@@ -150,20 +155,21 @@ fn ring_take(ring: u32, last: bool) -> vec4<u32> {
     let line = network[NETWORK_LINE + ring] - 1u;
     var first = network[NETWORK_FIRST + ring];
     var span = ring_span(ring);
-    var who = vec4<u32>(0u);
-    // Each place is passed once.
+    // Each place is passed once. (The customer is read behind the loop: llvmpipe loses what a loop
+    // makes and does not read, where neighbours leave it in other iterations.)
     loop {
         span -= 1u;
-        let place = ring_place(ring, select(first, first + span, last) & mask);
-        who = ring_get(place);
-        if NETWORK_PREEMPTS { network_left = ring_left(place); }
-        // Its patience no longer finds it.
-        if NETWORK_PATIENCE { network_rings[place + 3u * network_given.jobs] = NONE; }
-        first = select(first + 1u, first, last) & mask;
+        first = select(first + 1u, first, last);
         if !NETWORK_PATIENCE { break; }
         network_steps += 1u;
-        if (who.w != NONE) | (span == 0u) { break; }
+        if (ring_serial(ring, select(first - 1u, first + span, last) & mask) != NONE) | (span == 0u) { break; }
     }
+    let place = ring_place(ring, select(first - 1u, first + span, last) & mask);
+    first &= mask;
+    let who = ring_get(place);
+    if NETWORK_PREEMPTS { network_left = ring_left(place); }
+    // Its patience no longer finds it.
+    if NETWORK_PATIENCE { network_rings[place + 3u * network_given.jobs] = NONE; }
     // An empty ring begins at its first place again, so that memory in use stays close together.
     network[NETWORK_FIRST + ring] = select(first, 0u, line == 0u);
     network[NETWORK_SPAN + ring] = select(span, 0u, line == 0u);

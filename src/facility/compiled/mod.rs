@@ -3,7 +3,7 @@
 //! devices, and `rows.rs` makes the interpreter's rows of its sums, bit for bit.
 //! `notes/compiled-networks.md` has the design.
 //!
-//! Studies on the CPU use it (`facility/runner.rs`). It is hidden otherwise.
+//! Studies use it (`facility/runner.rs`). It is hidden otherwise.
 
 mod ir;
 mod lower;

@@ -51,20 +51,6 @@ impl NativeNetwork {
         self.code.is_machine()
     }
 
-    /// Whether lines can have a place if at most `room` customers wait at a station.
-    pub(in crate::facility) fn fits(&self, room: u32) -> bool {
-        self.most_of_ring(room) > 0
-    }
-
-    /// The largest size of rings with which at most `room` customers wait at a station.
-    fn most_of_ring(&self, room: u32) -> u32 {
-        let rings = &self.network.ir.rings;
-        let of_node = |place: u32| rings.iter().filter(|ring| ring.0 == place).count();
-        let most = rings.iter().map(|ring| of_node(ring.0)).max().unwrap_or(1);
-        let each = room / u32::try_from(most).expect("a ring for each class, and one more");
-        each.checked_ilog2().map_or(0, |power| 1 << power)
-    }
-
     /// Makes replications of a seed, on all cores: the outputs of nodes, by replication. Statistics
     /// begin at `warm_up`.
     ///
@@ -103,11 +89,11 @@ impl NativeNetwork {
         range: Range<u32>,
         times: Times,
         room: u32,
-    ) -> VecDeque<Result<Recorded, u32>> {
-        let most = self.most_of_ring(room);
+    ) -> Vec<Result<Recorded, u32>> {
+        let most = self.network.most_of_ring(room);
         let run = |worker: &mut Borrowed<'_>, number| worker.replicate(self, key(seed, number), times, most);
         let made = range.into_par_iter().map_init(|| Borrowed::new(self), run);
-        made.collect::<Vec<_>>().into()
+        made.collect()
     }
 }
 

@@ -1,15 +1,16 @@
 //! Replications of a compiled network on a device, and what the CPU shares with it.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
+use rayon::prelude::*;
 use web_time::Instant;
 
 use super::ir::Ir;
 use super::rows::NETWORK_CONTROL;
 use super::uniform::{Memory, Uniform};
-use super::{CompiledError, CompiledNetwork};
+use super::{CompiledError, CompiledNetwork, Recorded};
 use crate::facility::FacilityOutput;
-use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe, Source};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Source};
 use crate::pdes::Replica;
 use crate::shaders;
 use crate::time::Ticks;
@@ -31,6 +32,7 @@ shared! {
 shared! {
     "facility/compiled/state.wgsl":
     pub(super) const NETWORK_FULL: u32;
+    const NETWORK_CUT: u32;
     const NETWORK_MAIL: u32;
     const MAIL_WORDS: u32;
     const HEAP_WORDS: u32;
@@ -110,7 +112,7 @@ impl CompiledNetwork {
 
     /// The kernels in all forms, without and with 64-bit integers.
     pub fn kernels(&self) -> Vec<Recipe> {
-        let uniform = Uniform::new(&self.ir);
+        let uniform = Uniform::new(&self.ir).ok();
         let kernels = [false, true].map(|int64| {
             let of = |uniform, memory| uniform_recipe(uniform, memory, int64, GROUP_SIZE);
             let uniform = uniform
@@ -130,6 +132,20 @@ impl CompiledNetwork {
     /// The words of the state of a replication.
     pub(super) fn saved_words(&self) -> usize {
         NETWORK_CONTROL + self.ir.words()
+    }
+
+    /// The largest size of rings with which at most `room` customers wait at a station.
+    pub(super) fn most_of_ring(&self, room: u32) -> u32 {
+        let rings = &self.ir.rings;
+        let of_node = |place: u32| rings.iter().filter(|ring| ring.0 == place).count();
+        let most = rings.iter().map(|ring| of_node(ring.0)).max().unwrap_or(1);
+        let each = room / u32::try_from(most).expect("a ring for each class, and one more");
+        each.checked_ilog2().map_or(0, |power| 1 << power)
+    }
+
+    /// Whether lines can have a place if at most `room` customers wait at a station.
+    pub(in crate::facility) fn fits(&self, room: u32) -> bool {
+        self.most_of_ring(room) > 0
     }
 
     /// Whether a ring of `size` customers is full, in a replication's state.
@@ -169,6 +185,8 @@ pub struct DeviceNetwork<'g> {
     group_size: u32,
     data: Buffer<[u32; 4]>,
     pace: Pace,
+    /// How many times shorter than usual slices are.
+    shorter: u32,
 }
 
 impl<'g> DeviceNetwork<'g> {
@@ -185,9 +203,26 @@ impl<'g> DeviceNetwork<'g> {
     /// # Errors
     /// As [`DeviceNetwork::new`].
     pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
+        let uniform = if form == Form::Uniform { Uniform::new(&network.ir).ok() } else { None };
+        Ok(Self::made(gpu, network, uniform)?)
+    }
+
+    /// Compiles the kernel in the uniform form: drivers compile the other one for long.
+    ///
+    /// # Errors
+    /// [`CompiledError::NotCovered`] if the form lacks a feature, and errors of the device.
+    pub(in crate::facility) fn uniform(
+        gpu: &'g Gpu,
+        network: &CompiledNetwork,
+    ) -> Result<Self, CompiledError> {
+        let not_covered = |what: &str| CompiledError::NotCovered { what: format!("{what} on a device") };
+        let uniform = Uniform::new(&network.ir).map_err(not_covered)?;
+        Ok(Self::made(gpu, network, Some(uniform))?)
+    }
+
+    fn made(gpu: &'g Gpu, network: &CompiledNetwork, uniform: Option<Uniform>) -> Result<Self, GpuError> {
         let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
-        let uniform = if form == Form::Uniform { Uniform::new(&network.ir) } else { None };
         let recipe = match &uniform {
             None => network.recipe(int64, group_size),
             Some(uniform) => {
@@ -210,7 +245,8 @@ impl<'g> DeviceNetwork<'g> {
         let rows = uniform.as_ref().map_or_else(|| network.ir.rows(), |uniform| uniform.data.clone());
         let data = Buffer::storage_from(gpu, "compiled network: data", &rows)?;
         let most = if gpu.is_software() { MOST_UNITS_OF_SOFTWARE } else { MOST_UNITS };
-        Ok(Self { network: network.clone(), uniform, gpu, kernel, group_size, data, pace: Pace::new(most) })
+        let (network, pace) = (network.clone(), Pace::new(most));
+        Ok(Self { network, uniform, gpu, kernel, group_size, data, pace, shorter: 1 })
     }
 
     /// The words of the state of a replication.
@@ -221,70 +257,112 @@ impl<'g> DeviceNetwork<'g> {
         }
     }
 
-    /// The outputs of nodes of a replication.
-    fn outputs(&self, saved: &[u32], results: &[u32], times: Times) -> Vec<FacilityOutput> {
-        let Some(uniform) = &self.uniform else { return self.network.outputs(saved, results, times) };
-        let [warm_up, until] = times;
-        let ir = &self.network.ir;
-        let state = uniform.layout.expand(ir, &saved[NETWORK_CONTROL..], ir.pairs());
-        ir.outputs(&state, results, until.get() - warm_up.get())
-    }
-
-    /// As [`NativeNetwork::run`], on the device.
+    /// As [`NativeNetwork::run`](super::NativeNetwork::run), on the device.
     ///
     /// # Errors
-    /// As [`NativeNetwork::run`], and errors of the device.
+    /// As there, and errors of the device.
     pub async fn run(
         &mut self,
         seed: u64,
         range: Range<u32>,
         times: [Ticks; 2],
     ) -> Result<Vec<Vec<FacilityOutput>>, CompiledError> {
-        let mut outputs: Vec<Option<Vec<FacilityOutput>>> = range.clone().map(|_| None).collect();
-        let (mut left, mut room) = (range.clone().collect::<Vec<_>>(), Room(ROOM));
-        while !left.is_empty() {
-            let ir = &self.network.ir;
-            let words = room.words(ir).max(self.saved_words()).max(ir.result_words());
-            let fits = usize::try_from(self.gpu.max_buffer_bytes()).unwrap_or(usize::MAX) / (4 * words);
-            let batch: Vec<u32> = left.iter().copied().take(fits.clamp(1, MOST_JOBS)).collect();
-            let ended = self.batch(seed, &batch, times, room).await?;
-            let mut full = false;
-            for (&replication, result) in batch.iter().zip(ended) {
-                match result {
-                    Ok(rows) => outputs[(replication - range.start) as usize] = Some(rows),
-                    Err(NETWORK_FULL) if room.grown().is_some() => full = true,
-                    Err(faults) => return Err(CompiledError::Fault { replication, faults }),
-                }
-            }
-            left.retain(|&replication| outputs[(replication - range.start) as usize].is_none());
-            if full {
-                room = room.grown().expect("checked");
-            }
-        }
-        Ok(outputs.into_iter().flatten().collect())
+        let watch = &mut |_| ControlFlow::Continue(());
+        let made = self.replications(seed, range.clone(), times, u32::MAX, watch).await?;
+        let made = range.zip(made);
+        made.map(|(replication, made)| match made {
+            Ok(made) => Ok(made.rows),
+            Err(faults) => Err(CompiledError::Fault { replication, faults }),
+        })
+        .collect()
     }
 
-    /// Makes a batch of replications: the rows of each, or its faults.
-    async fn batch(
+    /// The same, with at most `room` customers that wait at a station, and the faults of
+    /// replications that are left to the interpreter. `watch` gets the number of replications that
+    /// are done; if it stops the run, those before the first one that is not are returned.
+    pub(in crate::facility) async fn replications<W: FnMut(usize) -> ControlFlow<()>>(
         &mut self,
         seed: u64,
-        batch: &[u32],
+        range: Range<u32>,
         times: Times,
-        room: Room,
-    ) -> Result<Vec<Result<Vec<FacilityOutput>, u32>>, CompiledError> {
+        room: u32,
+        watch: &mut W,
+    ) -> Result<Vec<Result<Recorded, u32>>, GpuError> {
+        let most = self.network.most_of_ring(room);
+        let keys: Vec<u64> = range.map(|number| key(seed, number)).collect();
+        let mut found: Vec<Option<Result<Recorded, u32>>> = keys.iter().map(|_| None).collect();
+        let mut waiting: Vec<usize> = (0..keys.len()).collect();
+        let (mut room, mut done) = (Room(ROOM), 0);
+        while !waiting.is_empty() {
+            let ring = room.0.min(most);
+            let (mut again, mut grows, mut shorter) = (Vec::new(), false, false);
+            for batch in waiting.chunks(self.most_jobs(room)) {
+                let keys: Vec<u64> = batch.iter().map(|&number| keys[number]).collect();
+                let report = &mut |ended: usize| watch(done + ended);
+                let Some(ended) = self.batch(&keys, times, (room, ring), report).await? else {
+                    return Ok(found.into_iter().map_while(|found| found).collect());
+                };
+                for (&number, ended) in batch.iter().zip(ended) {
+                    match ended {
+                        Err(Ended { faults, has_full_ring })
+                            if faults == NETWORK_FULL
+                                && room.grown().is_some()
+                                && (ring < most || !has_full_ring) =>
+                        {
+                            grows = true;
+                            again.push(number);
+                        }
+                        Err(Ended { faults, .. }) if faults & NETWORK_CUT != 0 && self.shorter < UNIT => {
+                            shorter = true;
+                            again.push(number);
+                        }
+                        ended => {
+                            found[number] = Some(ended.map_err(|ended| ended.faults));
+                            done += 1;
+                        }
+                    }
+                }
+            }
+            if grows {
+                room = room.grown().expect("checked");
+            }
+            self.shorter *= if shorter { 8 } else { 1 };
+            waiting = again;
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The replications whose words fit buffers.
+    fn most_jobs(&self, room: Room) -> usize {
+        let ir = &self.network.ir;
+        let words = room.words(ir).max(self.saved_words()).max(ir.result_words());
+        let fitting = usize::try_from(self.gpu.max_buffer_bytes()).unwrap_or(usize::MAX) / (4 * words);
+        fitting.clamp(1, MOST_JOBS)
+    }
+
+    /// Makes a batch of replications, with rings of `ring` customers. `None`, if `watch` stopped
+    /// it.
+    async fn batch<W: FnMut(usize) -> ControlFlow<()>>(
+        &mut self,
+        batch: &[u64],
+        times: Times,
+        (room, ring): (Room, u32),
+        watch: &mut W,
+    ) -> Result<Option<Vec<Result<Recorded, Ended>>>, GpuError> {
         let (gpu, network) = (self.gpu, &self.network);
         let jobs = u32::try_from(batch.len()).expect("at most MOST_JOBS");
-        let keys: Vec<u64> = batch.iter().map(|&number| key(seed, number)).collect();
         let storage =
             |words: usize| Buffer::<u32>::storage(gpu, "compiled network", (words * batch.len()) as u64);
-        let keys = Buffer::storage_from(gpu, "compiled network: keys", &keys)?;
+        let keys = Buffer::storage_from(gpu, "compiled network: keys", batch)?;
         let saved = storage(self.saved_words())?;
         let rings = storage(room.words(&network.ir))?;
         let results = storage(network.ir.result_words())?;
         let running = Buffer::<[u32; 2]>::storage(gpu, "compiled network: running", 1)?;
-        let given = Buffer::uniform(gpu, "compiled network: given", &room.given(times, jobs, UNIT))?;
+        let shorter = self.shorter;
+        let given = |units: u32| NetworkGiven { ring, ..room.given(times, jobs, units * UNIT / shorter) };
+        let uniform = Buffer::uniform(gpu, "compiled network: given", &given(1))?;
         let bindings = [
-            ("network_given", given.binding()),
+            ("network_given", uniform.binding()),
             ("network_data", self.data.binding()),
             ("network_keys", keys.binding()),
             ("network_saved", saved.binding()),
@@ -297,24 +375,59 @@ impl<'g> DeviceNetwork<'g> {
         slice.dispatch(gpu, &self.kernel, jobs.div_ceil(self.group_size), &bindings)?;
         loop {
             let (began, units) = (Instant::now(), self.pace.units());
-            given.write(gpu, 0, &[room.given(times, jobs, units * UNIT)])?;
+            uniform.write(gpu, 0, &[given(units)])?;
             slice.submit(gpu)?;
-            if running.read_async(gpu).await?[0][0] == 0 {
+            let left = running.read_async(gpu).await?[0][0];
+            if watch(batch.len() - left as usize).is_break() {
+                return Ok(None);
+            }
+            if left == 0 {
                 break;
             }
             self.pace.record(units, began.elapsed());
         }
         let (saved, results) = (saved.read_async(gpu).await?, results.read_async(gpu).await?);
-        let of = |words: &[u32], job: usize| {
-            words.iter().skip(job).step_by(batch.len()).copied().collect::<Vec<_>>()
-        };
-        let ended = (0..batch.len()).map(|job| {
-            let state = of(&saved, job);
+        let (network, uniform) = (&self.network, self.uniform.as_ref());
+        let ended = (0..batch.len()).into_par_iter().map(|job| {
+            let of = |words: &[u32]| words[job..].iter().copied().step_by(batch.len()).collect::<Vec<_>>();
+            let state = of(&saved);
             match state[1] {
-                0 => Ok(self.outputs(&state, &of(&results, job), times)),
-                faults => Err(faults),
+                0 => Ok(recorded(network, uniform, &state, &of(&results), times)),
+                faults => {
+                    let has_full_ring = match uniform {
+                        Some(uniform) => uniform.layout.has_full_ring(&state[NETWORK_CONTROL..], ring),
+                        None => network.has_full_ring(&state, ring),
+                    };
+                    Err(Ended { faults, has_full_ring })
+                }
             }
         });
-        Ok(ended.collect())
+        Ok(Some(ended.collect()))
     }
+}
+
+/// How a replication with a fault ended.
+struct Ended {
+    faults: u32,
+    has_full_ring: bool,
+}
+
+/// The results of a replication, from its state and what it left at visits.
+fn recorded(
+    network: &CompiledNetwork,
+    uniform: Option<&Uniform>,
+    saved: &[u32],
+    results: &[u32],
+    times: Times,
+) -> Recorded {
+    let ir = &network.ir;
+    let rows = match uniform {
+        None => network.outputs(saved, results, times),
+        Some(uniform) => {
+            let [warm_up, until] = times;
+            let state = uniform.layout.expand(ir, &saved[NETWORK_CONTROL..], ir.pairs());
+            ir.outputs(&state, results, until.get() - warm_up.get())
+        }
+    };
+    Recorded { histograms: ir.histograms(results, &rows), rows }
 }

@@ -54,13 +54,19 @@ pub(super) struct Uniform {
 }
 
 impl Uniform {
-    /// The form of a network, if it has all its features.
-    pub(super) fn new(ir: &Ir) -> Option<Self> {
-        // Further words of the state are those of shortest lines, shared servers, preemption and
-        // distributions.
-        if ir.extra > 0 || ir.details.is_some() || ir.preempts || ir.forks > 0 || ir.shares() {
-            return None;
+    /// The form of a network, or the feature that it lacks.
+    pub(super) fn new(ir: &Ir) -> Result<Self, &'static str> {
+        let lacks = [
+            ("distributions of times and numbers", ir.details.is_some()),
+            ("preemption", ir.preempts),
+            ("forks", ir.forks > 0),
+            ("shared servers", ir.shares()),
+            ("routes to the shortest line", ir.known > 0),
+        ];
+        if let Some((feature, _)) = lacks.into_iter().find(|lack| lack.1) {
+            return Err(feature);
         }
+        debug_assert_eq!(ir.extra, 0, "further words belong to these features");
         let layout = Layout::new(ir);
         let (data, mut constants) = tables::tables(ir, &layout);
         constants.extend(layout.constants(ir));
@@ -70,7 +76,7 @@ impl Uniform {
             0..=MOST_PRINTED => print::next(ir, &mut text),
             slots => next(slots, &mut text),
         }
-        Some(Self { layout, data, constants, text })
+        Ok(Self { layout, data, constants, text })
     }
 
     /// The bytes of workgroup memory of a group of replications.

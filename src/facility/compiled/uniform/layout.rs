@@ -54,6 +54,9 @@ pub(in super::super) struct Layout {
     pair: usize,
     /// By node: the place of the first sum of its first class, and the places before and behind it.
     pub(super) nodes: Vec<Place>,
+    /// The first of the words with the numbers of places of rings in use, and their number.
+    span: usize,
+    rings: usize,
 }
 
 /// Where the words of a node are.
@@ -166,7 +169,12 @@ impl Layout {
                 of_source = before;
             }
         }
-        let mut layout = Self { words: fixed(ir), names, pair: before + behind, nodes: Vec::new() };
+        let rings = ir.rings.len();
+        let line = (1 + served_words(ir)) * ir.slots.len() + ir.heaps as usize;
+        // Without patience no place of a ring is empty.
+        let span = if ir.is_impatient { line + 2 * rings } else { line };
+        let words = line + (if ir.is_impatient { 3 } else { 2 }) * rings;
+        let mut layout = Self { words, names, pair: before + behind, nodes: Vec::new(), span, rings };
         for node in &ir.nodes {
             let (before, sums) = match &node.kind {
                 Kind::Source { .. } | Kind::Router if needs.travels => (of_source, of_sink),
@@ -185,6 +193,11 @@ impl Layout {
         layout
     }
 
+    /// Whether a ring of `size` customers is full, in a replication's state.
+    pub(in super::super) fn has_full_ring(&self, state: &[u32], size: u32) -> bool {
+        state[self.span..][..self.rings].iter().any(|&used| used >= size)
+    }
+
     /// The constants of the text.
     pub(super) fn constants(&self, ir: &Ir) -> Vec<(String, String)> {
         let mut constants = Vec::new();
@@ -194,14 +207,12 @@ impl Layout {
         let served = slots;
         let held = served + served_words(ir) * slots;
         let line = held + ir.heaps as usize;
-        let first = line + ir.rings.len();
-        // Without patience no place of a ring is empty.
-        let span = if ir.is_impatient { first + ir.rings.len() } else { line };
+        let first = line + self.rings;
         add("NETWORK_SERVED", word(served));
         add("NETWORK_HELD", word(held));
         add("NETWORK_LINE", word(line));
         add("NETWORK_FIRST", word(first));
-        add("NETWORK_SPAN", word(span));
+        add("NETWORK_SPAN", word(self.span));
         add("NETWORK_WORDS", word(self.words));
         add("PAIR_WORDS", word(self.pair));
         // (Places before the first sum are differences modulo 2^32.)
@@ -237,12 +248,6 @@ impl Layout {
 /// Words of a customer in a slot.
 fn served_words(ir: &Ir) -> usize {
     if ir.classes > 1 { 3 } else { 2 }
-}
-
-/// The words before those of nodes.
-fn fixed(ir: &Ir) -> usize {
-    let rings = if ir.is_impatient { 3 } else { 2 };
-    (1 + served_words(ir)) * ir.slots.len() + ir.heaps as usize + rings * ir.rings.len()
 }
 
 fn word(number: usize) -> u32 {
