@@ -67,6 +67,11 @@ impl<'g> Backend<'g> {
         if condition { self.gpu() } else { None }
     }
 
+    /// Whether the CPU is certain.
+    pub(crate) fn is_cpu(self) -> bool {
+        matches!(self, Self::Cpu)
+    }
+
     /// Whether the device is certain, so that the CPU is not used.
     pub(crate) fn is_device(self) -> bool {
         matches!(self, Self::Gpu(_))

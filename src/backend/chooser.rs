@@ -10,20 +10,21 @@ use std::time::Duration;
 use super::Backend;
 use crate::gpu::Gpu;
 
-/// Seconds to open a device and to compile the kernel of a study.
-const START: f64 = 0.8;
+/// Seconds to open a device and to compile the kernel of a study. Seen on an H200 without the
+/// driver's cache: 1.2 to 1.5 for small networks, 3 for process models.
+const START: f64 = 1.2;
 
 /// Seconds of work on the CPU that its speed is taken from.
 const SAMPLE: f64 = 0.05;
 
-/// Longest part on the CPU, in seconds: then the choice is made again.
-const PART: f64 = 1.0;
+/// Longest part on the CPU, in seconds: then progress is reported, and the choice is made again.
+const PART: f64 = 0.2;
 
 /// A replication takes this many times as long on a device as on a core. Seen: 50 to 100.
 const LATENCY: f64 = 80.0;
 
 /// Cores that a device with all its invocations busy is worth. Seen on an H200: 45 for process
-/// models to 300 for small networks; integrated ones have a tenth of its units.
+/// models to 500 for small networks; integrated ones have a tenth of its units.
 const CORES_OF_DISCRETE: f64 = 100.0;
 const CORES_OF_OTHERS: f64 = 10.0;
 

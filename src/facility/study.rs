@@ -105,7 +105,7 @@ impl Facility {
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = SavedStudy::plan(keep, most, !place.is_device(), own)?;
+        let mut saving = SavedStudy::plan(keep, most, place.is_cpu(), own)?;
         let whole = |number: u64| u32::try_from(number).expect("at most the requested number");
         let mut done = whole(now.done).max(first);
         let stopped = 'parts: loop {

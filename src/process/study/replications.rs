@@ -140,7 +140,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 ([self.warm_up, self.until], (self.measures.names(), self.measures.width()));
             let model = self.model(0, 1)?;
             let files = (from, to);
-            let on_host = !self.backend.is_device();
+            let on_host = self.backend.is_cpu();
             let saving = Saving::new(self.compiled, self.study, times, measures, &model, files, on_host)?;
             self.saving = Some(saving);
         }
