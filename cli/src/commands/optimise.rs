@@ -89,7 +89,7 @@ enum System {
         study: facility::Study,
     },
     Process {
-        compiled: CompiledProcess,
+        compiled: Box<CompiledProcess>,
         study: process::Study,
         /// The point of the design at levels.
         points: BTreeMap<Vec<i64>, usize>,
@@ -245,7 +245,7 @@ fn processes(args: &Args, text: &str, searched: &SearchBox, fixed: Vec<String>) 
     };
     let points = (0..design.len()).map(at).collect();
     let study = process::Study::new(1, until, warm_up).seed(args.seed);
-    Ok(System::Process { compiled, study, points, full: HashMap::new() })
+    Ok(System::Process { compiled: Box::new(compiled), study, points, full: HashMap::new() })
 }
 
 impl System {
