@@ -410,7 +410,7 @@ fn set_value<'t>(
         (DeValue::Table(table), Some(_)) => set_toml(table, keys, value),
         (DeValue::Array(list), Some((key, rest))) => {
             let count = list.len();
-            let place = key.parse::<usize>().ok().and_then(|place| list.iter_mut().nth(place));
+            let place = key.parse::<usize>().ok().and_then(|place| list.get_mut(place));
             let place = place
                 .ok_or_else(|| format!("`{}` is not a place in a list of {count}, from 0", quoted(key)))?;
             set_value(place, rest, value)

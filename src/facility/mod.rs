@@ -128,7 +128,8 @@
 //! studies on the CPU. `theory.rs` has exact results. `study.rs` runs replications (`runner.rs`
 //! chooses where) and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
 //! them, and `report.rs` prints results. `timeline.rs` is one run over time, `trace.rs` follows
-//! single customers, and `plot/` draws plots.
+//! single customers, and `plot/` draws plots. `changes.rs` reads a description with numbers that
+//! vary, `points.rs` runs the points of a design, and `facts.rs` has what follows without a run.
 //!
 //! # A second method
 //!

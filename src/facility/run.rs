@@ -139,7 +139,6 @@ impl<'r, W> StudyRun<'r, W> {
 
     /// Skips the first replications: the report is of number `first` up to [`Study::replications`].
     /// A saved study and a precision begin at 0.
-    #[must_use]
     pub fn from_replication(self, first: u32) -> Self {
         Self { first, ..self }
     }

@@ -427,6 +427,23 @@ mod tests {
     }
 
     #[test]
+    fn an_objective_of_ratios_is_a_function_of_their_means() {
+        let column = |name: &str, values: [u32; 4]| Column {
+            name: name.to_owned(),
+            values: Values::U32(values.to_vec()),
+        };
+        let columns =
+            vec![column("sum", [1, 5, 2, 4]), column("count", [1, 2, 1, 2]), column("lost", [3, 1, 2, 2])];
+        let mut made = Observations::new(4, columns, [], Pairing::Independent).unwrap();
+        made.pool("mean", &["sum", "count"], |means| means[0] / means[1]).unwrap();
+        made.combine("cost", &["lost", "mean"], |of| 10.0 * of[0] + of[1]).unwrap();
+        made.combine("wages", &[], |_| 7.0).unwrap();
+        let [cost, wages] = ["cost", "wages"].map(|name| made.summary(name, 0.95).unwrap());
+        assert!((cost.mean.unwrap() - 22.0).abs() < 1e-12 && cost.interval.unwrap().half_width > 0.0);
+        assert_eq!((wages.mean, wages.interval.unwrap().half_width), (Some(7.0), 0.0));
+    }
+
+    #[test]
     fn a_budget_is_kept() {
         for budget in [16, 100, 1000] {
             let found = Compass::new("cost", budget).run(&[0..=40, 0..=20], None, bowl(0.0)).unwrap();

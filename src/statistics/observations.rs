@@ -512,7 +512,7 @@ impl Observations {
     pub fn column(&self, name: &str) -> Result<&Column> {
         self.columns.iter().find(|c| c.name == name).ok_or_else(|| AnalysisError::NoColumn {
             name: name.into(),
-            known: self.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", "),
+            known: self.shown().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", "),
         })
     }
 

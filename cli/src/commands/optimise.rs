@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use eventhorizon::Backend;
 use eventhorizon::facility::{self, Facility, FacilityError, NetworkDescription};
-use eventhorizon::process::{self, CompiledProcess};
+use eventhorizon::process::{self, CompiledProcess, ProcessError};
 use eventhorizon::statistics::{Column, Compass, Design, Found, Observations, Pairing, Value, Values};
 use serde_json::json;
 
@@ -88,10 +88,12 @@ enum System {
         study: facility::Study,
     },
     Process {
-        compiled: CompiledProcess,
+        compiled: Box<CompiledProcess>,
         study: process::Study,
         /// The point of the design at levels.
         points: BTreeMap<Vec<i64>, usize>,
+        /// Points at which too many entities are there, by how soon.
+        full: HashMap<Vec<i64>, f64>,
     },
 }
 
@@ -242,7 +244,7 @@ fn processes(args: &Args, text: &str, searched: &SearchBox, fixed: Vec<String>) 
     };
     let points = (0..design.len()).map(at).collect();
     let study = process::Study::new(1, until, warm_up).seed(args.seed);
-    Ok(System::Process { compiled, study, points })
+    Ok(System::Process { compiled: Box::new(compiled), study, points, full: HashMap::new() })
 }
 
 impl System {
@@ -265,15 +267,50 @@ impl System {
         backend: Backend<'_>,
     ) -> Outcome<Vec<Observations>> {
         match self {
-            Self::Process { compiled, study, points: numbers } => {
-                let numbers: Vec<usize> = points.iter().map(|at| numbers[at]).collect();
-                let made = compiled.study(study).backend(backend).observe(&numbers, range);
-                let made = made.map_err(|error| error.in_file(&args.file))?;
-                let made = points.iter().zip(made).map(|(at, mut made)| {
-                    add_columns(&mut made, columns, (paths, at), &|_| None)?;
-                    Ok(made)
-                });
-                made.collect()
+            Self::Process { compiled, study, points: numbers, full } => {
+                let run = |at: &[Vec<i64>]| {
+                    let numbers: Vec<usize> = at.iter().map(|at| numbers[at]).collect();
+                    compiled.study(study).backend(backend).observe(&numbers, range.clone())
+                };
+                let made =
+                    if points.iter().any(|at| full.contains_key(at)) { None } else { Some(run(points)) };
+                if let Some(Ok(made)) = made {
+                    let with_columns = |(at, mut made): (&Vec<i64>, Observations)| {
+                        add_columns(&mut made, columns, (paths, at), &|_| None)?;
+                        Ok(made)
+                    };
+                    return points.iter().zip(made).map(with_columns).collect();
+                }
+                if let Some(Err(error)) = made
+                    && !matches!(error, ProcessError::Full(_))
+                {
+                    return Err(error.in_file(&args.file).into());
+                }
+                // Entities enter faster than they leave at some of the points.
+                let mut all = Vec::with_capacity(points.len());
+                for at in points {
+                    let made = match full.get(at) {
+                        Some(_) => Err(full[at]),
+                        None => match run(std::slice::from_ref(at)) {
+                            Ok(mut made) => Ok(made.swap_remove(0)),
+                            Err(ProcessError::Full(found)) if range.start == 0 => {
+                                Err(study.until / found.time)
+                            }
+                            Err(error) => return Err(error.in_file(&args.file).into()),
+                        },
+                    };
+                    all.push(match made {
+                        Ok(mut made) => {
+                            add_columns(&mut made, columns, (paths, at), &|_| None)?;
+                            made
+                        }
+                        Err(load) => {
+                            full.insert(at.clone(), load);
+                            unstable(load, range.len(), columns)?
+                        }
+                    });
+                }
+                Ok(all)
             }
             Self::Network { description, compiled, study } => {
                 let study = study.replications(range.end);
