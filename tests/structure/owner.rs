@@ -105,7 +105,7 @@ fn guides_are_in_the_menu_of_the_site() {
 }
 
 /// The targets of links and pictures in a page.
-fn links(page: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn links(page: &str) -> impl Iterator<Item = &str> {
     page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
 }
 

@@ -113,7 +113,7 @@ function showRows() {
     }
     return row;
   }));
-  place.scroll.hidden = place.options.hidden = false;
+  place.scroll.hidden = place.about.hidden = place.options.hidden = false;
 }
 
 const COLUMNS = [
