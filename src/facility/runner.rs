@@ -116,7 +116,8 @@ impl<'g> Runner<'g> {
                 gpu,
                 interpreter: Engine::new(gpu, build, options)?,
                 compiled: match options.mapping {
-                    Mapping::Auto => {
+                    // (Not tried in browsers.)
+                    Mapping::Auto if !cfg!(target_arch = "wasm32") => {
                         network.compiled(facility, |compiled| DeviceNetwork::uniform(gpu, compiled))
                     }
                     _ => None,

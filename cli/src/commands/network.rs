@@ -93,8 +93,8 @@ pub struct Args {
         conflicts_with_all = ["precision", "csv", "path", "mapping", "checkpoint", "force", "every", "resume"]
     )]
     interval: Option<f64>,
-    /// Map replications to the device by grid, team, thread or auto. Changes the speed only: all but
-    /// auto are mappings of the interpreter
+    /// Map replications to the device by grid, team, thread or auto. Changes the speed only: all
+    /// but auto are mappings of the interpreter
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
     #[command(flatten)]

@@ -18,7 +18,8 @@ use super::{ClassOutput, Facility, FacilityOutput};
 use crate::ErrorKind;
 use crate::gpu::{GpuError, Source};
 
-pub use native::{NativeNetwork, Recorded};
+pub use native::NativeNetwork;
+pub use rows::Recorded;
 pub use run::{DeviceNetwork, Form};
 
 /// A network as WGSL of its own, with the rows that the text reads.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::rows::Recorded;
 use super::run::{NETWORK_FULL, NetworkGiven, ROOM, Room, Times, key};
 use super::{CompiledError, CompiledNetwork};
 use crate::facility::FacilityOutput;
@@ -95,15 +96,6 @@ impl NativeNetwork {
         let made = range.into_par_iter().map_init(|| Borrowed::new(self), run);
         made.collect()
     }
-}
-
-/// The results of a replication.
-#[derive(Debug, Clone)]
-pub struct Recorded {
-    /// The outputs of nodes.
-    pub rows: Vec<FacilityOutput>,
-    /// With details, by node and class: rows of sojourns and of waits.
-    pub histograms: Vec<[u32; 4]>,
 }
 
 /// The code of a network, of which the cache has the last ones.

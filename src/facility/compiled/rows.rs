@@ -25,6 +25,15 @@ shared! {
     const PAIR_JOINED: usize;
 }
 
+/// The results of a replication.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The outputs of nodes.
+    pub rows: Vec<FacilityOutput>,
+    /// With details, by node and class: rows of sojourns and of waits.
+    pub histograms: Vec<[u32; 4]>,
+}
+
 /// Counts and sums of ages at a visit of all customers.
 struct Visit {
     customers: u32,

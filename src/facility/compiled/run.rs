@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use web_time::Instant;
 
 use super::ir::Ir;
-use super::rows::NETWORK_CONTROL;
+use super::rows::{NETWORK_CONTROL, Recorded};
 use super::uniform::{Memory, Uniform};
-use super::{CompiledError, CompiledNetwork, Recorded};
+use super::{CompiledError, CompiledNetwork};
 use crate::facility::FacilityOutput;
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Source};
 use crate::pdes::Replica;
