@@ -436,7 +436,8 @@ class Compiled:
         otherwise = self._block(node.orelse) or None
         match node.test:
             case ast.Call(args=[share]) as call if self._thing_or_none(call) == (None, "chance"):
-                return self._part(node, **{"with": self._value(share), "do": self._block(node.body), "else": otherwise})
+                keys = {"with": self._value(share), "do": self._block(node.body), "else": otherwise}
+                return self._part(node, **keys, **self._keywords(call, {"label"}))
             case _:
                 condition = self._expression(node.test)
                 return self._part(node, **{"if": condition, "do": self._block(node.body), "else": otherwise})

@@ -128,6 +128,11 @@ class Written:
         except Error as error:
             raise type(error)(self.explain(str(error))) from None
 
+    def line(self, line: int) -> int:
+        """The line of the call that wrote a line of the text; 0 if none did."""
+        place = self._places[line - 1] if 0 < line <= len(self._places) else None
+        return 0 if place is None else place[1]
+
     def explain(self, message: str) -> str:
         """A message with lines of Python instead of lines of the text."""
 
