@@ -310,7 +310,7 @@ class Compiled:
             if keyword.arg not in known:
                 remedy = f"there are: {', '.join(sorted(known))}" if known else "leave it out"
                 self._refuse(keyword.value, f"`{keyword.arg}` is not known here", remedy)
-            text = keyword.arg in ("tally", "label")
+            text = keyword.arg in ("tally", "label", "preempted")
             keys[keyword.arg] = self._text(keyword.value) if text else self._value(keyword.value)
         return keys
 

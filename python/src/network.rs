@@ -148,7 +148,9 @@ impl Network {
 impl Network {
     /// The network with the times of runs, on which the resolution of ticks depends too.
     fn with_times(&self, until: f64, warm_up: Option<f64>) -> facility::Network {
-        facility::Network { until: Some(until), warm_up, ..self.0.clone() }
+        let mut network = self.0.clone();
+        (network.until, network.warm_up) = (Some(until), warm_up);
+        network
     }
 }
 

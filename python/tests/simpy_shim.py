@@ -60,9 +60,11 @@ class Held:
     def passes(self, ticks: int) -> Steps:
         """Time that passes while it is held; after a preemption it is waited for again."""
         world, left = self.being.world, ticks
+        # Traces list time that can be preempted as a wait.
+        preempts = isinstance(self.resource, simpy.PreemptiveResource)
         while True:
             began = world.env.now
-            self.being.note("delays")
+            self.being.note(*(("waits", self.name) if preempts else ("delays",)))
             try:
                 yield world.env.timeout(left)
                 return

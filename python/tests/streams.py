@@ -19,8 +19,8 @@ def philox(counter: Sequence[int], key: Sequence[int]) -> list[int]:
 
 
 def lane(value: int) -> int:
-    for shift in (16, 13):
-        value = ((value ^ (value >> shift)) * 0x85EB_CA6B) & WORD
+    for shift, factor in ((16, 0x85EB_CA6B), (13, 0xC2B2_AE35)):
+        value = ((value ^ (value >> shift)) * factor) & WORD
     return value ^ (value >> 16)
 
 

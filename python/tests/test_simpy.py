@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -217,7 +218,7 @@ def test_simpy_does_the_same_event_by_event(made: Callable[[], Model], seed: int
     there = simulated.trace()
     for number, (ours, theirs) in enumerate(zip(here, there, strict=False)):
         assert ours == theirs, f"event {number}"
-    assert len(here) == len(there) > 500
+    assert len(here) == len(there) > 300
     results = model.model.run(replications=1, seed=seed, backend="cpu")
     assert simulated.observed
     for name, count in simulated.counted.items():
@@ -236,6 +237,8 @@ def test_the_models_reach_what_they_are_for() -> None:
     assert runs["preemption"].values("unpolished")[0] > 0
     kinds = {name: set(model.trace(100_000)["what"]) for name, model in found.items()}
     assert "rests" in kinds["assembly"] and "joins" in kinds["orders"]
+    # One in the line, one with the resource, and more after a preemption.
     shop = found["preemption"].trace(100_000).rows()
-    times = [(row["entity"], row["number"]) for row in shop if row["what"] == "delays"]
-    assert all(sum(times.count(who) > 1 for who in set(times) if who[0] == name) > 5 for name in ("job", "polish"))
+    waits = Counter((row["entity"], row["number"]) for row in shop if row["what"] == "waits")
+    preempted = Counter(kind for (kind, _), count in waits.items() if count > 2)
+    assert preempted["job"] > 5 and preempted["polish"] > 1 and not preempted["breakdown"]
