@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ._errors import Error, FileError, ModelError
+from ._errors import Error, FileError, ModelError, UsageError
 
 #: A value of a description, as in its TOML or JSON.
 Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
@@ -54,6 +54,13 @@ def changes(parameters: Mapping[str, Levels] | None) -> list[str]:
         return ",".join(repr(float(level)) if isinstance(level, float) else str(level) for level in several)
 
     return [f"{name}={written(levels)}" for name, levels in (parameters or {}).items()]
+
+
+def check_counts(**counts: int | None) -> None:
+    """Refuse numbers that are not whole, or negative."""
+    for name, count in counts.items():
+        if count is not None and (isinstance(count, float) or count < 0):
+            raise UsageError(f"{name} is {count}; expected a whole number from 0")
 
 
 class Part(dict[str, Any]):

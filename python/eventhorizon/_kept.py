@@ -62,7 +62,7 @@ class KeptRuns:
 
         def keep(method: str, *arguments: Any) -> Any:
             found = getattr(run, method)(*arguments)
-            self._answers[method, *arguments] = found
+            self._answers[(method, *arguments)] = found
             return found
 
         for method in ("factors", "levels", "stopped", "selected"):
@@ -89,7 +89,7 @@ class KeptRuns:
 
         def answer(*arguments: Any) -> Any:
             try:
-                return self._answers[name, *arguments]
+                return self._answers[(name, *arguments)]
             except KeyError:
                 raise UsageError(
                     f"pickled results have no {name} of {', '.join(map(repr, arguments))}: compute it before"

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from . import _core
-from ._description import Part, Value, Written, in_file, is_path, read
+from ._description import Part, Value, Written, check_counts, in_file, is_path, read
 from ._errors import Error, EventhorizonWarning, UsageError
 from ._pictures import Picture
 from ._progress import Progress, calls
@@ -123,6 +123,10 @@ class Network:
         nodes: dict[str, Any] = self._keys.setdefault(kind, {})
         if name in nodes:
             raise UsageError(f"there is a {kind} {name!r} already; give one of them another name")
+        for key in ("interarrival", "service", "time", "patience"):
+            if isinstance(keys.get(key), (int, float)):
+                remedy = f"write a distribution: `exponential({keys[key]})` or `constant({keys[key]})`"
+                raise UsageError(f"`{key}` of `{name}` is the number {keys[key]}; {remedy}")
         nodes[name] = Part(keys)
         return self
 
@@ -323,6 +327,7 @@ class Network:
         :raises ModelError: the description is wrong.
         :raises FaultError: a replication failed.
         """
+        check_counts(replications=replications, seed=seed, batches=batches, room=room)
         core = self._native()
         end, begin = times(core, until, None if warm_up == "find" else warm_up, 3)
         with in_file(self._path), calls(progress) as call:

@@ -60,6 +60,10 @@ class Estimate:
     def __str__(self) -> str:
         return f"{self.mean:.6g} ± {self.half_width:.2g}"
 
+    def __format__(self, form: str) -> str:
+        """The mean in this form; without one, the mean and half the width."""
+        return format(self.mean, form) if form else str(self)
+
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
@@ -292,6 +296,9 @@ class NetworkResults(Results):
     def _row(self, measure: str, node: str | None, class_: str | None) -> int:
         named = [number for number, row in enumerate(self._rows) if row["measure"] == measure]
         if node is not None:
+            nodes = dict.fromkeys(row["node"] for row in self._rows)
+            if node not in nodes:
+                raise UsageError(f"there is no node {node!r}; the nodes are {', '.join(nodes)}")
             named = [number for number in named if self._rows[number]["node"] == node]
         together = [number for number in named if self._rows[number]["class"] == (class_ or "all")]
         # A class alone at its node needs no name.

@@ -37,7 +37,7 @@ import numpy as np
 
 from . import _core
 from ._compile import Compiled, maker
-from ._description import Levels, Part, Value, Written, changes, is_path, read
+from ._description import Levels, Part, Value, Written, changes, check_counts, is_path, read
 from ._errors import UsageError
 from ._network import Backend, times
 from ._pictures import Drawn, escape, outline
@@ -457,6 +457,7 @@ class ProcessModel:
         level: float,
         **settings: Any,
     ) -> RunResults:
+        check_counts(**{name: settings[name] for name in ("replications", "seed", "room")})
         core, written = self._native(), self._written() or Written({})
         until, warm_up = times(core, *ends, 4)
         with calls(progress) as call, written.explained():
@@ -478,6 +479,7 @@ class ProcessModel:
         between: tuple[float, float] = (0.0, 0.0),
     ) -> tuple[Any, str]:
         """What the library reports of the first replication, and a picture of it."""
+        check_counts(seed=seed, point=point, most=most)
         core, written = self._native(), self._written() or Written({})
         end, _ = times(core, until, 0.0, 4)
         with written.explained():

@@ -64,13 +64,13 @@ def ticks_of(law: Mapping[str, Any], drawn: Iterator[int], ticks: int) -> int:
     """A time of a distribution in ticks, of which this many are a unit."""
     ((name, value),) = law.items()
     if name == "exponential":
-        return (exponential_unit(next(drawn)) * round(value * ticks)) >> 59
+        return (exponential_unit(next(drawn)) * int(round(value * ticks))) >> 59
     if name == "uniform":
-        low, high = (round(end * ticks) for end in value)
+        low, high = (int(round(end * ticks)) for end in value)
         a, b, c = (next(drawn) for _ in range(3))
         return low + ((a << 64 | b << 32 | c) * (high - low) >> 96)
     assert name == "constant", f"teach the streams this distribution: {name}"
-    return round(value * ticks)
+    return int(round(value * ticks))
 
 
 def arm(word: int, probabilities: Sequence[float]) -> int:
