@@ -61,8 +61,8 @@ class KeptRuns:
         self._answers: dict[tuple[Any, ...], Any] = {}
 
         def keep(method: str, *arguments: Any) -> Any:
-            found = getattr(run, method)(*arguments)
-            self._answers[(method, *arguments)] = found
+            found, question = getattr(run, method)(*arguments), (method, *arguments)
+            self._answers[question] = found
             return found
 
         for method in ("factors", "levels", "stopped", "selected"):
@@ -88,8 +88,9 @@ class KeptRuns:
             return self._state[name]
 
         def answer(*arguments: Any) -> Any:
+            question = (name, *arguments)
             try:
-                return self._answers[(name, *arguments)]
+                return self._answers[question]
             except KeyError:
                 raise UsageError(
                     f"pickled results have no {name} of {', '.join(map(repr, arguments))}: compute it before"

@@ -79,10 +79,11 @@ def _block(statements: Sequence[Mapping[str, Any]]) -> str:
     """Statements as a list; blocks inside are lists in it."""
 
     def line(statement: Mapping[str, Any]) -> str:
-        plain, below = {}, ""
+        plain: dict[str, Any] = {}
+        below = ""
         for key, value in statement.items():
             patience = key == "patience" and isinstance(value, dict)
-            inner = value.get("else") if patience else value
+            inner: Any = value.get("else") if patience else value
             if _is_block(inner):
                 below += f"<i>{escape('gives up' if patience else key)}</i>{_block(inner)}"
                 value = {name: item for name, item in value.items() if name != "else"} if patience else None

@@ -351,7 +351,7 @@ class Selected:
 class RunResults(Results):
     """Results of a process model or of a model in WGSL, at each point of an experiment."""
 
-    def __init__(self, run: _core.Runs | KeptRuns, level: float) -> None:
+    def __init__(self, run: _core.Runs, level: float) -> None:
         self._run = run
         self.model = run.model
         self.unit = run.unit

@@ -63,14 +63,14 @@ class Held:
         # Traces list time that can be preempted as a wait.
         preempts = isinstance(self.resource, simpy.PreemptiveResource)
         while True:
-            began = world.env.now
+            began = world.now
             self.being.note(*(("waits", self.name) if preempts else ("delays",)))
             try:
                 yield world.env.timeout(left)
                 return
             except simpy.Interrupt:
                 if self.keys.get("preempted", "resume") == "resume":
-                    left -= world.env.now - began
+                    left -= world.now - began
                 self.request = self.ask()
                 self.being.note("waits", self.name)
                 yield self.request
@@ -134,7 +134,7 @@ class Being:
     """An entity: the environment of its function."""
 
     def __init__(self, world: World, kind: str, number: int) -> None:
-        self.world, self.kind, self.number, self.came = world, kind, number, world.env.now
+        self.world, self.kind, self.number, self.came = world, kind, number, world.now
         self.uses: list[Held] = []
         self.seized: dict[str, Held] = {}
         self.rounds: Counter[str] = Counter()
@@ -153,10 +153,10 @@ class Being:
 
     @property
     def now(self) -> float:
-        return float(self.world.env.now) / self.world.ticks
+        return float(self.world.now) / float(self.world.ticks)
 
     def note(self, what: str, thing: str = "") -> None:
-        self.world.noted[self.world.env.now][self.kind, self.number] = (what, thing)
+        self.world.noted[self.world.now][self.kind, self.number] = (what, thing)
 
     def word(self, name: str) -> Any:
         """The words of a draw of this entity."""
@@ -170,11 +170,11 @@ class Being:
         if isinstance(time, dict):
             assert name is not None, "a random time needs a label"
             return ticks_of(time, self.word(name), self.world.ticks)
-        return round(time * self.world.ticks)
+        return int(round(time * self.world.ticks))
 
     def waits(self, event: Any, thing: str, keys: dict[str, Any], what: str) -> Steps:
         """Waits for an event, or until the patience ends. Returns whether it happened."""
-        began = self.world.env.now
+        began = self.world.now
         self.note("waits", thing)
         patience = keys.get("patience")
         if isinstance(patience, dict) and "time" in patience:
@@ -188,7 +188,7 @@ class Being:
                 event.cancel()
                 return False
         if "tally" in keys:
-            self.world.observed[keys["tally"]].append((self.world.env.now - began) / self.world.ticks)
+            self.world.observed[keys["tally"]].append((self.world.now - began) / self.world.ticks)
         return True
 
     def timeout(self, time: Any, label: str | None = None) -> Steps:
@@ -206,7 +206,7 @@ class Being:
         return arm(next(self.word(f"{label}/arm")), [probability]) == 0
 
     def tally(self, name: str, value: float | None = None) -> None:
-        since = (self.world.env.now - self.came) / self.world.ticks
+        since = (self.world.now - self.came) / self.world.ticks
         self.world.observed[name].append(since if value is None else value)
 
     def count(self, name: str, by: int = 1) -> None:
@@ -252,6 +252,11 @@ class World:
                 self.env.process(self.source(name, entity["every"]))
         self.env.run(until=round(until * self.ticks))
 
+    @property
+    def now(self) -> int:
+        """The time in ticks."""
+        return int(self.env.now)
+
     def drawing(self, function: Any) -> Callable[..., Any]:
         """The function with a `choice` that draws."""
         names = {**function.__globals__, "choice": self.choice}
@@ -291,8 +296,8 @@ class World:
             except StopIteration:
                 break
             value = yield from step
-        came_now = being.came == self.env.now
-        self.noted[self.env.now].pop((being.kind, being.number), None)
+        came_now = being.came == self.now
+        self.noted[self.now].pop((being.kind, being.number), None)
         if not came_now:
             being.note("ends")
 

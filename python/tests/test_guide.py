@@ -39,7 +39,7 @@ def test_the_programs_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("path", sorted((ROOT / "python" / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks_run_and_show_what_they_find(tmp_path: Path, path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     # In a kernel of its own; an error of a cell is raised.
     NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
