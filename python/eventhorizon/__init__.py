@@ -35,6 +35,7 @@ from ._errors import (
 from ._machine import Check, Diagnosis, PholdRun, doctor, phold
 from ._model import Model
 from ._network import Network
+from ._pictures import Drawn, Picture
 from ._results import Estimate, NetworkResults, Results, RunResults, Selected
 from ._table import Categories, Table
 from .distributions import (
@@ -55,6 +56,7 @@ __all__ = [
     "Check",
     "DeviceError",
     "Diagnosis",
+    "Drawn",
     "Error",
     "Estimate",
     "EventhorizonWarning",
@@ -65,6 +67,7 @@ __all__ = [
     "Network",
     "NetworkResults",
     "PholdRun",
+    "Picture",
     "ProcessModel",
     "Results",
     "RunResults",

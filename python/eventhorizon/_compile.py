@@ -169,7 +169,10 @@ class Compiled:
         if made is not None and isinstance(node, ast.Call):
             arguments = [self._value(argument) for argument in node.args]
             keywords = {keyword.arg: self._value(keyword.value) for keyword in node.keywords if keyword.arg}
-            return made(*arguments, **keywords)
+            try:
+                return made(*arguments, **keywords)
+            except TypeError as error:
+                self._refuse(node, str(error), "distributions have means, not rates: see `help(eventhorizon.distributions)`")
         if isinstance(node, ast.Dict):
             return {
                 self._constant(key): self._value(value)
@@ -236,6 +239,9 @@ class Compiled:
                 return pairs[0] if len(pairs) == 1 else "(" + " and ".join(f"({pair})" for pair in pairs) + ")"
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return f"if({of(test)}, {of(body)}, {of(orelse)})"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="random" | "rng" | "np" | "numpy"))):
+                remedy = "write `exponential(mean)` or another distribution of the package"
+                self._refuse(node, "this would be drawn once, if at all", remedy)
             case _:
                 remedy = "write numbers, names of attributes, and what the environment has"
                 self._refuse(node, "this cannot be an expression of a model", remedy)
@@ -310,7 +316,7 @@ class Compiled:
             if keyword.arg not in known:
                 remedy = f"there are: {', '.join(sorted(known))}" if known else "leave it out"
                 self._refuse(keyword.value, f"`{keyword.arg}` is not known here", remedy)
-            text = keyword.arg in ("tally", "label")
+            text = keyword.arg in ("tally", "label", "preempted")
             keys[keyword.arg] = self._text(keyword.value) if text else self._value(keyword.value)
         return keys
 
@@ -339,7 +345,8 @@ class Compiled:
             thing = self._of_env(call.func.value)
             if thing is not None:
                 return thing, call.func.attr
-        self._refuse(call, "this call cannot be compiled", f"call what `{self._env}` has")
+        remedy = f"call what `{self._env}` has: `{self._env}.tally(name, value)` observes a value"
+        self._refuse(call, "this call cannot be compiled", remedy)
 
     def _first(self, call: ast.Call, otherwise: Any) -> Any:
         if len(call.args) > 1:
@@ -415,6 +422,11 @@ class Compiled:
                 otherwise = given
                 if not isinstance(given[-1], ast.Return):
                     self._refuse(given[-1], "an entity that gave up would use what it has not got", "`return` here")
+            case ast.Expr(value=ast.Yield(value=ast.BinOp(op=ast.BitOr()) as either)) | ast.Assign(
+                value=ast.Yield(value=ast.BinOp(op=ast.BitOr()) as either)
+            ):
+                remedy = f"give the request a `patience`, and write `if not (yield {got}):`"
+                self._refuse(either, "the first of several events cannot be waited for", remedy)
             case _:
                 self._refuse(node, f"`{got}` is not waited for", f"write `yield {got}` first in the block")
         inner = ast.With(items=items[1:], body=body[1:], lineno=node.lineno)
@@ -436,7 +448,8 @@ class Compiled:
         otherwise = self._block(node.orelse) or None
         match node.test:
             case ast.Call(args=[share]) as call if self._thing_or_none(call) == (None, "chance"):
-                return self._part(node, **{"with": self._value(share), "do": self._block(node.body), "else": otherwise})
+                keys = {"with": self._value(share), "do": self._block(node.body), "else": otherwise}
+                return self._part(node, **keys, **self._keywords(call, {"label"}))
             case _:
                 condition = self._expression(node.test)
                 return self._part(node, **{"if": condition, "do": self._block(node.body), "else": otherwise})

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Progress = Callable[[int, int], object] | None
+_Saves = tuple[str | PathLike[str] | None, str | PathLike[str] | None]
 _Best = tuple[str, bool, float] | None
 _Numbers = NDArray[np.float64] | NDArray[np.int64]
 _Column = _Numbers | tuple[NDArray[np.int32], list[str]] | list[str | None]
@@ -26,6 +27,9 @@ class Network:
     @property
     def nodes(self) -> list[str]: ...
     def check(self) -> None: ...
+    def json(self) -> str: ...
+    def svg(self) -> str: ...
+    def trace(self, *, seed: int, until: float, most: int) -> str: ...
     def run(
         self,
         *,
@@ -41,6 +45,7 @@ class Network:
         quantiles: bool,
         allow_unstable: bool,
         batches: int | None,
+        saves: _Saves,
         progress: _Progress,
     ) -> NetworkRun: ...
 
@@ -51,6 +56,7 @@ class NetworkRun:
     def interrupted(self) -> bool: ...
     def json(self) -> str: ...
     def text(self) -> str: ...
+    def svg(self) -> str: ...
     def values(self, row: int) -> NDArray[np.float64]: ...
 
 class Process:
@@ -71,6 +77,17 @@ class Process:
     @property
     def parameters(self) -> list[tuple[str, list[float]]]: ...
     def measures(self) -> list[str]: ...
+    def first(
+        self,
+        what: str,
+        *,
+        changes: list[str],
+        seed: int,
+        until: float,
+        point: int,
+        most: int,
+        between: tuple[float, float],
+    ) -> tuple[str, str]: ...
     def run(
         self,
         *,
@@ -86,6 +103,7 @@ class Process:
         mapping: str,
         room: int,
         allow_deadlock: bool,
+        saves: _Saves,
         progress: _Progress,
     ) -> Runs: ...
 

@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ._errors import Error, FileError, ModelError
+from ._errors import Error, FileError, ModelError, UsageError
 
 #: A value of a description, as in its TOML or JSON.
 Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
@@ -54,6 +54,13 @@ def changes(parameters: Mapping[str, Levels] | None) -> list[str]:
         return ",".join(repr(float(level)) if isinstance(level, float) else str(level) for level in several)
 
     return [f"{name}={written(levels)}" for name, levels in (parameters or {}).items()]
+
+
+def check_counts(**counts: int | None) -> None:
+    """Refuse numbers that are not whole, or negative."""
+    for name, count in counts.items():
+        if count is not None and (isinstance(count, float) or count < 0):
+            raise UsageError(f"{name} is {count}; expected a whole number from 0")
 
 
 class Part(dict[str, Any]):
@@ -127,6 +134,11 @@ class Written:
             yield
         except Error as error:
             raise type(error)(self.explain(str(error))) from None
+
+    def line(self, line: int) -> int:
+        """The line of the call that wrote a line of the text; 0 if none did."""
+        place = self._places[line - 1] if 0 < line <= len(self._places) else None
+        return 0 if place is None else place[1]
 
     def explain(self, message: str) -> str:
         """A message with lines of Python instead of lines of the text."""

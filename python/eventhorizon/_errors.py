@@ -1,8 +1,18 @@
 """Exceptions: one class for each kind of error, with the sentences of the library."""
 
 
+import re
+
+
 class Error(Exception):
     """Any error of the library."""
+
+    def __init__(self, message: str = "", *others: object) -> None:
+        # What the program calls `--allow-unstable` is `allow_unstable` here.
+        def option(found: re.Match[str]) -> str:
+            return f"`{found[1].replace('-', '_')}`"
+
+        super().__init__(re.sub(r"`--([a-z-]+)`(?:, `[\w:]+`)?", option, message), *others)
 
 
 class UsageError(Error, ValueError):

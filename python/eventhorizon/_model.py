@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from . import _core
-from ._description import Levels, Value, changes, is_path, toml
+from ._description import Levels, Value, changes, check_counts, is_path, toml
 from ._errors import UsageError
 from ._network import Backend
 from ._progress import Progress, calls
@@ -160,6 +160,7 @@ class Model:
         mapping: str,
         progress: Progress,
     ) -> RunResults:
+        check_counts(replications=replications, seed=seed)
         with calls(progress) as call:
             run = self._model.run(
                 changes=changes(parameters),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
 from . import _core
-from ._description import Part, Value, Written, in_file, is_path, read
-from ._errors import EventhorizonWarning, UsageError
+from ._description import Part, Value, Written, check_counts, in_file, is_path, read
+from ._errors import Error, EventhorizonWarning, UsageError
+from ._pictures import Picture
 from ._progress import Progress, calls
 from ._results import NetworkResults
+from ._table import Table
 from .distributions import Distribution
 
 Backend = Literal["auto", "cpu", "gpu"]
@@ -98,8 +101,6 @@ class Network:
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> Network:
         """Read a description: JSON text, or the path of a JSON file."""
-        import json
-
         text, path = (read(source), source) if is_path(source) else (str(source), None)
         with in_file(path):
             _core.Network.from_json(text)  # its errors have lines
@@ -122,6 +123,10 @@ class Network:
         nodes: dict[str, Any] = self._keys.setdefault(kind, {})
         if name in nodes:
             raise UsageError(f"there is a {kind} {name!r} already; give one of them another name")
+        for key in ("interarrival", "service", "time", "patience"):
+            if isinstance(keys.get(key), (int, float)):
+                remedy = f"write a distribution: `exponential({keys[key]})` or `constant({keys[key]})`"
+                raise UsageError(f"`{key}` of `{name}` is the number {keys[key]}; {remedy}")
         nodes[name] = Part(keys)
         return self
 
@@ -241,10 +246,35 @@ class Network:
         return self._native().nodes
 
     def to_dict(self) -> dict[str, Any]:
-        """The description as a dictionary. A network that was read from TOML has none."""
-        if self._text is not None:
-            raise UsageError("a network that was read from TOML has no dictionary; use its text")
-        return self._keys
+        """The description as a dictionary."""
+        if self._text is None:
+            return self._keys
+        keys: dict[str, Any] = json.loads(self._native().json())
+        return keys
+
+    def trace(self, most: int = 10, *, seed: int = 1, until: float | None = None) -> Table:
+        """The visits of the first ``most`` customers of each source in the first replication, as a table:
+        ``customer`` (from 1), ``from``, ``class``, ``node``, ``arrived``, ``began`` (its service), ``left``
+        and ``outcome`` (``"served"``, ``"lost"``, ``"balked"``, ``"reneged"`` or ``"present"``). Times that did not
+        come are NaN."""
+        core = self._native()
+        with in_file(self._path):
+            found = core.trace(seed=seed, until=times(core, until, 0.0, 3)[0], most=most)
+        texts = dict.fromkeys(("from", "class", "node"), str)
+        visits = dict.fromkeys(("arrived", "began", "left"), float)
+        return Table.of_rows(json.loads(found), {"customer": int, **texts, **visits, "outcome": str})
+
+    @property
+    def picture(self) -> Picture:
+        """The network as SVG: nodes in layers, an arrow for each route. Notebooks show it for the network."""
+        with in_file(self._path):
+            return Picture(self._native().svg())
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.picture.svg
+        except Error:  # too many nodes, or an error that a run reports
+            return None
 
     def check(self) -> None:
         """Check the network, without a run.
@@ -269,6 +299,8 @@ class Network:
         batches: int | None = None,
         room: int = MOST_ROOM,
         allow_unstable: bool = False,
+        save: str | PathLike[str] | None = None,
+        resume: str | PathLike[str] | None = None,
         progress: Progress = False,
     ) -> NetworkResults:
         """Run replications on all cores or on a GPU, with the same results.
@@ -288,10 +320,14 @@ class Network:
         :param batches: make one long run instead, with intervals from this number of batches.
         :param room: the most customers that may wait at a station.
         :param allow_unstable: run even if customers arrive faster than they are served.
+        :param save: a file for the study, written at its end (also after Ctrl-C) and each minute.
+        :param resume: such a file: the study continues there, with the results of an uninterrupted one.
+            More replications, or a higher precision, extend a study that has ended.
         :param progress: ``True`` for a bar, a callable of replications and events done, or a tqdm bar.
         :raises ModelError: the description is wrong.
         :raises FaultError: a replication failed.
         """
+        check_counts(replications=replications, seed=seed, batches=batches, room=room)
         core = self._native()
         end, begin = times(core, until, None if warm_up == "find" else warm_up, 3)
         with in_file(self._path), calls(progress) as call:
@@ -308,6 +344,7 @@ class Network:
                 quantiles=quantiles,
                 allow_unstable=allow_unstable,
                 batches=batches,
+                saves=(save, resume),
                 progress=call,
             )
         results = NetworkResults(run)

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._errors import EventhorizonWarning, UsageError
-from ._table import Categories, Column, Table, html
+from ._kept import KeptNetworkRun, KeptRuns, NetworkRun
+from ._pictures import Picture
+from ._table import Categories, Column, Table, columns, html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +59,10 @@ class Estimate:
 
     def __str__(self) -> str:
         return f"{self.mean:.6g} ± {self.half_width:.2g}"
+
+    def __format__(self, form: str) -> str:
+        """The mean in this form; without one, the mean and half the width."""
+        return format(self.mean, form) if form else str(self)
 
 
 def _number(value: float | None) -> float:
@@ -212,7 +218,7 @@ class Results(ABC):
 class NetworkResults(Results):
     """Results of a queueing network, beside theory."""
 
-    def __init__(self, run: _core.NetworkRun) -> None:
+    def __init__(self, run: NetworkRun) -> None:
         self._run = run
         self._report: dict[str, Any] = json.loads(run.json())
         self._rows: list[dict[str, Any]] = self._report["results"]
@@ -236,6 +242,14 @@ class NetworkResults(Results):
         self.stopped: str | None = next(iter(report["stopped"]), None)
         """Why replications stopped, if a precision was requested: ``"reached"`` and others."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NetworkResults, (KeptNetworkRun(self._run, len(self._rows)),)
+
+    @property
+    def picture(self) -> Picture:
+        """The network as SVG, with stations coloured by utilisation."""
+        return Picture(self._run.svg())
+
     @property
     def replications(self) -> int:
         replications: int = self._report["replications"]
@@ -249,27 +263,15 @@ class NetworkResults(Results):
         """One row for each measure of a class at a node: ``node``, ``class`` (``all`` for all together),
         ``measure``, ``mean``, ``half_width``, ``lower``, ``upper``, ``theory``, ``observations`` and
         ``resolution`` (of quantiles). Missing numbers are NaN. Times are in units of the network."""
-        columns: dict[str, Column] = {key: [row[key] for row in self._rows] for key in self._keys()}
-        for key in _SHOWN:
-            columns[key] = _numbers(self._rows, key)
-        columns["observations"] = np.array([row["observations"] for row in self._rows], dtype=np.int64)
-        columns["resolution"] = _numbers(self._rows, "resolution")
-        return Table(columns)
+        kinds = {**dict.fromkeys(self._keys(), str), **dict.fromkeys(_SHOWN, float)}
+        return Table.of_rows(self._rows, {**kinds, "observations": int, "resolution": float})
 
     @cached_property
     def lengths(self) -> Table:
         """The distribution of the number of customers at each station, as shares of time, of a run with
         ``quantiles=True``: ``node``, ``customers``, ``or_more``, ``mean`` and ``half_width``."""
-        rows: list[dict[str, Any]] = self._report["lengths"]
-        return Table(
-            {
-                "node": [row["node"] for row in rows],
-                "customers": np.array([row["customers"] for row in rows], dtype=np.int64),
-                "or_more": np.array([row["or_more"] for row in rows], dtype=np.int64),
-                "mean": _numbers(rows, "mean"),
-                "half_width": _numbers(rows, "half_width"),
-            }
-        )
+        kinds = {"node": str, "customers": int, "or_more": int, "mean": float, "half_width": float}
+        return Table.of_rows(self._report["lengths"], kinds)
 
     @cached_property
     def observations(self) -> Table:
@@ -294,6 +296,9 @@ class NetworkResults(Results):
     def _row(self, measure: str, node: str | None, class_: str | None) -> int:
         named = [number for number, row in enumerate(self._rows) if row["measure"] == measure]
         if node is not None:
+            nodes = dict.fromkeys(row["node"] for row in self._rows)
+            if node not in nodes:
+                raise UsageError(f"there is no node {node!r}; the nodes are {', '.join(nodes)}")
             named = [number for number in named if self._rows[number]["node"] == node]
         together = [number for number in named if self._rows[number]["class"] == (class_ or "all")]
         # A class alone at its node needs no name.
@@ -376,6 +381,9 @@ class RunResults(Results):
         self.selected: Selected | None = None if selected is None else Selected(*selected)
         """The result of a selection."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RunResults, (KeptRuns(self._run, self.level), self.level)
+
     @property
     def replications(self) -> int:
         return max(self._run.replications(), default=0)
@@ -395,17 +403,16 @@ class RunResults(Results):
         replications (``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``max``), ``observations``
         and ``failed``. Missing numbers are NaN. Times are in units of the model."""
         rows: list[dict[str, Any]] = self._report["results"]
-        columns: dict[str, Column] = {"point": np.array([row["point"] for row in rows], dtype=np.int64)}
-        for factor in self.factors:
-            columns[factor] = np.array([row["factors"][factor] for row in rows], dtype=np.float64)
-        columns["measure"] = [row["measure"] for row in rows]
+        found: dict[str, Column] = {
+            **columns(rows, {"point": int}),
+            **columns([row["factors"] for row in rows], dict.fromkeys(self.factors, float)),
+            **columns(rows, {"measure": str, "mean": float, "half_width": float}),
+        }
         mean, half = _numbers(rows, "mean"), _numbers(rows, "half_width")
-        columns |= {"mean": mean, "half_width": half, "lower": mean - half, "upper": mean + half}
-        for key in ("theory", "min", "q05", "q25", "median", "q75", "q95", "max"):
-            columns[key] = _numbers(rows, key)
-        for key in ("observations", "failed"):
-            columns[key] = np.array([row[key] for row in rows], dtype=np.int64)
-        return Table(columns)
+        found |= {"lower": mean - half, "upper": mean + half}
+        quantiles = ("theory", "min", "q05", "q25", "median", "q75", "q95", "max")
+        found |= columns(rows, {**dict.fromkeys(quantiles, float), "observations": int, "failed": int})
+        return Table(found)
 
     @cached_property
     def observations(self) -> Table:

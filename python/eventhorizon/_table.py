@@ -46,6 +46,11 @@ class Table:
     def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = dict(columns)
 
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, type]) -> Table:
+        """Columns of ``str``, ``int`` or ``float`` from rows; missing numbers are NaN."""
+        return cls(columns(rows, kinds))
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
@@ -100,6 +105,20 @@ class Table:
         shown = [[_text(value) for value in row.values()] for row in rows]
         more = len(self) - len(shown)
         return html(list(self._columns), shown, f"{more} more rows" if more > 0 else "")
+
+
+def columns(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, type]) -> dict[str, Column]:
+    """Columns of ``str``, ``int`` or ``float`` from rows; missing numbers are NaN."""
+
+    def column(name: str, kind: type) -> Column:
+        values = [row[name] for row in rows]
+        if kind is str:
+            return values
+        if kind is int:
+            return np.array(values, dtype=np.int64)
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    return {name: column(name, kind) for name, kind in kinds.items()}
 
 
 def _text(value: Any) -> str:

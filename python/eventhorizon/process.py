@@ -33,13 +33,17 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from . import _core
 from ._compile import Compiled, maker
-from ._description import Levels, Part, Value, Written, changes, is_path
+from ._description import Levels, Part, Value, Written, changes, check_counts, is_path, read
 from ._errors import UsageError
 from ._network import Backend, times
+from ._pictures import Drawn, escape, outline
 from ._progress import Progress, calls
 from ._results import RunResults
+from ._table import Table
 
 __all__ = [
     "ProcessModel",
@@ -362,6 +366,8 @@ class ProcessModel:
         mapping: str = "auto",
         room: int = MOST_ENTITIES,
         allow_deadlock: bool = False,
+        save: str | PathLike[str] | None = None,
+        resume: str | PathLike[str] | None = None,
         progress: Progress = False,
     ) -> RunResults:
         """Run replications of each combination of parameters, on all cores or on a GPU.
@@ -380,23 +386,27 @@ class ProcessModel:
         :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
         :param room: the most entities at a time.
         :param allow_deadlock: accept replications that end with entities that wait for ever.
+        :param save: a file for the study, written at its end (also after Ctrl-C) and each minute.
+        :param resume: such a file: the study continues there, with the results of an uninterrupted one.
+            More replications, or a higher precision, extend a study that has ended.
         :param progress: ``True`` for a bar, a callable of replications and events done, or a tqdm bar.
         :raises ModelError: the description is wrong.
         :raises FaultError: a replication failed; the message names entity, statement and time.
         """
         return self._run(
-            None,
             parameters,
-            replications,
-            seed,
             (until, warm_up),
-            precision,
-            level,
-            backend,
-            mapping,
-            room,
-            allow_deadlock,
             progress,
+            replications=replications,
+            seed=seed,
+            precision=precision,
+            best=None,
+            level=level,
+            backend=backend,
+            mapping=mapping,
+            room=room,
+            allow_deadlock=allow_deadlock,
+            saves=(save, resume),
         )
 
     def select(
@@ -423,56 +433,124 @@ class ProcessModel:
         ``level`` if the best is better than the others by ``difference``.
         """
         return self._run(
-            (measure, smallest, difference),
             parameters,
-            replications,
-            seed,
             (until, warm_up),
-            None,
-            level,
-            backend,
-            mapping,
-            room,
-            allow_deadlock,
             progress,
+            replications=replications,
+            seed=seed,
+            precision=None,
+            best=(measure, smallest, difference),
+            level=level,
+            backend=backend,
+            mapping=mapping,
+            room=room,
+            allow_deadlock=allow_deadlock,
+            saves=(None, None),
         )
 
     def _run(
         self,
-        best: tuple[str, bool, float] | None,
         parameters: Mapping[str, Levels] | None,
-        replications: int | None,
-        seed: int,
         ends: tuple[float | None, float | None],
-        precision: float | None,
-        level: float,
-        backend: str,
-        mapping: str,
-        room: int,
-        allow_deadlock: bool,
         progress: Progress,
+        *,
+        level: float,
+        **settings: Any,
     ) -> RunResults:
+        check_counts(**{name: settings[name] for name in ("replications", "seed", "room")})
         core, written = self._native(), self._written() or Written({})
         until, warm_up = times(core, *ends, 4)
         with calls(progress) as call, written.explained():
             run = core.run(
-                changes=changes(parameters),
-                replications=replications,
-                seed=seed,
-                until=until,
-                warm_up=warm_up,
-                level=level,
-                precision=precision,
-                best=best,
-                backend=backend,
-                mapping=mapping,
-                room=room,
-                allow_deadlock=allow_deadlock,
-                progress=call,
+                changes=changes(parameters), until=until, warm_up=warm_up, level=level, progress=call, **settings
             )
         results = RunResults(run, level)
         results._warn(4)
         return results
+
+    def _first(
+        self,
+        what: str,
+        parameters: Mapping[str, Levels] | None,
+        seed: int,
+        until: float | None,
+        point: int,
+        most: int,
+        between: tuple[float, float] = (0.0, 0.0),
+    ) -> tuple[Any, str]:
+        """What the library reports of the first replication, and a picture of it."""
+        check_counts(seed=seed, point=point, most=most)
+        core, written = self._native(), self._written() or Written({})
+        end, _ = times(core, until, 0.0, 4)
+        with written.explained():
+            found, svg = core.first(
+                what,
+                changes=changes(parameters),
+                seed=seed,
+                until=end,
+                point=point,
+                most=most,
+                between=(between[0], between[1] or end),
+            )
+        return json.loads(found), svg
+
+    def trace(
+        self,
+        most: int = 1000,
+        *,
+        parameters: Mapping[str, Levels] | None = None,
+        seed: int = 1,
+        until: float | None = None,
+        point: int = 0,
+    ) -> Table:
+        """What entities do in the first replication: the first ``most`` changes, as a table with ``time``,
+        ``entity``, its ``number`` (from 1), ``what`` (``"waits"``, ``"delays"``, ``"rests"``, ``"joins"``,
+        ``"follows"`` or ``"ends"``), ``statement``, and the ``line`` where it is written (0 if nowhere). Of several changes
+        of an entity at one time, the last one is listed."""
+        rows, _ = self._first("trace", parameters, seed, until, point, most)
+        written = self._written()
+        if written is not None:
+            for row in rows:
+                row["line"] = written.line(row["line"])
+        kinds = {"time": float, "entity": str, "number": int, "what": str, "statement": str, "line": int}
+        return Table.of_rows(rows, kinds)
+
+    def timeline(
+        self,
+        parts: int = 400,
+        *,
+        parameters: Mapping[str, Levels] | None = None,
+        seed: int = 1,
+        until: float | None = None,
+        point: int = 0,
+    ) -> Drawn:
+        """Lengths of lines, levels and units in use over the first replication, as averages of ``parts``
+        parts of equal length: a picture in notebooks, and a table with ``time`` (the end of the part) and a
+        column for each average."""
+        found, svg = self._first("timeline", parameters, seed, until, point, parts)
+        ends = found["part"] * np.arange(1, parts + 1)
+        return Drawn({"time": ends, **{name: np.array(values) for name, values in found["averages"]}}, svg)
+
+    def gantt(
+        self,
+        begin: float = 0.0,
+        end: float | None = None,
+        *,
+        parameters: Mapping[str, Levels] | None = None,
+        seed: int = 1,
+        until: float | None = None,
+        point: int = 0,
+        most: int = 500,
+    ) -> Drawn:
+        """Who holds which units of resources in the first replication: a Gantt chart in notebooks, and a
+        table with ``resource``, ``unit`` (from 1), ``entity``, ``number``, ``from`` and ``until``. It ends
+        earlier where there would be more than about ``most`` rows."""
+        found, svg = self._first("gantt", parameters, seed, until, point, most, (begin, end or 0.0))
+        rows = [
+            {"resource": of["resource"], **holding} for of in found["resources"] for holding in of["holdings"]
+        ]
+        kinds = {"resource": str, "unit": int, "entity": str, "number": int, "from": float, "until": float}
+        return Drawn.drawn(rows, kinds, svg)
 
     async def run_async(self, **settings: Any) -> RunResults:
         """:meth:`run` in another thread, to be awaited. Ctrl-C does not end it early."""
@@ -485,6 +563,13 @@ class ProcessModel:
 
     def __repr__(self) -> str:
         return f"<ProcessModel {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        if self._source is not None:
+            kind, source = self._source
+            text = read(source) if kind == "read" else source
+            return f"<pre>{escape(text)}</pre>"
+        return outline(self.to_dict())
 
 
 def statement(**keys: Any) -> Part:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._errors import UsageError
+from ._pictures import Picture
 
 __all__ = ["Graph", "Grid", "Paths"]
 
@@ -26,7 +27,9 @@ class Paths:
         firsts: NDArray[np.uint64],
         cells: NDArray[np.uint32],
         fingerprint: int,
+        terrain: NDArray[np.uint8] | None = None,
     ) -> None:
+        self._terrain = terrain
         self.costs = costs
         """The cost of each cheapest path, shape ``(searches,)``, ``int64``; -1 without a path."""
         self.expanded = expanded
@@ -48,6 +51,37 @@ class Paths:
 
     def __repr__(self) -> str:
         return f"<Paths of {len(self)} searches, {int((self.costs >= 0).sum())} found>"
+
+    @property
+    def picture(self) -> Picture:
+        """The first paths on their map as SVG: blocked cells are black. Notebooks show it for the paths."""
+        if self._terrain is None or not len(self.cells):
+            raise UsageError("there is no map with paths to draw")
+        return Picture(_drawn(self._terrain, [self[search] for search in range(min(len(self), _DRAWN))]))
+
+    def _repr_svg_(self) -> str | None:
+        return self.picture.svg if self._terrain is not None and len(self.cells) else None
+
+
+#: Paths in a picture.
+_DRAWN = 100
+
+
+def _drawn(terrain: NDArray[np.uint8], paths: Sequence[NDArray[np.uint32]]) -> str:
+    """A map with paths. Blocked cells of a row that touch are one rectangle."""
+    height, width = terrain.shape
+    edges = np.diff(np.pad(terrain == 0, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()
+    blocked = "".join(f"M{x} {y}h{end - x}v1h{x - end}z" for (y, x), (_, end) in zip(begins, ends, strict=True))
+    lines = ("M" + "L".join(f"{x}.5 {y}.5" for x, y in path.tolist()) for path in paths if len(path))
+    drawn = "".join(f'<path d="{line}"/>' for line in lines)
+    wide = 640
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{wide}" '
+        f'height="{round(wide * height / width)}"><rect width="{width}" height="{height}" fill="#eee"/>'
+        f'<path d="{blocked}"/><g fill="none" stroke="#c33" stroke-opacity="0.5" '
+        f'stroke-width="{max(0.4, width / 400):.3g}">{drawn}</g></svg>'
+    )
 
 
 def _searches(starts: ArrayLike, goals: ArrayLike, width: int) -> NDArray[np.uint32]:
@@ -85,7 +119,7 @@ class Grid:
         """
         searches = _searches(starts, goals, 2)
         costs, expanded, firsts, words, fingerprint = _core.search_grid(self.terrain, searches, cells, backend)
-        return Paths(costs, expanded, firsts, words.reshape(-1, 2), fingerprint)
+        return Paths(costs, expanded, firsts, words.reshape(-1, 2), fingerprint, self.terrain)
 
 
 class Graph:

@@ -6,7 +6,7 @@ use eventhorizon::facility::FacilityError;
 use eventhorizon::gpu::GpuError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::PholdError;
-use eventhorizon::pdes::SimulationError;
+use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::process::ProcessError;
 use eventhorizon::search::SearchError;
 use eventhorizon::statistics::AnalysisError;
@@ -41,6 +41,7 @@ macro_rules! failures {
 
 failures!(
     AnalysisError,
+    CheckpointError,
     DescriptionError,
     FacilityError,
     GpuError,
@@ -51,6 +52,12 @@ failures!(
     SimulationError,
     TimeError,
 );
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::usage(error.to_string())
+    }
+}
 
 impl From<Failure> for PyErr {
     fn from(Failure { kind, message }: Failure) -> Self {

@@ -10,6 +10,7 @@ mod machine;
 mod matching;
 mod network;
 mod runs;
+mod saves;
 mod search;
 mod studies;
 mod watch;

@@ -1,6 +1,6 @@
 //! Queueing networks.
 
-use eventhorizon::facility::{self, Report, Study};
+use eventhorizon::facility::{self, Facility, Follow, Report, SavedStudy, Study, StudyAutosave, plot};
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::device::Place;
 use crate::errors::{Failure, OrRaise as _};
+use crate::saves::Saves;
 use crate::watch::{Watch, watched};
 
 /// Runs that determine a warm-up.
@@ -60,7 +61,27 @@ impl Network {
         Ok(())
     }
 
-    #[pyo3(signature = (*, replications, seed, until, warm_up, level, precision, backend, mapping, room, quantiles, allow_unstable, batches, progress))]
+    /// The description.
+    fn json(&self) -> Result<String, Failure> {
+        Ok(serde_json::to_string(&self.0)?)
+    }
+
+    /// A picture.
+    fn svg(&self) -> Result<String, Failure> {
+        Ok(plot::network(&self.0.compile_unstable()?, None)?)
+    }
+
+    /// The visits of the first customers of each source, of the first replication, as JSON.
+    #[pyo3(signature = (*, seed, until, most))]
+    fn trace(&self, py: Python<'_>, seed: u64, until: f64, most: u32) -> Result<String, Failure> {
+        py.detach(|| {
+            let facility = self.with_times(until, None).compile_unstable()?;
+            let study = Study::new(1, until, 0.0).seed(seed);
+            Ok(serde_json::to_string(&facility.trace(&study, Follow::first(most)).run()?)?)
+        })
+    }
+
+    #[pyo3(signature = (*, replications, seed, until, warm_up, level, precision, backend, mapping, room, quantiles, allow_unstable, batches, saves, progress))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
     fn run(
         &self,
@@ -77,14 +98,13 @@ impl Network {
         quantiles: bool,
         allow_unstable: bool,
         batches: Option<usize>,
+        saves: Saves,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<NetworkRun> {
         let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
         let options = EngineOptions::default().mapping(mapping);
-        let run = |watch: &Watch| -> Result<Report, Failure> {
-            let mut network = self.0.clone();
-            // The resolution of ticks depends on the times of the runs too.
-            (network.until, network.warm_up) = (Some(until), warm_up);
+        let run = |watch: &Watch| -> Result<(Report, Facility), Failure> {
+            let network = self.with_times(until, warm_up);
             let facility = if allow_unstable { network.compile_unstable() } else { network.compile() }?;
             let warm_up = match warm_up {
                 Some(warm_up) => warm_up,
@@ -99,22 +119,38 @@ impl Network {
                 .stopping(stopping)
                 .room(room);
             let place = Place::named(backend)?;
-            Ok(match batches {
+            let saved = saves.resumed(SavedStudy::load)?;
+            let autosave = StudyAutosave::default().from(saved.as_ref()).to(saves.place());
+            let report = match batches {
                 Some(batches) => facility
                     .long_run(&study, batches)
                     .backend(place.backend())
+                    .save(autosave)
                     .watch(|progress: &Progress| watch.flow(0, progress.events))
                     .run()?,
                 None => facility
                     .study(&study)
                     .backend(place.backend())
                     .options(options)
+                    .save(autosave)
                     .watch(|runs: usize, events: u64| watch.flow(runs as u64, events))
                     .run()?,
-            })
+            };
+            Ok((report, facility))
         };
-        let (report, interrupted) = watched(py, progress, run)?;
-        Ok(NetworkRun { report, seed, interrupted })
+        let ((mut report, facility), interrupted) = watched(py, progress, run)?;
+        let unsaved = report.unsaved.take();
+        report.warnings.extend(unsaved);
+        Ok(NetworkRun { report, facility, seed, interrupted })
+    }
+}
+
+impl Network {
+    /// The network with the times of runs, on which the resolution of ticks depends too.
+    fn with_times(&self, until: f64, warm_up: Option<f64>) -> facility::Network {
+        let mut network = self.0.clone();
+        (network.until, network.warm_up) = (Some(until), warm_up);
+        network
     }
 }
 
@@ -125,6 +161,7 @@ const REPLICATIONS: u32 = 64;
 #[pyclass(frozen, module = "eventhorizon._core")]
 pub(crate) struct NetworkRun {
     report: Report,
+    facility: Facility,
     #[pyo3(get)]
     seed: u64,
     #[pyo3(get)]
@@ -141,6 +178,11 @@ impl NetworkRun {
     /// The table of the program.
     fn text(&self) -> String {
         self.report.to_string()
+    }
+
+    /// A picture of the network with utilisations.
+    fn svg(&self) -> Result<String, Failure> {
+        Ok(plot::network(&self.facility, &self.report)?)
     }
 
     /// The values of a row, by replication or batch.

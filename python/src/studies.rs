@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use eventhorizon::description::{Description, RunProgress};
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{EngineOptions, Mapping};
-use eventhorizon::process::{ProcessModel, Study};
+use eventhorizon::process::{CompiledProcess, ProcessModel, SavedStudy, Study, draw_timeline};
 use eventhorizon::statistics::{Selection, Stopping};
 use pyo3::prelude::*;
 
 use crate::device::Place;
 use crate::errors::Failure;
 use crate::runs::{Described, Found, Runs};
+use crate::saves::Saves;
 use crate::watch::{Watch, watched};
 
 /// The goal of a selection: measure, whether its smallest mean is looked for, the smallest
@@ -77,7 +78,45 @@ impl Process {
         Ok(self.0.compile()?.measures())
     }
 
-    #[pyo3(signature = (*, changes, replications, seed, until, warm_up, level, precision, best, backend, mapping, room, allow_deadlock, progress))]
+    /// The first replication of a point: as JSON the first changes of entities (`trace`), averages
+    /// of parts (`timeline`), or who holds which units between two times (`gantt`), with a picture.
+    #[pyo3(signature = (what, *, changes, seed, until, point, most, between))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn first(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        changes: Vec<String>,
+        seed: u64,
+        until: f64,
+        point: usize,
+        most: u32,
+        between: [f64; 2],
+    ) -> Result<(String, String), Failure> {
+        py.detach(|| {
+            let compiled = self.compiled(&changes, until, 0.0)?;
+            let points = compiled.design().len();
+            if point >= points {
+                return Err(Failure::usage(format!(
+                    "point {point} does not exist: there are {points}, from 0"
+                )));
+            }
+            let study = Study::new(1, until, 0.0).seed(seed);
+            Ok(match what {
+                "timeline" => {
+                    let timeline = compiled.timeline(&study, point, most)?;
+                    (serde_json::to_string(&timeline)?, draw_timeline(&timeline)?)
+                }
+                "gantt" => {
+                    let found = compiled.occupation(&study, point, between, most as usize)?;
+                    (serde_json::to_string(&found)?, found.draw()?)
+                }
+                _ => (serde_json::to_string(&compiled.trace(&study, point, most as usize)?)?, String::new()),
+            })
+        })
+    }
+
+    #[pyo3(signature = (*, changes, replications, seed, until, warm_up, level, precision, best, backend, mapping, room, allow_deadlock, saves, progress))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
     fn run(
         &self,
@@ -94,18 +133,13 @@ impl Process {
         mapping: &str,
         room: u32,
         allow_deadlock: bool,
+        saves: Saves,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Runs> {
         let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
         let options = EngineOptions::default().mapping(mapping);
         let run = |watch: &Watch| -> Result<(Found, Described), Failure> {
-            let mut model = self.0.clone();
-            for change in &changes {
-                model.set(change)?;
-            }
-            // The resolution of ticks depends on the times of the runs too.
-            (model.until, model.warm_up) = (Some(until), Some(warm_up));
-            let compiled = model.compile()?;
+            let compiled = self.compiled(&changes, until, warm_up)?;
             let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
             if let Some(stopping) = &stopping {
                 stopping.check()?;
@@ -116,10 +150,13 @@ impl Process {
                 .room(room)
                 .allow_deadlock(allow_deadlock);
             let place = Place::named(backend)?;
+            let saved = saves.resumed(SavedStudy::load)?;
             let run = compiled
                 .study(&study)
                 .backend(place.backend())
                 .options(options)
+                .resume(saved.as_ref())
+                .save(saves.place())
                 .watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
             let results = match &best {
                 Some(best) => {
@@ -128,16 +165,17 @@ impl Process {
                 }
                 None => run.run()?,
             };
+            let model = compiled.model();
             let described = Described {
-                model: model.name,
-                unit: model.unit,
+                model: model.name.clone(),
+                unit: model.unit.clone(),
                 ticks_per_unit: compiled.resolution().ticks_per_unit(),
                 seed,
                 until: Some(until),
                 warm_up: Some(warm_up),
             };
             let found = Found {
-                warnings: results.warnings(),
+                warnings: results.warnings().into_iter().chain(results.unsaved).collect(),
                 design: results.design,
                 observations: results.observations,
                 decisions: results.decisions,
@@ -152,6 +190,19 @@ impl Process {
         };
         let ((found, described), interrupted) = watched(py, progress, run)?;
         Ok(Runs::new(found, described, interrupted))
+    }
+}
+
+impl Process {
+    /// The model with other values of parameters. The resolution of ticks depends on the times of
+    /// the runs too.
+    fn compiled(&self, changes: &[String], until: f64, warm_up: f64) -> Result<CompiledProcess, Failure> {
+        let mut model = self.0.clone();
+        for change in changes {
+            model.set(change)?;
+        }
+        (model.until, model.warm_up) = (Some(until), Some(warm_up));
+        Ok(model.compile()?)
     }
 }
 

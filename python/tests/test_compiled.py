@@ -153,6 +153,17 @@ def test_what_cannot_be_compiled_is_refused_with_line_and_remedy() -> None:
 
     refused(goes_on, 3, "`return` here")
 
+    def has_rates(env: Any) -> Any:
+        yield env.timeout(eh.exponential(rate=3))  # type: ignore[call-arg]
+
+    refused(has_rates, 1, "means, not rates")
+
+    def either(env: Any) -> Any:
+        with env.bed.request() as got:
+            yield got | env.timeout(3)
+
+    refused(either, 2, "give the request a `patience`")
+
     def unknown(env: Any) -> Any:
         yield env.bed.request(urgency=3)
 

@@ -136,6 +136,12 @@ def test_errors_have_classes_and_the_sentences_of_the_library() -> None:
         built().run(backend="tpu")  # type: ignore[arg-type]
     with pytest.raises(eh.FaultError, match="more than 2 customers wait at `server`"):
         built().run(replications=2, room=2, backend="cpu")
+    with pytest.raises(eh.UsageError, match="seed is -1"):
+        built().run(seed=-1, backend="cpu")
+    with pytest.raises(eh.UsageError, match=r"the number 2; write a distribution: `exponential\(2\)`"):
+        eh.Network("m", until=10).source("a", 2, to="b")  # type: ignore[arg-type]
+    with pytest.raises(eh.ModelError, match=r"\(`allow_unstable`\)"):
+        eh.Network.from_dict(built().to_dict() | {"source": {"a": {"interarrival": eh.exponential(0.5), "to": "server"}}}).run()
     with pytest.raises(eh.FileError, match="missing.toml"):
         eh.Network.from_toml("missing.toml")
     with pytest.raises(eh.UsageError, match="there is a station 'server' already"):
@@ -151,4 +157,7 @@ def test_measures_are_found_by_name() -> None:
         results.estimate("delight")
     with pytest.raises(eh.UsageError, match="several places"):
         results.estimate("throughput")
-    assert not math.isnan(results.estimate("wait", "doctor", "urgent").theory)
+    wait = results.estimate("wait", "doctor", "urgent")
+    assert not math.isnan(wait.theory) and f"{wait:.3f}" == f"{wait.mean:.3f}"
+    with pytest.raises(eh.UsageError, match="the nodes are .*doctor"):
+        results.estimate("wait", "server")

@@ -1,176 +1,244 @@
-"""The same generator functions, compiled here and run by SimPy, give the same observations.
-
-Times are constant and nothing happens at one time, so the orders of events agree.
-"""
+"""The same generator functions, compiled here and run by SimPy with the same draws, do the same event by event."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-import simpy
+from simpy_shim import Note, World
 
 import eventhorizon as eh
+from eventhorizon.process import choice
 
-UNTIL = 500.0
-
-
-class Held:
-    """A request of a resource, with the patience that SimPy lacks."""
-
-    def __init__(self, entity: Entity, resource: simpy.PriorityResource, keys: dict[str, Any]) -> None:
-        self.entity, self.resource, self.keys = entity, resource, keys
-        self.request: Any = None
-
-    def __enter__(self) -> Held:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.request is not None:
-            self.resource.release(self.request)
-
-    def wait(self) -> Generator[Any, Any, bool]:
-        began = self.entity.env.now
-        request = self.resource.request(priority=self.keys.get("priority", 0))
-        patience = self.entity.env.timeout(self.keys.get("patience", 2 * UNTIL))
-        yield request | patience
-        if not request.triggered:
-            request.cancel()
-            return False
-        self.request = self.entity.held[self.resource] = request
-        if "tally" in self.keys:
-            self.entity.tally(self.keys["tally"], self.entity.env.now - began)
-        return True
+TICKS = 1_000_000
 
 
-class Timeout:
-    """Time that passes."""
+class Model:
+    """A model, with its functions for SimPy."""
 
-    def __init__(self, env: simpy.Environment, time: float) -> None:
-        self.env, self.time = env, time
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.model = eh.ProcessModel("model", until=until, warm_up=0, ticks_per_unit=TICKS)
+        self.functions: list[Callable[..., Any]] = []
 
-    def wait(self) -> Generator[Any, Any, None]:
-        yield self.env.timeout(self.time)
+    def process(self, **source: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def added(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.functions.append(function)
+            return self.model.process(**source)(function)
 
-
-class Thing:
-    """A resource, as an entity sees it."""
-
-    def __init__(self, entity: Entity, resource: simpy.PriorityResource) -> None:
-        self.entity, self.resource = entity, resource
-
-    def request(self, **keys: Any) -> Held:
-        return Held(self.entity, self.resource, keys)
-
-    def release(self) -> None:
-        self.resource.release(self.entity.held[self.resource])
-
-    @property
-    def queue(self) -> list[Any]:
-        return list(self.resource.queue)
+        return added
 
 
-class Entity:
-    """The environment of an entity."""
+def bank() -> Model:
+    """Patience that is drawn, and constant."""
+    bank = Model(3000)
+    bank.model.resource("counter", 2)
 
-    def __init__(self, model: Simulated, number: int) -> None:
-        self.env, self.number, self.came = model.env, number, model.env.now
-        self.model = model
-        self.held: dict[Any, Any] = {}
-
-    def __getattr__(self, name: str) -> Thing:
-        return Thing(self, self.model.resources[name])
-
-    @property
-    def now(self) -> float:
-        return float(self.env.now)
-
-    def timeout(self, time: float) -> Timeout:
-        return Timeout(self.env, time)
-
-    def tally(self, name: str, value: float | None = None) -> None:
-        self.model.observed.setdefault(name, []).append(self.now - self.came if value is None else value)
-
-    def count(self, name: str) -> None:
-        self.model.counted[name] = self.model.counted.get(name, 0) + 1
-
-
-class Simulated:
-    """A model under SimPy."""
-
-    def __init__(self, function: Callable[[Any], Any], every: float, resources: dict[str, int]) -> None:
-        self.env = simpy.Environment()
-        self.resources = {name: simpy.PriorityResource(self.env, units) for name, units in resources.items()}
-        self.observed: dict[str, list[float]] = {}
-        self.counted: dict[str, int] = {}
-        self.env.process(self.source(function, every))
-        self.env.run(until=UNTIL)
-
-    def source(self, function: Callable[[Any], Any], every: float) -> Generator[Any, Any, None]:
-        number = 0
-        while True:
-            yield self.env.timeout(every)
-            number += 1
-            self.env.process(self.drive(function(Entity(self, number))))
-
-    def drive(self, steps: Generator[Any, Any, None]) -> Generator[Any, Any, None]:
-        value = None
-        while True:
-            try:
-                step = steps.send(value)
-            except StopIteration:
+    @bank.process(every=eh.exponential(4))
+    def customer(env: Any) -> Any:
+        with env.counter.request(patience=eh.uniform(2, 9), tally="wait", label="serve") as got:
+            if not (yield got):
+                env.count("reneged")
                 return
-            value = yield from step.wait()
+            yield env.timeout(eh.exponential(8))
+        env.tally("stay")
+
+    @bank.process(every=eh.uniform(50, 90))
+    def auditor(env: Any) -> Any:
+        with env.counter.request(patience=3.5) as got:
+            if not (yield got):
+                env.count("no_audit")
+                return
+            yield env.timeout(11)
+        env.count("audits")
+
+    return bank
 
 
-def customer(env: Any) -> Any:
-    urgency = env.number % 3
-    with env.counter.request(priority=urgency, patience=11.03, tally="wait") as got:
-        if not (yield got):
-            env.count("reneged")
-            return
-        if urgency == 0:
-            yield env.timeout(7.37)
-        else:
-            yield env.timeout(4.91)
-    env.tally("stay")
+def emergency() -> Model:
+    """Priorities, patience of some, chances, and a bed that is kept over other waits."""
+    ward = Model(4000)
+    ward.model.resource("nurse", 2).resource("bed", 9, queue="priority").resource("doctor", 3, queue="priority")
 
-
-def part(env: Any) -> Any:
-    came = env.now
-    rounds: int = 0
-    yield env.pallet.request(tally="pallet_wait")
-    while rounds < 2:
-        rounds += 1
-        with env.machine.request(tally="machine_wait") as got:
+    @ward.process(every=eh.exponential(7))
+    def patient(env: Any) -> Any:
+        level = choice({1: 0.05, 2: 0.15, 3: 0.4, 4: 0.3, 5: 0.1})
+        with env.nurse.request(label="triage") as got:
             yield got
-            if env.number % 4 < 2:
-                yield env.timeout(5.31)
-            else:
-                yield env.timeout(1.57)
-        if len(env.machine.queue) > 1 and rounds == 1:
-            yield env.timeout(0.23)
-    env.pallet.release()
-    env.tally("age", env.now - came)
+            yield env.timeout(eh.uniform(3, 9))
+        if not (
+            yield env.bed.request(
+                priority=level,
+                patience={"when": level >= 4, "time": eh.exponential(60)},
+                tally="bed_wait",
+                label="bed",
+            )
+        ):
+            env.tally("left")
+            return
+        with env.doctor.request(priority=level, tally="doctor_wait", label="doctor") as got:
+            yield got
+            yield env.timeout(eh.exponential(17))
+        if env.chance(0.6, label="tests"):
+            with env.nurse.request(label="again") as got:
+                yield got
+                yield env.timeout(eh.uniform(2, 8))
+            yield env.timeout(eh.exponential(40), label="laboratory")
+        if level <= 2:
+            yield env.timeout(12.25)
+        env.bed.release()
+        env.tally("stay")
+
+    return ward
 
 
-@pytest.mark.parametrize(
-    ("function", "every", "resources"),
-    [(customer, 5.3, {"counter": 1}), (part, 3.71, {"pallet": 3, "machine": 2})],
-)
-def test_simpy_observes_the_same(
-    function: Callable[[Any], Any], every: float, resources: dict[str, int]
-) -> None:
-    model = eh.ProcessModel("model", until=UNTIL, warm_up=0, ticks_per_unit=1000)
-    for name, units in resources.items():
-        model.resource(name, units, queue="priority")
-    model.process(every=every)(function)
-    here = model.run(replications=1, backend="cpu")
-    simulated = Simulated(function, every, resources)
+def gas_station() -> Model:
+    """A container, a signal, and a loop whose rounds have their own draws."""
+    station = Model(20_000)
+    station.model.resource("pump", 2).container("tank", 200, level=200).signal("low")
+
+    @station.process(every=eh.uniform(30, 300))
+    def car(env: Any) -> Any:
+        with env.pump.request(tally="pump_wait", label="pump") as got:
+            yield got
+            yield env.tank.get(25 + env.number % 16, tally="fuel_wait")
+            if env.tank.level < 60:
+                env.low.send()
+            yield env.timeout(eh.exponential(20))
+        env.tally("stay")
+
+    @station.process(at_start=1)
+    def truck(env: Any) -> Any:
+        while True:
+            yield env.low.wait()
+            yield env.timeout(eh.uniform(200, 500), label="drive")
+            env.tally("delivery", 200 - env.tank.level)
+            yield env.tank.put(200 - env.tank.level)
+
+    return station
+
+
+def assembly() -> Model:
+    """A store: parts rest until an assembler takes them."""
+    line = Model(3000)
+    line.model.store("shelf").variable("made", 0)
+
+    @line.process(every=eh.exponential(3))
+    def part(env: Any) -> Any:
+        yield env.timeout(eh.uniform(1, 4), label="turn")
+        yield env.shelf.give()
+        env.made += 1
+        env.tally("rest")
+
+    @line.process(at_start=2)
+    def assembler(env: Any) -> Any:
+        while True:
+            yield env.shelf.take(tally="idle")
+            yield env.shelf.take()
+            yield env.timeout(eh.exponential(11), label="assemble")
+            env.count("pieces")
+
+    return line
+
+
+def preemption() -> Model:
+    """Jobs that are preempted, and resume or repeat."""
+    shop = Model(6000)
+    shop.model.resource("repairer", 2, queue="preempt")
+
+    @shop.process(every=eh.exponential(40))
+    def breakdown(env: Any) -> Any:
+        with env.repairer.request(priority=1, tally="repair_wait", label="repair") as got:
+            yield got
+            yield env.timeout(eh.exponential(30))
+        env.tally("down")
+
+    @shop.process(every=eh.exponential(25))
+    def job(env: Any) -> Any:
+        with env.repairer.request(priority=2 + env.number % 2, preempted="resume", label="work") as got:
+            yield got
+            yield env.timeout(eh.uniform(5, 60))
+        env.tally("job")
+
+    @shop.process(every=eh.uniform(100, 150))
+    def polish(env: Any) -> Any:
+        with env.repairer.request(priority=4, preempted="repeat", patience=70, label="polish") as got:
+            if not (yield got):
+                env.count("unpolished")
+                return
+            yield env.timeout(eh.exponential(12))
+        env.tally("polished")
+
+    return shop
+
+
+def orders() -> Model:
+    """Entities that start others and wait for them."""
+    shop = Model(3000)
+    shop.model.resource("robot", 3)
+
+    @shop.process(every=eh.exponential(12))
+    def order(env: Any) -> Any:
+        env.spawn(item, count=3, join=True)
+        yield env.timeout(eh.uniform(1, 3), label="invoice")
+        yield env.join()
+        env.tally("order")
+
+    @shop.process()
+    def item(env: Any) -> Any:
+        rounds: int = 0
+        while rounds < 2:
+            rounds += 1
+            with env.robot.request(tally="robot_wait", label="robot") as got:
+                yield got
+                yield env.timeout(eh.exponential(3.5))
+
+    return shop
+
+
+MODELS = [bank, emergency, gas_station, assembly, preemption, orders]
+
+
+def trace(model: eh.ProcessModel, seed: int) -> list[Note]:
+    """The trace of the first replication as the shim notes it."""
+    notes = []
+    for row in model.trace(100_000, seed=seed).rows():
+        thing = row["statement"].split()[-1] if row["what"] in ("waits", "rests") else ""
+        notes.append((round(row["time"] * TICKS), row["entity"], row["number"], row["what"], thing))
+    return notes
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("made", MODELS, ids=lambda made: str(made.__name__))
+def test_simpy_does_the_same_event_by_event(made: Callable[[], Model], seed: int) -> None:
+    model = made()
+    here, simulated = trace(model.model, seed), World(model.model, model.functions, model.until, seed)
+    there = simulated.trace()
+    for number, (ours, theirs) in enumerate(zip(here, there, strict=False)):
+        assert ours == theirs, f"event {number}"
+    assert len(here) == len(there) > 300
+    results = model.model.run(replications=1, seed=seed, backend="cpu")
+    assert simulated.observed
     for name, count in simulated.counted.items():
-        assert count > 0 and here.values(name)[0] == count, name
+        assert results.values(name)[0] == count, name
     for name, values in simulated.observed.items():
-        assert here.values(f"count({name})")[0] == len(values) > 50, name
-        assert here.values(name)[0] == pytest.approx(sum(values) / len(values)), name
-        assert here.values(f"largest({name})")[0] == pytest.approx(max(values)), name
+        assert results.values(f"count({name})")[0] == len(values) > 5, name
+        assert results.values(name)[0] == pytest.approx(sum(values) / len(values), rel=1e-5, abs=1e-5), name
+
+
+def test_the_models_reach_what_they_are_for() -> None:
+    """Each has events of its kind: patience that ends, preemptions, rests, joins."""
+    found = {made.__name__: made().model for made in MODELS}
+    runs = {name: model.run(replications=1, backend="cpu") for name, model in found.items()}
+    assert min(runs["bank"].values("reneged")[0], runs["bank"].values("audits")[0]) > 5
+    assert runs["emergency"].values("count(left)")[0] > 5
+    assert runs["preemption"].values("unpolished")[0] > 0
+    kinds = {name: set(model.trace(100_000)["what"]) for name, model in found.items()}
+    assert "rests" in kinds["assembly"] and "joins" in kinds["orders"]
+    # One in the line, one with the resource, and more after a preemption.
+    shop = found["preemption"].trace(100_000).rows()
+    waits = Counter((row["entity"], row["number"]) for row in shop if row["what"] == "waits")
+    preempted = Counter(kind for (kind, _), count in waits.items() if count > 2)
+    assert preempted["job"] > 5 and preempted["polish"] > 1 and not preempted["breakdown"]

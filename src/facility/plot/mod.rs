@@ -102,11 +102,15 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
 }
 
 /// Draws the network: nodes in layers from left to right, an arrow for each route, and stations
-/// coloured by utilisation.
+/// coloured by utilisation if there is a report.
 ///
 /// # Errors
 /// [`FacilityError::Plot`] for more than [`MOST_NODES`] nodes.
-pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityError> {
+pub fn network<'r>(
+    facility: &Facility,
+    report: impl Into<Option<&'r Report>>,
+) -> Result<String, FacilityError> {
+    let rows = report.into().map(|report| &report.rows[..]);
     let places = places(facility)?;
     let size = places.size.into();
     svg(|svg| {
@@ -114,18 +118,20 @@ pub fn network(facility: &Facility, report: &Report) -> Result<String, FacilityE
         root.fill(&WHITE)?;
         let width = i32::try_from(places.size[0]).unwrap_or(i32::MAX);
         let title = text(20.0, BLACK);
-        root.draw(&Text::new(report.network.clone(), (width / 2, 24), title))?;
+        root.draw(&Text::new(facility.network.name.clone(), (width / 2, 24), title))?;
         for route in &places.routes {
             edge(&root, route)?;
         }
         for (node, place) in facility.nodes.iter().zip(&places.nodes) {
             let of = |measure| {
-                let mut rows =
-                    report.rows.iter().filter(|row| row.node == node.name && row.measure == measure);
                 // If there are several classes, the first row is of all classes.
-                rows.next().and_then(|row| row.mean)
+                let mut rows = rows.into_iter().flatten();
+                rows.find(|row| row.node == node.name && row.measure == measure)?.mean
             };
             draw_node(&root, node, place.middle.map(pixel).into(), of)?;
+        }
+        if rows.is_none() {
+            return root.present();
         }
         let (left, bottom) = (width / 2 - 100, i32::try_from(places.size[1]).unwrap_or(i32::MAX) - 44);
         for step in 0..100 {
