@@ -1,6 +1,9 @@
 //! Compiled networks give the rows of the interpreter, bit for bit, for each replication: as
 //! machine code of the CPU and on an adapter. Studies on the CPU use them.
 
+#[path = "common/random_networks.rs"]
+mod random_networks;
+
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -10,8 +13,9 @@ use eventhorizon::facility::{
 };
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, EngineOptions, Mapping, Model as _, Options, Replica, Until};
-use eventhorizon::random::Stream;
 use eventhorizon::time::Ticks;
+
+use random_networks::Features;
 
 const SEED: u64 = 20_261_128;
 const REPLICATIONS: u32 = 8;
@@ -145,10 +149,15 @@ const CPU_ALONE: [&str; 2] = ["processor", "web_farm"];
 fn described(name: &str, text: &str, gpu: Option<&Gpu>) {
     let network = Network::from_toml(&format!("name = \"{name}\"\n{text}")).unwrap();
     let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+    lasting_60(name, &facility, gpu);
+}
+
+/// Compares runs of 60 time units, and runs of 30 with distributions.
+fn lasting_60(name: &str, facility: &Facility, gpu: Option<&Gpu>) {
     let units = |units| facility.resolution().ticks(units).unwrap();
     let [middle, half, end] = [12.5, 30.0, 60.0].map(units);
-    compare(name, &facility, [middle, end], gpu);
-    compare(name, &facility.with_details(), [Ticks::ZERO, half], None);
+    compare(name, facility, [middle, end], gpu);
+    compare(name, &facility.clone().with_details(), [Ticks::ZERO, half], None);
 }
 
 /// Times of few ticks, so that most ticks have several events.
@@ -167,6 +176,30 @@ fn events_of_one_time_have_the_order_of_the_interpreter() {
         [station.s]\nservers = 2\nservice = { uniform = [0.0, 1.0] }\npopulation = 4\nto = [{ node = \"think\", probability = 0.6 }, \"q\"]\n\
         [station.q]\ndiscipline = \"lifo\"\nservice = { constant = 0.5 }\nto = [{ node = \"s\", probability = 0.5 }, \"think\"]\n";
     described("closed", &format!("{head}{closed}"), long().then_some(&gpu));
+}
+
+/// Tasks of one class keep their fork when two services end at one time; servers that a next node
+/// releases are free before blocked customers come in.
+#[test]
+fn found_by_random_networks() {
+    let tasks = "ticks_per_unit = 4000\n[source.a]\ninterarrival = { exponential = 0.5 }\nto = \"f\"\n\
+        [fork.f]\ntasks = [\"t\", \"t\", \"u\"]\nto = \"o\"\n\
+        [station.t]\nservers = 3\nservice = { constant = 0.6 }\nto = \"f\"\n\
+        [station.u]\nservice = { constant = 1.4 }\nto = \"f\"\n[sink.o]\n";
+    described("tasks", tasks, None);
+    let mut released =
+        "ticks_per_unit = 4\nclasses = [\"a\", \"b\", \"c\"]\n[sink.o]\n[station.s]\nservers = 4\n\
+        service = { constant = 1.5 }\nto = \"t\"\n[station.t]\ndiscipline = \"lifo\"\nservers = 3\ncapacity = 5\n\
+        when_full = \"block\"\nservice = { constant = 1.75 }\nto = [\"u\", { node = \"s\", probability = 0.375 }]\n\
+        [station.u]\nservice = { constant = 1.5 }\ncapacity = 3\nwhen_full = \"block\"\n\
+        to = [\"o\", { node = \"s\", probability = 0.375, becomes = \"c\" }]\n"
+            .to_owned();
+    for (class, every) in [("b", 1.25), ("c", 2.25), ("a", 1.25)] {
+        released += &format!(
+            "[source.{class}]\nclass = {class:?}\ninterarrival = {{ constant = {every} }}\nto = \"s\"\n"
+        );
+    }
+    described("released", &released, None);
 }
 
 /// More customers than a ring and a heap have at first.
@@ -203,6 +236,20 @@ fn times_beyond_the_bounds_are_refused() {
     let until = facility.resolution().ticks(1000.0).unwrap();
     let refused = native.run(1, 0..1, [Ticks::ZERO, until]);
     assert!(matches!(refused, Err(CompiledError::Fault { replication: 0, .. })), "{:?}", refused.map(|_| ()));
+}
+
+/// Arrivals, breakdowns and pieces of schedules may be far ahead, customers may not.
+#[test]
+fn rare_events_are_covered() {
+    let text = "name = \"rare\"\nticks_per_unit = 1000000\n[source.a]\ninterarrival = { exponential = 5000.0 }\nto = \"s\"\n\
+        rates = [{ lasts = 30000.0, factor = 0.5 }, { lasts = 1.0, factor = 1.0 }]\n\
+        [source.b]\ninterarrival = { exponential = 150.0 }\nto = \"s\"\n\
+        [station.s]\nservice = { exponential = 50.0 }\nbreakdown = { up = { exponential = 9000.0 }, down = { constant = 20.0 } }\n\
+        to = \"t\"\n[station.t]\nservice = { constant = 9.0 }\nto = \"o\"\n\
+        schedule = [{ lasts = 5000.0, servers = 1 }, { lasts = 2500.0, servers = 2 }]\n[sink.o]\n";
+    let facility = Network::from_toml(text).unwrap().compile().unwrap();
+    let times = [500.0, 100_000.0].map(|units| facility.resolution().ticks(units).unwrap());
+    compare("rare", &facility, times, None);
 }
 
 /// Compares studies of a network: machine code of the CPU, the network's own kernel on the adapter
@@ -268,11 +315,11 @@ fn a_watcher_stops_a_study_on_an_adapter() {
     assert_eq!(reports, 1);
 }
 
-/// Replications with an event too far ahead are made by the interpreter, and others are not.
+/// Replications with customers that stay too long are made by the interpreter, and others are not.
 #[test]
 fn studies_with_faults_report_what_the_interpreter_reports() {
     let text = "name = \"far\"\nticks_per_unit = 1000000\n[source.a]\ninterarrival = { exponential = 400.0 }\nto = \"s\"\n\
-        [station.s]\nservice = { exponential = 100.0 }\nto = \"o\"\n[sink.o]\n";
+        [station.s]\nservice = { hyperexponential = { probability = 0.99, first = 100.0, second = 4000.0 } }\nto = \"o\"\n[sink.o]\n";
     studied(text, &Study::new(40, 20_000.0, 500.0));
     let facility = Network::from_toml(text).unwrap().compile().unwrap();
     let native = NativeNetwork::new(&CompiledNetwork::new(&facility).unwrap()).unwrap();
@@ -281,207 +328,19 @@ fn studies_with_faults_report_what_the_interpreter_reports() {
     assert!((1..40).contains(&faults), "{faults} of 40");
 }
 
-/// Random networks of all covered features.
+/// Random networks with features mixed. Of a long sweep, one in twenty also runs on the adapter.
 #[test]
 fn random_networks_have_the_rows_of_the_interpreter() {
     let gpu = adapter();
-    let number = if long() { 2000 } else { 24 };
+    let number = if long() { 2000 } else { 20 };
+    let mut features = Features::new();
     for case in 0..number {
-        let text = random_network(case);
-        described(&format!("random {case}"), &text, long().then_some(&gpu));
+        let (text, facility) = random_networks::network(case, &mut features);
+        let gpu = (long() && case % 20 == 0).then_some(&gpu);
+        lasting_60(&format!("random {case}:\n{text}\n"), &facility, gpu);
     }
-}
-
-/// Makes a description of random numbers.
-struct Maker {
-    stream: Stream,
-    classes: u32,
-    nodes: Vec<String>,
-    /// Stations that block, by number.
-    blocking: Vec<bool>,
-    travels: bool,
-    forks: bool,
-}
-
-impl Maker {
-    fn below(&mut self, number: u32) -> u32 {
-        self.stream.below(number)
-    }
-
-    /// One of `number` times.
-    fn one_in(&mut self, number: u32) -> bool {
-        self.below(number) == 0
-    }
-
-    fn law(&mut self, scale: f64) -> String {
-        let mean = scale * f64::from(self.below(8) + 2) / 4.0;
-        match self.below(10) {
-            0 | 1 => format!("{{ constant = {mean} }}"),
-            2 | 3 => format!("{{ exponential = {mean} }}"),
-            4 => format!("{{ uniform = [{}, {}] }}", mean / 2.0, mean * 2.0),
-            5 => format!("{{ erlang = {{ stages = {}, mean = {} }} }}", self.below(3) + 1, mean * 3.0),
-            6 => {
-                let (first, second) = (mean, 2.0 * mean);
-                format!(
-                    "{{ hyperexponential = {{ probability = 0.6, first = {first}, second = {second} }} }}"
-                )
-            }
-            7 => format!("{{ lognormal = {{ mean = {}, deviation = {mean} }} }}", 2.0 * mean),
-            8 => format!("{{ normal = {{ mean = {mean}, deviation = {} }} }}", mean / 2.0),
-            _ => format!("{{ triangular = [{}, {mean}, {}] }}", mean / 2.0, 2.0 * mean),
-        }
-    }
-
-    /// A route, with a travel time now and then.
-    fn link(&mut self, number: usize, probability: f64) -> String {
-        let blocks = self.blocking.get(number) == Some(&true);
-        let travel = match self.travels && !blocks && self.one_in(3) {
-            true => format!(", travel = {}", self.law(0.5)),
-            false => String::new(),
-        };
-        format!("{{ node = {:?}, probability = {probability}{travel} }}", self.nodes[number])
-    }
-
-    /// Routes to a node, now and then to another one, and out.
-    fn to(&mut self, number: usize) -> String {
-        let first = self.link(number, 0.4);
-        match self.below(4) {
-            0 => {
-                let other = self.below(u32::try_from(self.nodes.len()).unwrap());
-                format!("[{first}, {}, \"o\"]", self.link(other as usize, 0.3))
-            }
-            1 if self.classes > 1 => {
-                let out = "{ node = \"o\", probability = 0.4 }";
-                format!("[{first}, {out}, {{ node = \"s0\", becomes = \"b\" }}]")
-            }
-            2 if self.blocking.get(number) != Some(&true) => {
-                format!("{{ in_turn = [{:?}, \"o\", \"d\"] }}", self.nodes[number])
-            }
-            _ => format!("[{first}, \"o\"]"),
-        }
-    }
-
-    fn source(&mut self, class: &str) -> String {
-        let first = if class == "a" || self.one_in(3) { "r" } else { "s0" };
-        let law = self.law(1.0);
-        let mut text =
-            format!("[source.in_{class}]\nclass = {class:?}\ninterarrival = {law}\nto = {first:?}\n");
-        if self.one_in(4) {
-            text += &format!("batch = {}\n", self.below(4) + 1);
-        }
-        if law.starts_with("{ exponential") && self.one_in(2) {
-            text += "rates = [{ lasts = 4.0, factor = 0.5 }, { lasts = 2.0, factor = 1.0 }]\n";
-        }
-        text
-    }
-
-    fn station(&mut self, number: usize) -> String {
-        let to = self.to(number + 1);
-        self.station_to(&format!("s{number}"), self.blocking[number], false, &to)
-    }
-
-    /// A station; if it has tasks of a fork, none of them is lost.
-    fn station_to(&mut self, name: &str, blocks: bool, has_tasks: bool, to: &str) -> String {
-        // Servers that keep blocked customers do not break down, nor are they shared.
-        let holds = self.nodes.iter().zip(&self.blocking).any(|(node, &blocks)| blocks && to.contains(node));
-        // Lines in random order do not block.
-        let disciplines = ["fifo", "fifo", "lifo", "priority", "polling", "random", "preemptive", "sharing"];
-        let most = if blocks {
-            5
-        } else if holds {
-            6
-        } else {
-            8
-        };
-        let discipline = disciplines[self.below(most) as usize];
-        // One server polls.
-        let polls = discipline == "polling";
-        let interrupts = discipline == "preemptive" || discipline == "sharing";
-        let servers = match discipline {
-            "polling" => 1,
-            "preemptive" => [1, 1, 2, 3, 4][self.below(5) as usize],
-            _ => [1, 1, 2, 3, 6][self.below(5) as usize],
-        };
-        let law = self.law(0.8);
-        let mut text = format!("[station.{name}]\ndiscipline = {discipline:?}\nservice = {law}\nto = {to}\n");
-        let scheduled = !polls && !interrupts && self.one_in(4);
-        if scheduled {
-            let pieces = [(3.0, 2), (2.5, 0), (1.0, 3)]
-                .map(|(lasts, servers)| format!("{{ lasts = {lasts:?}, servers = {servers} }}"));
-            text += &format!("schedule = [{}]\n", pieces.join(", "));
-        } else {
-            text += &format!("servers = {servers}\n");
-        }
-        if blocks || !has_tasks && self.one_in(3) {
-            text += &format!("capacity = {}\n", if scheduled { 3 } else { servers } + self.below(4));
-        }
-        if blocks {
-            text += "when_full = \"block\"\n";
-        }
-        if !holds && !interrupts && self.one_in(4) {
-            let (up, down) = (self.law(6.0), self.law(1.0));
-            text += &format!("breakdown = {{ up = {up}, down = {down} }}\n");
-        }
-        if discipline != "random" && discipline != "sharing" && !blocks && !has_tasks && self.one_in(3) {
-            text += &format!("patience = {}\n", self.law(0.7));
-        }
-        if !blocks && !has_tasks && self.one_in(4) {
-            text += "balking = [0, 0.2, 0.3, 0.5]\n";
-        }
-        text
-    }
-
-    /// A fork with two stations for its tasks.
-    fn fork(&mut self) -> String {
-        let tasks = ["[\"t0\", \"t1\"]", "[\"t0\", \"t0\", \"t1\"]"][self.below(2) as usize];
-        let to = ["\"o\"", "[{ node = \"d\", probability = 0.3 }, \"o\"]"][self.below(2) as usize];
-        let mut text = format!("[fork.f]\ntasks = {tasks}\nto = {to}\n");
-        text += &self.station_to("t0", false, true, "[{ node = \"t1\", probability = 0.3 }, \"f\"]");
-        text += &self.station_to("t1", false, true, "\"f\"");
-        text
-    }
-}
-
-/// A description made of a stream of random numbers.
-fn random_network(case: u32) -> String {
-    let mut maker = Maker {
-        stream: Stream::new(7, case, 0),
-        classes: 0,
-        nodes: Vec::new(),
-        blocking: Vec::new(),
-        travels: false,
-        forks: false,
-    };
-    maker.classes = maker.below(3) + 1;
-    maker.travels = maker.one_in(3);
-    maker.forks = maker.one_in(3);
-    let names = &["a", "b", "c"][..maker.classes as usize];
-    let ticks = [2000, 4000, 100_000][maker.below(3) as usize];
-    let mut text = format!("ticks_per_unit = {ticks}\nclasses = {names:?}\n");
-    let stations = maker.below(4) as usize + 1;
-    maker.nodes = (0..stations).map(|station| format!("s{station}")).collect();
-    maker.nodes.extend(["d".to_owned(), "o".to_owned()]);
-    if maker.forks {
-        maker.nodes.push("f".to_owned());
-    }
-    // (A router does not lead to a station that blocks.)
-    maker.blocking = (0..stations).map(|station| station > 0 && maker.one_in(3)).collect();
-    text.extend(names.iter().map(|class| maker.source(class)));
-    text.extend((0..stations).map(|station| maker.station(station)));
-    let (law, mut to) = (maker.law(1.5), maker.to(0));
-    if maker.forks {
-        to = "[{ node = \"f\", probability = 0.3 }, { node = \"s0\", probability = 0.3 }, \"o\"]".to_owned();
-    }
-    let population =
-        if maker.one_in(2) { format!("population = {}\n", maker.below(9)) } else { String::new() };
-    text += &format!("[delay.d]\ntime = {law}\n{population}to = {to}\n");
-    if maker.forks {
-        text += &maker.fork();
-    }
-    let routes = match maker.below(3) {
-        0 if maker.blocking.get(1) == Some(&false) => "{ shortest = [\"s0\", \"s1\", \"d\"] }".to_owned(),
-        0 => "{ shortest = [\"s0\", \"d\"] }".to_owned(),
-        _ => format!("[{}, {}, \"o\"]", maker.link(0, 0.5), maker.link(stations, 0.2)),
-    };
-    text + &format!("[router.r]\nto = {routes}\n[sink.o]\n")
+    println!("{number} networks: {features:?}");
+    assert!(
+        !long() || features.len() == random_networks::KINDS && features.values().all(|&count| count >= 20)
+    );
 }

@@ -57,6 +57,18 @@ impl Program {
     /// # Errors
     /// [`LinkError`], with file and line of the faulty piece.
     pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
+        Self::joined(name, sources, true)
+    }
+
+    /// The same for code of the CPU alone: it may be larger than drivers compile.
+    ///
+    /// # Errors
+    /// As [`Program::link`].
+    pub(crate) fn link_for_cpu(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
+        Self::joined(name, sources, false)
+    }
+
+    fn joined(name: &str, sources: &[Source], for_drivers: bool) -> Result<Self, LinkError> {
         let LinkedText { mut text, files, parts, lines, features, .. } = LinkedText::of(sources)?;
         let (module, used) = (naga::Module::default(), Vec::new());
         let (by_rows, deep) = (None, false);
@@ -73,13 +85,15 @@ impl Program {
             Ok(deep) => deep,
             Err((line, what)) => return Err(program.too_deep(line, what)),
         };
-        depth::on_stack(program.deep, move || program.parsed())?
+        depth::on_stack(program.deep, move || program.parsed(for_drivers))?
     }
 
     /// Adds the parsed module.
-    fn parsed(mut self) -> Result<Self, LinkError> {
+    fn parsed(mut self, for_drivers: bool) -> Result<Self, LinkError> {
         self.parse()?;
-        self.check_size()?;
+        if for_drivers {
+            self.check_size()?;
+        }
         self.by_rows = words::by_rows(&self.module, &self.text);
         let right = |text: &String| naga::front::wgsl::parse_str(text).is_ok();
         debug_assert!(self.by_rows.as_ref().is_none_or(right), "what the linker writes is WGSL");

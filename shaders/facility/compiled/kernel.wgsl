@@ -3,7 +3,7 @@
 // import: facility/compiled/rounds.wgsl
 // import: facility/compiled/slices.wgsl
 // import: facility/compiled/state.wgsl
-// provides: network_forget
+// provides: network_forget, network_late
 // needs: NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_NODES
 //
 // bounds: as in facility/compiled/state.wgsl.
@@ -11,6 +11,11 @@
 // Runs a slice of the replication in a slot of the batch.
 fn network_slice(slot: u32) {
     if network_load(slot) { network_save(network_run()); }
+}
+
+// The node of a slot whose events follow the release of its servers at one time, or NONE.
+fn network_late(slot: u32) -> u32 {
+    return network_data[slot].w;
 }
 
 // Statistics begin: sums are zero.

@@ -20,7 +20,7 @@ fn network_serves(slot: u32, entered: u32, arrived: u32, class_: u32) {
 fn network_served(slot: u32) -> vec3<u32> {
     let place = NETWORK_SERVED + SERVED_WORDS * slot;
     var who = vec3<u32>(network[place], network[place + 1u], 0u);
-    if NETWORK_CLASSES > 1u { who.z = network[place + 2u]; }
+    if NETWORK_CLASSES > 1u || NETWORK_FORKS { who.z = network[place + 2u]; }
     return who;
 }
 

@@ -6,7 +6,7 @@
 // provides: network_send
 // needs: NETWORK_BLOCKS, NETWORK_FORKS, NETWORK_HEAPS, NETWORK_KNOWN, NETWORK_OPEN
 // needs: NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_RING_WORDS, network_arrive, network_freed
-// needs: network_next, network_own
+// needs: network_late, network_next, network_own
 //
 // bounds: as in facility/compiled/state.wgsl.
 
@@ -73,23 +73,25 @@ fn mail_before(a: vec4<u32>, b: vec4<u32>) -> bool {
     return NETWORK_BLOCKS && network_at - a.w > network_at - b.w;
 }
 
-// The smallest customer of this round's list, which is not empty, is on its way.
-fn network_receive() {
+// The smallest customer of this round's list is on its way: of those that leave a server of a node,
+// or (NONE) of all. Returns whether there is one.
+fn network_receive(node: u32) -> bool {
     let list = network_list;
-    let last = network_mail[list] - 1u;
-    var found = last;
-    var who = mail_get(list, last);
-    let end = who;
-    for (var i = 0u; i < last; i += 1u) {
+    let count = network_mail[list];
+    var found = NONE;
+    var who = vec4<u32>(0u);
+    for (var i = 0u; i < count; i += 1u) {
         let other = mail_get(list, i);
-        if mail_before(other, who) {
+        if NETWORK_BLOCKS && node != NONE && (other.x >> 16u) != node { continue; }
+        if found == NONE || mail_before(other, who) {
             found = i;
             who = other;
         }
     }
-    network_steps += last;
-    mail_set(list, found, end);
-    network_mail[list] = last;
+    network_steps += count;
+    if found == NONE { return false; }
+    mail_set(list, found, mail_get(list, count - 1u));
+    network_mail[list] = count - 1u;
     go_to = (who.x >> 16u) & 0x7fffu;
     go_place = (who.x >> 8u) & 0xffu;
     go_class = who.x & 0xffu;
@@ -97,6 +99,7 @@ fn network_receive() {
     go_entered = who.z;
     go_came = who.w;
     go_released = (who.x & MAIL_ARRIVAL) == 0u;
+    return true;
 }
 
 // The number of customers that another node knows of changes with the next round.
@@ -126,6 +129,16 @@ fn network_shortest(known: u32, count: u32) -> u32 {
     return found;
 }
 
+// If a server of a node is released in this round, and the node's event in a slot comes after that,
+// it is free. Returns whether there is one.
+fn network_frees(slot: u32) -> bool {
+    let node = network_late(slot);
+    if node == NONE || !network_receive(node) { return false; }
+    network_freed();
+    go_to = NONE;
+    return true;
+}
+
 // Handles the events of a slice. Returns whether the run has ended. (Epochs end within the loop, so
 // that neighbours need not wait for each other there.)
 fn network_run() -> bool {
@@ -148,6 +161,8 @@ fn network_run() -> bool {
             if go_to != NONE { network_send(select(1u - network_list, network_list, returns)); }
             network_events_of_round += 1u;
             if next.x == network_now {
+                // A server that the next node released is free before its node wakes.
+                if NETWORK_BLOCKS && network_frees(next.y) { continue; }
                 slot = next.y;
                 continue;
             }
@@ -158,7 +173,7 @@ fn network_run() -> bool {
             }
             network_rounds = network_mail[network_list] > 0u;
             if network_events_of_round > NETWORK_MAIL { network_faults |= NETWORK_BUSY; }
-            if network_rounds { network_receive(); }
+            if network_rounds { network_rounds = network_receive(NONE); }
             if NETWORK_BLOCKS && network_rounds && go_released {
                 network_freed();
                 go_to = NONE;

@@ -32,8 +32,9 @@ struct NetworkGiven {
 
 @group(0) @binding(0) var<uniform> network_given: NetworkGiven;
 // The first rows are those of slots (node * classes if customers are served there, or NONE; its
-// heap, or NONE; whether that has customers on their way), then those of rings (node * classes;
-// whether customers in it are blocked).
+// heap, or NONE; whether that has customers on their way; the node if servers of it are released
+// before its event, or NONE), then those of rings (node * classes; whether customers in it are
+// blocked).
 @group(0) @binding(1) var<storage, read> network_data: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> network_keys: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> network_saved: array<u32>;
@@ -45,7 +46,8 @@ const NONE = 0xffffffffu;
 const SURE = 0xffffffffu;
 // Next times are offsets to `network_base`, below 2^30 when they come. Later than all of them:
 const NEVER = 0xffffffffu;
-const FAR = 0xfffffffeu;  // a time 2^31 ticks ahead or more, after the end of the run
+// A time 2^31 ticks ahead or more: after the end of the run, or at `NETWORK_DUE`.
+const FAR = 0xfffffffeu;
 const PAST = 0xfffffffdu; // of `network_now`: no event
 const EPOCH = 0x40000000u;
 const LONG = 0x80000000u;
@@ -76,8 +78,8 @@ const NETWORK_ROUNDS = 4096u;
 
 // Words of the state: next times; served customers by slot (entry, arrival, class); customers in
 // heaps; customers in rings, their first places, and with patience their places, of which some are
-// empty; then rows of a class at a node; then further words that the text of the network uses. The
-// uniform form prints its own places.
+// empty; then rows of a class at a node; then further words that the text of the network uses; then
+// times that are far ahead (2), by slot. The uniform form prints its own places.
 const NETWORK_SERVED = NETWORK_SLOTS;
 const NETWORK_HELD = NETWORK_SERVED + SERVED_WORDS * NETWORK_SLOTS;
 const NETWORK_LINE = NETWORK_HELD + NETWORK_HEAPS;
@@ -85,7 +87,8 @@ const NETWORK_FIRST = NETWORK_LINE + NETWORK_RINGS;
 const NETWORK_SPAN = NETWORK_FIRST + NETWORK_RINGS;
 const NETWORK_PAIRS = NETWORK_SPAN + NETWORK_RINGS;
 const NETWORK_MORE = NETWORK_PAIRS + PAIR_WORDS * NETWORK_CLASSES * NETWORK_NODES;
-const NETWORK_WORDS = NETWORK_MORE + NETWORK_EXTRA;
+const NETWORK_DUE = NETWORK_MORE + NETWORK_EXTRA;
+const NETWORK_WORDS = NETWORK_DUE + 2u * NETWORK_SLOTS;
 
 // Words of a class at a node. Sums: served; sojourn (2), its square (3); wait (2), its square (3);
 // lost; reneged, and their stay (2); balked; trips that began here, and that ended.
@@ -125,6 +128,10 @@ const PAIR_RESUMED = 36u;
 const PAIR_BLOCKED = 40u;
 // A Level (facility/network/records.wgsl): trips that began here, less trips that ended here.
 const PAIR_TRIPS = 26u;
+// Of the switch form: the next service or time between arrivals (2), and the row of the next route.
+// They are drawn when the one before is taken, so that no event waits for its draw.
+const PAIR_NEXT = 41u;
+const PAIR_ROUTE = 43u;
 
 // Results of a class at a node, for each of two visits of all customers: customers; in service;
 // sums of ages of all (2), of those in service (2), and of the part of all ages after the warm-up
@@ -135,8 +142,8 @@ const VISIT_WORDS = 8u;
 const NETWORK_BINS = 2u * NETWORK_NODES * NETWORK_CLASSES * VISIT_WORDS;
 const NETWORK_LENGTHS = NETWORK_BINS + NETWORK_NODES * NETWORK_CLASSES * 2u * BINS;
 const NETWORK_RESULTS = NETWORK_BINS + u32(NETWORK_DETAILS) * (NETWORK_LENGTHS + 2u * LENGTHS * NETWORK_NODES - NETWORK_BINS);
-// The last words of the state then are those of nodes: customers, since when (low word).
-const NETWORK_NUMBERS = NETWORK_WORDS - 2u * NETWORK_NODES;
+// The last of the further words then are those of nodes: customers, since when (low word).
+const NETWORK_NUMBERS = NETWORK_DUE - 2u * NETWORK_NODES;
 
 // Of a customer's class, the bits with the number of the fork whose task it is.
 const NETWORK_TASK = 0xffu & ~NETWORK_CLASS;
@@ -223,11 +230,32 @@ fn network_route_of(words: vec4<u32>, first: u32, count: u32, row: u32, kind: u3
     return first + select(odds.y, picked, word < odds.x);
 }
 
+// Draws the next route of several at random for a class at a node with these words.
+fn network_choose(pair: u32, first: u32, count: u32, row: u32) {
+    network[pair + PAIR_ROUTE] = network_route(first, count, row, DRAW_WAY, network_count(pair + PAIR_DEPARTURES));
+}
+
+// Takes that route, and draws the next one.
+fn network_chosen(pair: u32, first: u32, count: u32, row: u32) -> u32 {
+    let route = network[pair + PAIR_ROUTE];
+    network_choose(pair, first, count, row);
+    return route;
+}
+
 // The next time of a slot, a time from now.
 fn network_when(span: vec2<u32>) -> u32 {
     if (span.y == 0u) & (span.x < LONG) { return network_now + span.x; }
     let then = time_add(add_word(network_base, network_now), span);
     network_faults |= select(0u, NETWORK_AHEAD, time_less(then, network_given.until));
+    return FAR;
+}
+
+// The same for a slot without customers, whose time may be far ahead.
+fn network_later(slot: u32, span: vec2<u32>) -> u32 {
+    if (span.y == 0u) & (span.x < LONG) { return network_now + span.x; }
+    let then = time_add(add_word(network_base, network_now), span);
+    network[NETWORK_DUE + 2u * slot] = then.x;
+    network[NETWORK_DUE + 2u * slot + 1u] = then.y;
     return FAR;
 }
 

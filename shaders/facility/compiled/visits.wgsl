@@ -3,8 +3,9 @@
 // import: facility/compiled/heaps.wgsl
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
+// import: gpu/wide.wgsl
 // import: random/distributions.wgsl
-// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_CLASSES, NETWORK_NODES, NETWORK_OPEN
+// needs: NETWORK_BLOCKS, NETWORK_CLASS, NETWORK_CLASSES, NETWORK_LONG, NETWORK_NODES, NETWORK_OPEN
 // needs: NETWORK_PATIENCE, NETWORK_PREEMPTS, NETWORK_RINGS, NETWORK_SLOTS
 //
 // bounds: as in facility/compiled/state.wgsl.
@@ -94,7 +95,19 @@ fn network_move(by: u32) {
         }
     }
     network_base = add_word(network_base, by);
+    if NETWORK_LONG { network_near(); }
     network_now = PAST;
+}
+
+// Times that were far ahead are near.
+fn network_near() {
+    for (var slot = 0u; slot < NETWORK_SLOTS; slot += 1u) {
+        let row = network_data[slot];
+        if network[slot] != FAR || row.x != NONE || row.y != NONE { continue; }
+        let due = vec2<u32>(network[NETWORK_DUE + 2u * slot], network[NETWORK_DUE + 2u * slot + 1u]);
+        let left = wide_subtract(due, network_base);
+        if (left.y == 0u) & (left.x < LONG) { network[slot] = left.x; }
+    }
 }
 
 // Adds the time with the present numbers of customers.

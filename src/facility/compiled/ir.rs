@@ -49,6 +49,8 @@ pub(super) struct Slot {
     pub(super) heap: Option<u32>,
     /// Whether the heap has customers on their way.
     pub(super) travels: bool,
+    /// Its node, if its events follow the release of servers there at one time.
+    pub(super) late: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -62,7 +62,7 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
     if ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| !pair.travels.is_empty()) {
         // The last slot: trips that end now arrive after all events of nodes.
         ir.travel = Some([word(ir.slots.len()), ir.heaps]);
-        ir.slots.push(Slot { serves: None, heap: Some(ir.heaps), travels: true });
+        ir.slots.push(Slot { heap: Some(ir.heaps), travels: true, ..Slot::default() });
         ir.heaps += 1;
     }
     // Rows of slots and rings come first.
@@ -212,7 +212,9 @@ impl Lowering<'_> {
             breakdown = Some(Breakdown { slot: self.slot(Slot::default()), up, repair, stream });
         }
         let schedule = self.calendar(node)?;
-        let wake = wakes.then(|| self.slot(Slot::default()));
+        // At one time, servers that other nodes release are free before these slots' events.
+        let late = Slot { late: Some(word(self.ir.nodes.len())), ..Slot::default() };
+        let wake = wakes.then(|| self.slot(late));
         let lines = match discipline {
             Discipline::Sharing => Lines::None,
             // (An arriving customer may take a server, and the other one joins the line.)
@@ -228,7 +230,7 @@ impl Lowering<'_> {
         let mut blocked = None;
         if node.blocks {
             self.ir.rings.push((place, true));
-            blocked = Some([word(self.ir.rings.len() - 1), self.slot(Slot::default())]);
+            blocked = Some([word(self.ir.rings.len() - 1), self.slot(late)]);
         }
         let mut patience = None;
         if node.pairs.iter().any(|pair| self.leaves(pair)) && lines != Lines::None {
@@ -236,7 +238,7 @@ impl Lowering<'_> {
                 return Err("patience where customers are blocked");
             }
             let heap = self.heap();
-            patience = Some([self.slot(Slot { heap: Some(heap), ..Slot::default() }), heap]);
+            patience = Some([self.slot(Slot { heap: Some(heap), ..late }), heap]);
             self.ir.is_impatient = true;
         }
         let rows: Vec<_> =
@@ -434,8 +436,8 @@ impl Ir {
     /// All rows that the text reads.
     pub(super) fn rows(&self) -> Vec<[u32; 4]> {
         const NONE: u32 = u32::MAX;
-        let slots = self.slots.iter().map(|&Slot { serves, heap, travels }| {
-            [serves.unwrap_or(NONE), heap.unwrap_or(NONE), travels.into(), 0]
+        let slots = self.slots.iter().map(|&Slot { serves, heap, travels, late }| {
+            [serves.unwrap_or(NONE), heap.unwrap_or(NONE), travels.into(), late.unwrap_or(NONE)]
         });
         let rings = self.rings.iter().map(|&(place, blocked)| [place, blocked.into(), 0, 0]);
         slots.chain(rings).chain(self.data.iter().copied()).collect()

@@ -104,7 +104,7 @@ fn code(network: &CompiledNetwork) -> Result<Arc<Code>, CompiledError> {
     if let Some((_, code)) = recent.iter().find(|(text, _)| text == network.wgsl()) {
         return Ok(code.clone());
     }
-    let program = Program::link("compiled network", &network.files(true)).map_err(GpuError::from)?;
+    let program = Program::link_for_cpu("compiled network", &network.files(true)).map_err(GpuError::from)?;
     let code = program.compile(&["network_slice"], Engine::default()).map_err(GpuError::from)?;
     let code = Arc::new(code);
     recent.truncate(MOST_RECENT - 1);

@@ -36,6 +36,8 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
     let _ = writeln!(text, "const NETWORK_OPEN = {};", ir.is_open);
     let _ = writeln!(text, "const NETWORK_BLOCKS = {};", ir.blocks);
     let _ = writeln!(text, "const NETWORK_PATIENCE = {};", ir.is_impatient);
+    // Only in the uniform form, all times are near.
+    text += "const NETWORK_LONG = true;\n";
     let _ = writeln!(text, "const NETWORK_DETAILS = {};", ir.details.is_some());
     let _ = writeln!(text, "const NETWORK_PREEMPTS = {};", ir.preempts);
     let _ = writeln!(text, "const NETWORK_FORKS = {};", ir.forks > 0);
@@ -64,18 +66,46 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
     Source::new("compiled network", text)
 }
 
-/// A function for each kind of distribution: draws a time from now on; of shared services, their
-/// length.
+/// Functions for each kind of distribution: one draws a time from now on, and one a length. Lengths
+/// of services are drawn before they begin.
 fn laws(ir: &Ir, text: &mut String) {
     let kinds: BTreeSet<usize> = ir.nodes.iter().flat_map(Node::laws).map(|law| law.kind).collect();
-    let shared = ir.nodes.iter().filter(|node| node.is_shared()).flat_map(|node| &node.pairs);
-    let spans: BTreeSet<usize> = shared.flat_map(|pair| &pair.service).map(|law| law.kind).collect();
     for &kind in &kinds {
         law(kind, ["law", "u32", "network_when(", ")"], text);
-    }
-    for &kind in &spans {
         law(kind, ["span", "vec2<u32>", "", ""], text);
+        if !draws(kind) {
+            let _ = writeln!(
+                text,
+                "
+fn network_draw_{kind}(pair: u32, law: u32, row: u32) {{}}
+
+fn network_drawn_{kind}(pair: u32, law: u32, row: u32) -> vec2<u32> {{
+    return network_span_{kind}(law, row, DRAW_SERVICE, 0u);
+}}"
+            );
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "
+fn network_draw_{kind}(pair: u32, law: u32, row: u32) {{
+    let span = network_span_{kind}(law, row, DRAW_SERVICE, network_count(pair + PAIR_SERVICES));
+    network[pair + PAIR_NEXT] = span.x;
+    network[pair + PAIR_NEXT + 1u] = span.y;
+}}
+
+fn network_drawn_{kind}(pair: u32, law: u32, row: u32) -> vec2<u32> {{
+    let span = vec2<u32>(network[pair + PAIR_NEXT], network[pair + PAIR_NEXT + 1u]);
+    network_draw_{kind}(pair, law, row);
+    return span;
+}}"
+        );
     }
+}
+
+/// Whether a distribution of a kind draws.
+fn draws(kind: usize) -> bool {
+    KINDS[kind].draws > 0 || KINDS[kind].wgsl.contains("draw_")
 }
 
 /// A function that draws a time of a kind: its name, its type, and what is around the time.
@@ -140,8 +170,8 @@ fn begin(ir: &Ir, text: &mut String) {
         let printer = Printer { ir, node, number };
         match &node.kind {
             Kind::Source { slot, class, arrivals, rates, .. } => {
-                let time = printer.draw(arrivals, *class, &printer.pair(*class));
-                let _ = writeln!(text, "    network[{slot}] = {time};");
+                let _ = writeln!(text, "    {}", printer.prepare(arrivals, *class));
+                let _ = writeln!(text, "    {}", printer.emits(*slot, arrivals, *class));
                 if let Some(Calendar { slot, .. }) = rates {
                     let _ = writeln!(text, "    network[{slot}] = 0u;");
                 }
@@ -154,11 +184,15 @@ fn begin(ir: &Ir, text: &mut String) {
                     let _ = writeln!(text, "    network[{slot}] = 0u;");
                 }
                 if let Some(breakdown) = breakdown {
-                    let time = printer.shift(breakdown, &breakdown.up, "DRAW_UP");
-                    let _ = writeln!(text, "    network[{}] = {time};", breakdown.slot);
+                    let _ = writeln!(text, "    {}", printer.breaks(breakdown));
                 }
             }
             _ => {}
+        }
+        for (class, pair) in (0..).zip(&node.pairs).filter(|(_, pair)| pair.comes) {
+            let service = pair.service.iter().map(|law| printer.prepare(law, class));
+            let route = printer.chance(class).map(|chance| format!("network_choose({chance});"));
+            service.chain(route).for_each(|line| *text += &format!("    {line}\n"));
         }
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0) {
             let _ = writeln!(
@@ -180,10 +214,7 @@ impl Node {
             _ => [None; 2],
         };
         let pairs = self.pairs.iter();
-        let of_pairs = pairs.flat_map(|pair| {
-            let service = pair.service.iter().filter(|_| !self.is_shared());
-            service.chain(&pair.patience).chain(&pair.travels)
-        });
+        let of_pairs = pairs.flat_map(|pair| pair.service.iter().chain(&pair.patience).chain(&pair.travels));
         own.into_iter().flatten().chain(of_pairs)
     }
 }

@@ -60,7 +60,7 @@ fn joined(words: &[u32]) -> u128 {
 impl Ir {
     /// The number of words of the network's state.
     pub(super) fn words(&self) -> usize {
-        self.pairs() + PAIR_WORDS * self.places() + self.extra as usize
+        self.pairs() + PAIR_WORDS * self.places() + self.extra as usize + 2 * self.slots.len()
     }
 
     /// Words of a customer in a ring.

@@ -17,6 +17,9 @@ impl Translator<'_, '_> {
         if let Some(condition) = integer_condition(op, signed) {
             return Ok(self.b.ins().icmp(condition, l, r));
         }
+        if let Some(known) = self.folded(op, l, r) {
+            return Ok(self.b.ins().iconst(types::I32, i64::from(known)));
+        }
         let b = self.b.ins();
         Ok(match op {
             B::Add => b.iadd(l, r),
@@ -32,6 +35,20 @@ impl Translator<'_, '_> {
             B::ShiftRight => b.ushr(l, r),
             _ => return refused("an operator on this type"),
         })
+    }
+
+    /// A word that is known, because both operands are: an index of an element, most often.
+    fn folded(&self, op: B, l: Value, r: Value) -> Option<u32> {
+        if self.b.func.dfg.value_type(l) != types::I32 {
+            return None;
+        }
+        let [l, r] = [l, r].map(|value| self.constant_word(value).map(|word| word as u32));
+        match (op, l?, r?) {
+            (B::Add, l, r) => Some(l.wrapping_add(r)),
+            (B::Subtract, l, r) => Some(l.wrapping_sub(r)),
+            (B::Multiply, l, r) => Some(l.wrapping_mul(r)),
+            _ => None,
+        }
     }
 
     fn float_binary(&mut self, op: B, l: Value, r: Value) -> Translated<Value> {

@@ -150,11 +150,7 @@ impl<'m> Translator<'_, 'm> {
         let part = self.shared.types.part(inner, index)?;
         let mut place = place.clone();
         match &mut place.at {
-            At::Memory { offset, .. } => {
-                let moved = i32::try_from(part.offset).ok().and_then(|bytes| offset.checked_add(bytes));
-                let Some(moved) = moved else { return refused("an index of this size") };
-                *offset = moved;
-            }
+            At::Memory { offset, .. } => *offset = moved(*offset, part.offset.into())?,
             At::Variables { first, .. } => *first += part.first,
         }
         Ok(place)
@@ -172,6 +168,11 @@ impl<'m> Translator<'_, 'm> {
             T::Array { size: ArraySize::Dynamic, stride, .. } => (*stride, None),
             _ => return refused("an index into this type"),
         };
+        if let (Some(count), Some(known)) = (count, self.constant_word(index)) {
+            let bytes = u64::from((known as u32).min(count - 1)) * u64::from(stride);
+            let offset = moved(offset, bytes)?;
+            return Ok(Place { at: At::Memory { base, offset, read_only }, buffer: place.buffer });
+        }
         let last = match (count, place.buffer) {
             (Some(count), _) => self.b.ins().iconst(types::I32, i64::from(count - 1)),
             (None, Some(words)) => self.b.ins().load(types::I32, Place::flags(true), self.block, words + 20),
@@ -265,5 +266,13 @@ impl<'m> Translator<'_, 'm> {
             frame.values[result.index()] = Some(Val::Scalars(results));
         }
         Ok(())
+    }
+}
+
+/// An offset of bytes behind another one.
+fn moved(offset: i32, bytes: u64) -> Translated<i32> {
+    match i32::try_from(bytes).ok().and_then(|bytes| offset.checked_add(bytes)) {
+        Some(moved) => Ok(moved),
+        None => refused("an index of this size"),
     }
 }

@@ -1,10 +1,11 @@
 //! Random networks with fixed times against a separate simulator that is written only from
-//! docs/guide-networks.md: every visit of every customer is the same.
+//! docs/guide-networks.md: every visit of every customer is the same, and so are averages of the
+//! compiled form.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use eventhorizon::facility::{Follow, Network, Outcome, Study, Visit};
+use eventhorizon::facility::{CompiledNetwork, Facility, Follow, Measure, Network, Outcome, Study, Visit};
 use eventhorizon::random::Stream;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -556,6 +557,25 @@ fn seen(visit: &Visit) -> Seen {
     (visit.node.clone(), class, times.0, times.1, times.2, outcome.to_owned())
 }
 
+/// Compares average numbers of customers, and numbers of served ones, of the compiled form with
+/// those of all visits.
+fn averages(number: u64, facility: &Facility, nodes: &[Node], visits: &[Seen]) {
+    let until = 50.5;
+    CompiledNetwork::new(facility).unwrap_or_else(|error| panic!("{number}: {error}"));
+    let report = facility.study(&Study::new(2, until, 0.0)).run().unwrap();
+    for node in nodes.iter().filter(|node| matches!(node.kind, Kind::Station(_))) {
+        let here = || visits.iter().filter(|visit| visit.0 == node.name);
+        let stay = |visit: &Seen| visit.4.map_or(until, |left| left as f64) - visit.2 as f64;
+        let served = here().filter(|visit| visit.5 == "served").count();
+        for (measure, sum) in
+            [(Measure::Number, here().map(stay).sum()), (Measure::Throughput, served as f64)]
+        {
+            let mean = report.row(&node.name, None, measure).and_then(|row| row.mean).unwrap();
+            assert!((mean * until - sum).abs() < 1e-6, "{number}: `{}`: {measure:?}", node.name);
+        }
+    }
+}
+
 #[test]
 fn every_visit_of_networks_with_fixed_times_is_that_of_a_simulator_written_apart() {
     let count = if std::env::var_os("EVENTHORIZON_LONG").is_some() { 50_000 } else { 1000 };
@@ -573,6 +593,9 @@ fn every_visit_of_networks_with_fixed_times_is_that_of_a_simulator_written_apart
             assert_eq!(found, expected, "{number}\n{text}");
         }
         assert_eq!(found.len(), expected.len(), "{number}\n{text}");
+        if number % 50 == 0 {
+            averages(number, &facility, &nodes, &found);
+        }
         visits += found.len();
         for visit in found {
             *outcomes.entry(visit.5).or_insert(0) += 1;

@@ -5,6 +5,7 @@
 // import: facility/compiled/lines.wgsl
 // import: facility/compiled/state.wgsl
 // import: random/philox.wgsl
+// provides: network_late
 // needs: NETWORK_BLOCKS, NETWORK_BY_CLASS, NETWORK_CLASSES, NETWORK_HOLDS, NETWORK_RANDOM
 // needs: NETWORK_WAKES, NODE_ROWS, TABLE_NODES, TABLE_PAIRS, network_law
 //
@@ -64,6 +65,12 @@ const WAYS_IN_TURN = 0x80000000u;
 const WAYS_COUNTED = 0x40000000u; // departures have numbers
 const WAYS_NUMBER = 0xffffu;
 const PAIR_ARRIVES = 1u; // arrivals have numbers
+
+// The node of a slot whose events follow the release of its servers at one time, or NONE.
+fn network_late(slot: u32) -> u32 {
+    let row = network_data[TABLE_SLOTS + slot];
+    return select(NONE, row.y, (row.x >= EVENT_WAKE) & (row.x <= EVENT_RENEGE));
+}
 
 fn pair_row(node: u32, class_: u32) -> u32 {
     return TABLE_PAIRS + PAIR_ROWS * (node * NETWORK_CLASSES + class_);

@@ -42,9 +42,38 @@ impl Printer<'_> {
         format!("network[{} + PAIR_{name}]", self.pair(0))
     }
 
-    /// The end of a time drawn for a class with these words.
-    pub(super) fn draw(&self, law: &Law, class: u32, pair: &str) -> String {
-        self.drawn(law, class, "DRAW_SERVICE", &format!("network_count({pair} + PAIR_SERVICES)"))
+    /// The end of the next service of a class here, or of its next time between arrivals.
+    pub(super) fn draw(&self, law: &Law, class: u32) -> String {
+        format!("network_when({})", self.span(law, class))
+    }
+
+    /// The time of the next emission of a source.
+    pub(super) fn emits(&self, slot: u32, law: &Law, class: u32) -> String {
+        format!("network[{slot}] = network_later({slot}u, {});", self.span(law, class))
+    }
+
+    /// The length of the next service of a class.
+    pub(super) fn span(&self, Law { kind, row }: &Law, class: u32) -> String {
+        let stream = self.node.pairs[class as usize].stream;
+        format!("network_drawn_{kind}({}, {row}u, {stream}u)", self.pair(class))
+    }
+
+    /// Draws the first service of a class.
+    pub(super) fn prepare(&self, law: &Law, class: u32) -> String {
+        self.span(law, class).replacen("network_drawn", "network_draw", 1) + ";"
+    }
+
+    /// The routes of a class at random of which the next one is drawn before it is taken: of those
+    /// whose departures have no other draws.
+    pub(super) fn chance(&self, class: u32) -> Option<String> {
+        let pair = &self.node.pairs[class as usize];
+        let counts = matches!(self.node.kind, Kind::Fork { .. } | Kind::Source { batch: Some(_), .. });
+        match pair.routes {
+            Routes::Chance { first, count } if pair.travels.is_empty() && !counts => {
+                Some(format!("{}, {first}u, {count}u, {}u", self.pair(class), pair.stream))
+            }
+            _ => None,
+        }
     }
 
     /// The end of a time drawn for a class: the draw's kind and number.
@@ -52,12 +81,6 @@ impl Printer<'_> {
         let Law { kind: law, row } = law;
         let stream = self.node.pairs[class as usize].stream;
         format!("network_law_{law}({row}u, {stream}u, {kind}, {number})")
-    }
-
-    /// The length of a shared service.
-    pub(super) fn span(&self, law: &Law, class: u32) -> String {
-        let drawn = self.draw(law, class, &self.pair(class));
-        drawn.replacen("network_law", "network_span", 1)
     }
 
     /// Statements for a class that is a value: one for each class that comes here.
@@ -82,7 +105,7 @@ impl Printer<'_> {
     pub(super) fn serve(&self, class: &str, indent: usize) -> String {
         let space = " ".repeat(indent);
         let draws = self.by_class(class, indent, |class| match &self.node.pairs[class as usize].service {
-            Some(law) => format!("time = {};", self.draw(law, class, &self.pair(class))),
+            Some(law) => format!("time = {};", self.draw(law, class)),
             None => String::new(),
         });
         let polled = match self.node.kind {
@@ -108,8 +131,9 @@ impl Printer<'_> {
         let pair = &self.node.pairs[class as usize];
         // A task stays one.
         let task = if self.ir.forks > 0 { format!(" | ({value} & 0xfcu)") } else { String::new() };
+        let chance = self.chance(class);
         let mut text = match counted {
-            None if pair.departs => {
+            None if pair.departs && chance.is_none() => {
                 format!("let number = network_count({} + PAIR_DEPARTURES); ", self.pair(class))
             }
             _ => String::new(),
@@ -123,9 +147,11 @@ impl Printer<'_> {
             }
             Routes::Chance { first, count } => {
                 let stream = pair.stream;
-                text += &format!(
-                    "let route = network_data[network_route({first}u, {count}u, {stream}u, DRAW_WAY{nth}, {number})]; "
-                );
+                let route = match chance {
+                    Some(chance) => format!("network_chosen({chance})"),
+                    None => format!("network_route({first}u, {count}u, {stream}u, DRAW_WAY{nth}, {number})"),
+                };
+                text += &format!("let route = network_data[{route}]; ");
                 "route.w".to_owned()
             }
             Routes::InTurn { first, count } => {
@@ -360,7 +386,7 @@ impl Printer<'_> {
         let piece = self.word("PIECE");
         let _ = writeln!(text, "            let piece = network_data[{first}u + {piece}];");
         let _ = writeln!(text, "            {piece} = ({piece} + 1u) % {count}u;");
-        let _ = writeln!(text, "            network[{slot}] = network_when(piece.xy);");
+        let _ = writeln!(text, "            network[{slot}] = network_later({slot}u, piece.xy);");
     }
 
     /// Changes of the servers of a station whose services are in a heap.
@@ -368,11 +394,10 @@ impl Printer<'_> {
         let Kind::Station { schedule, breakdown, .. } = &self.node.kind else { return };
         let (pair, held) = (self.pair(0), self.busy());
         if let Some(breakdown) = breakdown {
-            let Breakdown { slot: shift, up, repair, .. } = breakdown;
+            let Breakdown { slot: shift, repair, .. } = breakdown;
             self.case(*shift, text);
             let (down, open) = (self.word("DOWN"), self.word("OPEN"));
-            let (up, repair) =
-                (self.shift(breakdown, up, "DRAW_UP"), self.shift(breakdown, repair, "DRAW_REPAIR"));
+            let (breaks, repair) = (self.breaks(breakdown), self.shift(breakdown, repair, "DRAW_REPAIR"));
             let _ = writeln!(
                 text,
                 "            if {down} == 0u {{
@@ -382,7 +407,7 @@ impl Printer<'_> {
                 network[{slot}] = heap_delay({heap}u, repaired);
             }} else {{
                 network_down({pair}, {held}, 0u, {open});
-                network[{shift}] = {up};
+                {breaks}
             }}"
             );
             self.wakes(text);
@@ -397,7 +422,15 @@ impl Printer<'_> {
         }
     }
 
-    /// The time of the next breakdown or repair.
+    /// The time of the next breakdown.
+    pub(super) fn breaks(&self, breakdown: &Breakdown) -> String {
+        let slot = breakdown.slot;
+        let span = self.shift(breakdown, &breakdown.up, "DRAW_UP");
+        let span = span.replacen("network_law", "network_span", 1);
+        format!("network[{slot}] = network_later({slot}u, {span});")
+    }
+
+    /// The time of the next repair.
     pub(super) fn shift(&self, breakdown: &Breakdown, law: &Law, kind: &str) -> String {
         let (Law { kind: law, row }, stream) = (law, breakdown.stream);
         format!("network_law_{law}({row}u, {stream}u, {kind}, network_count({} + PAIR_SHIFTS))", self.pair(0))
@@ -480,16 +513,18 @@ impl Printer<'_> {
     ) {
         let pair = self.pair(class);
         self.case(slot, text);
-        let _ = writeln!(text, "            let drawn = network_count({pair} + PAIR_SERVICES);");
-        let time = self.drawn(arrivals, class, "DRAW_SERVICE", "drawn");
-        let _ = writeln!(text, "            network[{slot}] = {time};");
+        let _ = writeln!(text, "            {}", self.emits(slot, arrivals, class));
         if thins {
             // Of the highest rate, a share.
             let stream = self.node.pairs[class as usize].stream;
             let open = self.word("OPEN");
             let _ = writeln!(
                 text,
-                "            if {open} != SURE && network_block({stream}u, DRAW_STAYS, drawn).x >= {open} {{ return; }}"
+                "            if {open} != SURE {{
+                // The number of the time taken now: one more is drawn.
+                let drawn = network[{pair} + PAIR_SERVICES] - 2u;
+                if network_block({stream}u, DRAW_STAYS, drawn).x >= {open} {{ return; }}
+            }}"
             );
         }
         *text += "            go_entered = network_at;\n";

@@ -101,6 +101,7 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         |is: fn(&Routes) -> bool| ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| is(&pair.routes));
     let features = [
         ("DETAILS", false),
+        ("LONG", false),
         ("FORKS", false),
         ("PREEMPTS", false),
         ("OPEN", ir.is_open),
