@@ -141,6 +141,7 @@ mod compiled;
 pub(crate) mod distribution;
 mod error;
 mod fel;
+pub mod fit;
 mod long;
 mod measures;
 mod model;
@@ -169,7 +170,7 @@ mod visits;
 
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, Kept, MixturePart, Phases, Samples, Weighted, in_folder};
 pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;

@@ -22,7 +22,7 @@ use clap::Parser;
 use eventhorizon::Backend;
 use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure,
-    Network, Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    Network, Report, SavedStudy, Study, StudyAutosave, Visit, in_folder, plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
@@ -170,7 +170,9 @@ fn simulate(args: &Args) -> Outcome<()> {
     args.check_files()?;
     let text = shared::read_text(&args.file, MOST_TEXT)?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
-    let written = if json { Network::from_json(&text) } else { Network::from_toml(&text) };
+    let folder = args.file.parent().unwrap_or(Path::new(""));
+    let read = || if json { Network::from_json(&text) } else { Network::from_toml(&text) };
+    let written = in_folder(folder, read);
     let written = shared::in_file(&args.file, written)?;
     // The resolution of ticks depends on the times of the runs too.
     let until = args.until.or(written.until);
