@@ -5,7 +5,12 @@ mod curves;
 mod data;
 mod kept;
 mod phases;
+#[macro_use]
+mod rows;
 mod tails;
+
+use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
@@ -16,11 +21,13 @@ use crate::random::{Row, Stream, lognormal_spread, probability, table_of, weibul
 use crate::time::{Resolution, Ticks};
 
 use coder::Coder;
+use curves::{Curve, Made, Part, Table, has_enough, kept_between, moments, truncated};
 use tails::{
-    MEANS, SHAPES, above, below, cut_normal, exponential_tails, gamma_tails, loglogistic_moment,
+    MEANS, SHAPES, Tails, above, below, cut_normal, exponential_tails, gamma_tails, loglogistic_moment,
     normal_tails, ordered, positive, step, within,
 };
 
+pub(crate) use coder::Law;
 pub(super) use coder::whole;
 pub(crate) use data::column;
 pub use data::{Samples, Weighted, in_folder};
@@ -43,124 +50,6 @@ pub(crate) struct Kind {
     pub(crate) least: fn(&Law) -> Ticks,
     /// A distribution of this kind.
     pub(crate) example: Distribution,
-}
-
-/// The parameters of a distribution as kernels read them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Law {
-    pub(crate) number: u32,
-    pub(crate) a: Ticks,
-    pub(crate) b: Ticks,
-    pub(crate) c: Ticks,
-}
-
-impl Law {
-    /// The index of its kind in [`KINDS`], and its parameters.
-    pub(crate) fn of(words: &[u32]) -> (usize, Self) {
-        let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
-        (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
-    }
-}
-
-/// Lower and upper tail at a time: the probabilities of at most it, and of more.
-pub(super) type Tails = Box<dyn Fn(f64) -> [f64; 2]>;
-
-/// Defines [`Distribution`] and [`KINDS`] by rows: a variant, its kind, and the quantities that
-/// follow from its parameters. The second part has those that are drawn from a table, which need no
-/// code of their own in kernels.
-macro_rules! distributions {
-    ({$($(#[$doc:meta])* $name:ident $fields:tt: {
-        kind: $kind:expr,
-        of: $numbers:pat,
-        mean: $mean:expr,
-        variance: $variance:expr,
-        scales: $scales:expr,
-        law: $law:expr,
-        tails: $tails:expr,
-    })*} {$($(#[$tabled_doc:meta])* $tabled:ident $tabled_fields:tt: {
-        of: $tabled_numbers:pat,
-        mean: $tabled_mean:expr,
-        variance: $tabled_variance:expr,
-        check: $check:expr,
-        tails: $tabled_tails:expr,
-        example: $example:expr,
-    })*}) => {
-        /// A distribution of times, in the network's unit of time.
-        ///
-        /// In a file, one of its names with its parameters: `{ exponential = 1.5 }`, `{ uniform =
-        /// [1.0, 2.0] }`, `{ erlang = { stages = 3, mean = 2.0 } }`.
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase", deny_unknown_fields)]
-        #[non_exhaustive]
-        pub enum Distribution {
-            $($(#[$doc])* $name $fields,)*
-            $($(#[$tabled_doc])* $tabled $tabled_fields,)*
-        }
-
-        /// All kinds, in the order of their numbers.
-        pub(crate) const KINDS: &[Kind] = &[$($kind,)* TABLE];
-
-        impl Distribution {
-            fn kind(&self) -> u32 {
-                match self {
-                    $(Self::$name { .. } => const { $kind.number },)*
-                    $(Self::$tabled { .. } => TABLE.number,)*
-                }
-            }
-
-            /// One of each kind that is drawn from a table.
-            fn tabled_examples() -> Vec<Self> {
-                vec![$($example),*]
-            }
-
-            /// The mean, in the network's unit.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub fn mean(&self) -> f64 {
-                match *self {
-                    $($numbers => $mean,)*
-                    $($tabled_numbers => $tabled_mean,)*
-                }
-            }
-
-            /// The variance, in the network's unit squared.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub fn variance(&self) -> f64 {
-                match *self {
-                    $($numbers => $variance,)*
-                    $($tabled_numbers => $tabled_variance,)*
-                }
-            }
-
-            /// The times that have to be many ticks long for draws to be accurate.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub(super) fn scales(&self) -> [Option<f64>; 2] {
-                match *self {
-                    $($numbers => $scales,)*
-                    $(Self::$tabled { .. } => [Some(self.mean()), None],)*
-                }
-            }
-
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            fn law(&self, to: &Coder) -> Result<Law, String> {
-                match *self {
-                    $($numbers => to.law($law),)*
-                    $($tabled_numbers => {
-                        to.checked($check)?;
-                        curves::law(self, to.scale)
-                    })*
-                }
-            }
-
-            /// The tails of its distribution function, at times in the network's unit.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub(super) fn tails(&self) -> Tails {
-                match *self {
-                    $($numbers => Box::new($tails),)*
-                    $($tabled_numbers => Box::new($tabled_tails),)*
-                }
-            }
-        }
-    };
 }
 
 const fn zero(_: &Law) -> Ticks {
@@ -595,17 +484,17 @@ distributions! {{
         law: Kept<Distribution>,
     }: {
         of: all @ Self::Truncated { low, high, law },
-        mean: curves::moments(&all)[0],
-        variance: curves::moments(&all)[1],
+        mean: moments(&all.parts())[0],
+        variance: moments(&all.parts())[1],
         check: |to| {
             law.law(to)?;
             ordered(low, high.unwrap_or(f64::MAX))?;
-            curves::has_enough(&law, low, high.unwrap_or(f64::INFINITY))
+            has_enough(&law.tails(), low, high.unwrap_or(f64::INFINITY))
         },
         tails: {
             let tails = law.tails();
             let high = high.unwrap_or(f64::INFINITY);
-            move |x| curves::truncated(&tails, [low, high], x)
+            move |x| truncated(&tails, [low, high], x)
         },
         example: Self::Truncated { low: 1.0, high: Some(6.0), law: Kept::new(Self::Exponential(3.0)) },
     }
@@ -642,6 +531,71 @@ impl Distribution {
 }
 
 impl Distribution {
+    /// The table that it is drawn from.
+    fn made(&self, scale: TimeScale) -> Result<Table, String> {
+        static MADE: Made<Distribution> = Made::new();
+        MADE.table(*self, scale.resolution, || Ok((self.mean(), self.parts())))
+    }
+
+    /// Values, lines and curves with their weights.
+    fn parts(&self) -> Vec<(f64, Part)> {
+        let mut parts = Vec::new();
+        self.add_parts(1.0, 0.0, &mut parts);
+        parts
+    }
+
+    fn curve(&self, shift: f64, whole: bool) -> Curve {
+        Curve { tails: Rc::from(self.tails()), mean: self.mean(), ends: [0.0, f64::INFINITY], shift, whole }
+    }
+
+    /// Adds its parts with a weight, moved by a time.
+    fn add_parts(&self, weight: f64, shift: f64, to: &mut Vec<(f64, Part)>) {
+        match *self {
+            Self::Constant(value) => to.push((weight, Part::Value(value + shift))),
+            Self::Uniform(ends) => to.push((weight, Part::Line(ends.map(|end| end + shift)))),
+            Self::Discrete(weighted) => {
+                let sum: f64 = weighted.weights.iter().sum();
+                let all = weighted.values.iter().zip(&weighted.weights);
+                to.extend(all.map(|(value, of)| (weight * of / sum, Part::Value(value + shift))));
+            }
+            Self::Empirical(samples) => {
+                let values = samples.values();
+                match samples.is_interpolated() {
+                    false => {
+                        let each = weight / values.len() as f64;
+                        to.extend(values.iter().map(|value| (each, Part::Value(value + shift))));
+                    }
+                    true => {
+                        let each = weight / (values.len() - 1) as f64;
+                        let line = |ends: &[f64]| match ends[0] < ends[1] {
+                            true => Part::Line([ends[0] + shift, ends[1] + shift]),
+                            false => Part::Value(ends[0] + shift),
+                        };
+                        to.extend(values.windows(2).map(|ends| (each, line(ends))));
+                    }
+                }
+            }
+            Self::Mixture(parts) => {
+                let sum: f64 = parts.iter().map(|part| part.weight).sum();
+                parts.iter().for_each(|part| part.law.add_parts(weight * part.weight / sum, shift, to));
+            }
+            Self::Shifted { by, law } => law.add_parts(weight, shift + by, to),
+            Self::Normal { .. } => {
+                let [lower, upper] = self.tails()(0.0);
+                to.push((weight * lower, Part::Value(shift)));
+                let curve = self.curve(shift, false);
+                to.push((weight * upper, Part::Curve(curve)));
+            }
+            Self::Truncated { low, high, law } => {
+                let kept = kept_between(law.parts(), [low, high.unwrap_or(f64::INFINITY)]);
+                to.extend(kept.into_iter().map(|(of, part)| (weight * of, part.shifted(shift))));
+            }
+            _ => to.push((weight, Part::Curve(self.curve(shift, true)))),
+        }
+    }
+}
+
+impl Distribution {
     /// One distribution of each kind.
     #[doc(hidden)]
     pub fn examples() -> impl Iterator<Item = Self> {
@@ -661,15 +615,13 @@ impl Distribution {
     }
 
     /// The same for times without a bound.
-    pub(crate) fn table_at(&self, resolution: Resolution) -> Option<std::sync::Arc<[Row]>> {
+    pub(crate) fn table_at(&self, resolution: Resolution) -> Option<Arc<[Row]>> {
         self.table(TimeScale::new(resolution, None))
     }
 
     /// The table that it is drawn from, if any: the rows that a word of it names.
-    pub(super) fn table(&self, scale: TimeScale) -> Option<std::sync::Arc<[Row]>> {
-        (self.kind() == TABLE.number)
-            .then(|| curves::table(self, scale).ok().map(|table| table.rows))
-            .flatten()
+    pub(super) fn table(&self, scale: TimeScale) -> Option<Arc<[Row]>> {
+        (self.kind() == TABLE.number).then(|| self.made(scale).ok().map(|table| table.rows)).flatten()
     }
 
     /// A lower bound of all times drawn by `words`; zero for distributions that begin at or near

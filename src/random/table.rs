@@ -1,5 +1,5 @@
-//! Times drawn from a table: the reference implementation of `shaders/random/table.wgsl`, whose head
-//! has the form of tables, and what writes them.
+//! Times drawn from a table: the reference implementation of `shaders/random/table.wgsl`, whose
+//! head has the form of tables, and what writes them.
 
 use super::{AliasTable, RandomError, mul_wide};
 use crate::time::Ticks;
@@ -100,7 +100,8 @@ fn row(middle: f64, end: f64, begin: f64) -> Row {
     [low, high | shift << 26, rise, bend.cast_unsigned()]
 }
 
-/// The time of two words: the first chooses a part, the second the time within it. WGSL: `table_of`.
+/// The time of two words: the first chooses a part, the second the time within it. WGSL:
+/// `table_of`.
 pub(crate) fn table_of(choice: u32, word: u32, parts: u32, rows: &[Row]) -> Ticks {
     let [low, slot] = mul_wide(choice, parts);
     let mut part = rows[slot as usize];

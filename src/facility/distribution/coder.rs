@@ -1,10 +1,26 @@
-//! Times of a description in ticks.
+//! Times of a description in ticks, and the words of a distribution.
 
-use super::Law;
 use crate::facility::error::no_time;
 use crate::facility::scale::TimeScale;
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
+
+/// The parameters of a distribution as kernels read them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Law {
+    pub(crate) number: u32,
+    pub(crate) a: Ticks,
+    pub(crate) b: Ticks,
+    pub(crate) c: Ticks,
+}
+
+impl Law {
+    /// The index of its kind in [`KINDS`], and its parameters.
+    pub(crate) fn of(words: &[u32]) -> (usize, Self) {
+        let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
+        (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
+    }
+}
 
 /// Least mean of drawn times, in ticks: times are rounded down to whole ticks, so the mean is off
 /// by half a tick, a thousandth of this.

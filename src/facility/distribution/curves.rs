@@ -1,12 +1,11 @@
 //! Tables of distributions: values, lines and inverse distribution functions.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::coder::LEAST_MEAN;
-use super::{Distribution, Law};
+use super::coder::{LEAST_MEAN, Law};
 use crate::facility::error::no_time;
-use crate::facility::scale::TimeScale;
 use crate::random::{self, Mix, Row, table as alias_table};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
@@ -20,39 +19,52 @@ pub(super) struct Table {
     hash: u64,
 }
 
+impl Table {
+    /// The words of its distribution, if its rows begin at 0.
+    pub(super) fn law(&self) -> Law {
+        Law { number: self.parts, a: Ticks::ZERO, b: Ticks::new(self.hash), c: self.least }
+    }
+}
+
 /// Tables that were made last: models are compiled several times.
-static MADE: LazyLock<Mutex<VecDeque<(Distribution, Resolution, Table)>>> = LazyLock::new(Mutex::default);
+pub(super) struct Made<K>(Mutex<VecDeque<(K, Resolution, Table)>>);
+
 const MOST_MADE: usize = 64;
 /// Most curves of a distribution, of 32 KiB each.
 const MOST_CURVES: usize = 64;
 
-/// The words of a distribution that is drawn from a table, whose rows begin at 0.
-pub(super) fn law(law: &Distribution, scale: TimeScale) -> Result<Law, String> {
-    let Table { parts, least, hash, .. } = table(law, scale)?;
-    Ok(Law { number: parts, a: Ticks::ZERO, b: Ticks::new(hash), c: least })
+impl<K: PartialEq> Made<K> {
+    pub(super) const fn new() -> Self {
+        Self(Mutex::new(VecDeque::new()))
+    }
+
+    /// The table of a key, made of a mean and of parts if it is not known.
+    pub(super) fn table(
+        &self,
+        key: K,
+        resolution: Resolution,
+        of: impl FnOnce() -> Result<(f64, Parts), String>,
+    ) -> Result<Table, String> {
+        let made = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |(known, of, _): &&(K, Resolution, Table)| *known == key && *of == resolution;
+        if let Some((_, _, table)) = made().iter().find(known) {
+            return Ok(table.clone());
+        }
+        let (mean, parts) = of()?;
+        let table = make(mean, &parts, resolution)?;
+        let mut made = made();
+        if made.len() == MOST_MADE {
+            made.pop_front();
+        }
+        made.push_back((key, resolution, table.clone()));
+        Ok(table)
+    }
 }
 
-/// The table of a distribution.
-pub(super) fn table(law: &Distribution, scale: TimeScale) -> Result<Table, String> {
-    let resolution = scale.resolution;
-    let known = |made: &VecDeque<(Distribution, Resolution, Table)>| {
-        let found = made.iter().find(|(known, of, _)| known == law && *of == resolution);
-        found.map(|(_, _, table)| table.clone())
-    };
-    let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(table) = known(&made()) {
-        return Ok(table);
-    }
-    let table = make(law, resolution)?;
-    let mut made = made();
-    if made.len() == MOST_MADE {
-        made.pop_front();
-    }
-    made.push_back((*law, resolution, table.clone()));
-    Ok(table)
-}
+/// Parts of a distribution with their weights.
+pub(super) type Parts = Vec<(f64, Part)>;
 
-fn make(law: &Distribution, resolution: Resolution) -> Result<Table, String> {
+fn make(mean: f64, parts: &[(f64, Part)], resolution: Resolution) -> Result<Table, String> {
     let ticks = |units: f64| {
         let ticks = resolution.ticks(units).map_err(|error| no_time(&error))?;
         match ticks.get() < 1 << 57 {
@@ -60,15 +72,12 @@ fn make(law: &Distribution, resolution: Resolution) -> Result<Table, String> {
             false => Err(format!("{} is too long; choose fewer ticks per unit", number(units))),
         }
     };
-    let mean = law.mean();
     if ticks(mean)? < LEAST_MEAN {
         return Err(format!(
             "its mean {} has fewer than {LEAST_MEAN} ticks, and times are rounded to whole ticks; choose more ticks per unit",
             number(mean)
         ));
     }
-    let mut parts = Vec::new();
-    law.parts(1.0, 0.0, &mut parts);
     let sum: f64 = parts.iter().map(|(weight, _)| weight).sum();
     if !(sum > 0.0 && sum.is_finite() && parts.iter().all(|(weight, _)| *weight >= 0.0)) {
         return Err("its weights have to be numbers of at least 0, and one above 0".to_owned());
@@ -86,7 +95,7 @@ fn make(law: &Distribution, resolution: Resolution) -> Result<Table, String> {
         .collect();
     let mut curves = inverses.iter();
     let mut entries = Vec::new();
-    for (weight, part) in &parts {
+    for (weight, part) in parts {
         let entry = match part {
             Part::Value(value) => random::Part::Value(ticks(*value)?),
             Part::Line(ends) => random::Part::Line([ticks(ends[0])?, ticks(ends[1])?]),
@@ -111,78 +120,26 @@ fn make(law: &Distribution, resolution: Resolution) -> Result<Table, String> {
     Ok(Table { rows, parts, least: Ticks::new(least), hash })
 }
 
+/// Times at falling probabilities of a tail.
 type Inverse = Box<dyn Fn(&[f64]) -> Vec<f64>>;
 
 /// A part of a distribution.
-enum Part {
+pub(super) enum Part {
     Value(f64),
     Line([f64; 2]),
     Curve(Curve),
 }
 
 /// A distribution without jumps between two times, moved.
-#[derive(Clone, Copy)]
-struct Curve {
-    law: Distribution,
-    ends: [f64; 2],
-    shift: f64,
-}
-
-impl Distribution {
-    /// Adds its parts with a weight, moved by a time.
-    fn parts(&self, weight: f64, shift: f64, to: &mut Vec<(f64, Part)>) {
-        match *self {
-            Self::Constant(value) => to.push((weight, Part::Value(value + shift))),
-            Self::Uniform(ends) => to.push((weight, Part::Line(ends.map(|end| end + shift)))),
-            Self::Discrete(weighted) => {
-                let sum: f64 = weighted.weights.iter().sum();
-                let all = weighted.values.iter().zip(&weighted.weights);
-                to.extend(all.map(|(value, of)| (weight * of / sum, Part::Value(value + shift))));
-            }
-            Self::Empirical(samples) => {
-                let values = samples.values();
-                match samples.is_interpolated() {
-                    false => {
-                        let each = weight / values.len() as f64;
-                        to.extend(values.iter().map(|value| (each, Part::Value(value + shift))));
-                    }
-                    true => {
-                        let each = weight / (values.len() - 1) as f64;
-                        let line = |ends: &[f64]| match ends[0] < ends[1] {
-                            true => Part::Line([ends[0] + shift, ends[1] + shift]),
-                            false => Part::Value(ends[0] + shift),
-                        };
-                        to.extend(values.windows(2).map(|ends| (each, line(ends))));
-                    }
-                }
-            }
-            Self::Mixture(parts) => {
-                let sum: f64 = parts.iter().map(|part| part.weight).sum();
-                parts.iter().for_each(|part| part.law.parts(weight * part.weight / sum, shift, to));
-            }
-            Self::Shifted { by, law } => law.parts(weight, shift + by, to),
-            Self::Normal { .. } => {
-                let [lower, upper] = self.tails()(0.0);
-                to.push((weight * lower, Part::Value(shift)));
-                let curve = Curve { law: *self, ends: [0.0, f64::INFINITY], shift };
-                to.push((weight * upper, Part::Curve(curve)));
-            }
-            Self::Truncated { low, high, law } => {
-                let ends = [low, high.unwrap_or(f64::INFINITY)];
-                let mut all = Vec::new();
-                law.parts(1.0, 0.0, &mut all);
-                let mut kept: Vec<_> =
-                    all.into_iter().filter_map(|(weight, part)| part.within(weight, ends)).collect();
-                let sum: f64 = kept.iter().map(|(weight, _)| weight).sum();
-                for (of, part) in &mut kept {
-                    *of *= weight / sum;
-                    part.shift(shift);
-                }
-                to.extend(kept);
-            }
-            _ => to.push((weight, Part::Curve(Curve { law: *self, ends: [0.0, f64::INFINITY], shift }))),
-        }
-    }
+#[derive(Clone)]
+pub(super) struct Curve {
+    pub(super) tails: Rc<dyn Fn(f64) -> [f64; 2]>,
+    /// A time in the middle.
+    pub(super) mean: f64,
+    pub(super) ends: [f64; 2],
+    pub(super) shift: f64,
+    /// Whether nothing lies outside the ends.
+    pub(super) whole: bool,
 }
 
 impl Part {
@@ -197,21 +154,29 @@ impl Part {
             Self::Curve(curve) => {
                 let [a, b] = curve.ends;
                 let ends = [a.max(low - curve.shift), b.min(high - curve.shift)];
-                let tails = curve.law.tails();
-                let share = between(&tails, ends) / between(&tails, curve.ends);
-                (ends[0] < ends[1], weight * share, Self::Curve(Curve { ends, ..curve }))
+                let share = between(&*curve.tails, ends) / between(&*curve.tails, curve.ends);
+                let whole = curve.whole && ends == curve.ends;
+                (ends[0] < ends[1], weight * share, Self::Curve(Curve { ends, whole, ..curve }))
             }
         };
         (found.0 && found.1 > 0.0).then_some((found.1, found.2))
     }
 
-    fn shift(&mut self, by: f64) {
+    /// It moved by a time.
+    pub(super) fn shifted(self, by: f64) -> Self {
         match self {
-            Self::Value(value) => *value += by,
-            Self::Line(ends) => ends.iter_mut().for_each(|end| *end += by),
-            Self::Curve(curve) => curve.shift += by,
+            Self::Value(value) => Self::Value(value + by),
+            Self::Line(ends) => Self::Line(ends.map(|end| end + by)),
+            Self::Curve(curve) => Self::Curve(Curve { shift: curve.shift + by, ..curve }),
         }
     }
+}
+
+/// What of parts lies between two times, with weights that add up to 1.
+pub(super) fn kept_between(parts: Parts, ends: [f64; 2]) -> Parts {
+    let kept: Vec<_> = parts.into_iter().filter_map(|(weight, part)| part.within(weight, ends)).collect();
+    let sum: f64 = kept.iter().map(|(weight, _)| weight).sum();
+    kept.into_iter().map(|(weight, part)| (weight / sum, part)).collect()
 }
 
 /// The probability between two times, by the tails that lose fewer digits.
@@ -236,9 +201,9 @@ pub(super) fn truncated(tails: &dyn Fn(f64) -> [f64; 2], [low, high]: [f64; 2], 
 }
 
 /// Refuses a part that is too small to resemble its distribution.
-pub(super) fn has_enough(law: &Distribution, low: f64, high: f64) -> Result<(), String> {
+pub(super) fn has_enough(tails: &dyn Fn(f64) -> [f64; 2], low: f64, high: f64) -> Result<(), String> {
     let below = low - low.abs() * 1e-12 - f64::MIN_POSITIVE;
-    let found = between(&law.tails(), [below, high]);
+    let found = between(tails, [below, high]);
     match found >= LEAST_SHARE {
         true => Ok(()),
         false => Err(format!(
@@ -252,15 +217,13 @@ pub(super) fn has_enough(law: &Distribution, low: f64, high: f64) -> Result<(), 
 /// Least probability of a part that is cut out.
 const LEAST_SHARE: f64 = 1e-6;
 
-/// Mean and variance of a distribution, from its parts.
-pub(super) fn moments(law: &Distribution) -> [f64; 2] {
-    let mut parts = Vec::new();
-    law.parts(1.0, 0.0, &mut parts);
+/// Mean and variance of a distribution of parts.
+pub(super) fn moments(parts: &[(f64, Part)]) -> [f64; 2] {
     let [mut mean, mut square] = [0.0; 2];
     for (weight, part) in parts {
         let [first, second] = match part {
-            Part::Value(value) => [value, value * value],
-            Part::Line([a, b]) => [f64::midpoint(a, b), (a * a + a * b + b * b) / 3.0],
+            Part::Value(value) => [*value, value * value],
+            Part::Line([a, b]) => [f64::midpoint(*a, *b), (a * a + a * b + b * b) / 3.0],
             Part::Curve(curve) => curve.moments(),
         };
         mean += weight * first;
@@ -272,14 +235,13 @@ pub(super) fn moments(law: &Distribution) -> [f64; 2] {
 impl Curve {
     /// Its tails at a time before the shift.
     fn tails(&self) -> impl Fn(f64) -> [f64; 2] + use<> {
-        let (tails, ends) = (self.law.tails(), self.ends);
-        let whole = ends == [0.0, f64::INFINITY] && !matches!(self.law, Distribution::Normal { .. });
-        let all = between(&tails, ends);
+        let (tails, ends, whole) = (self.tails.clone(), self.ends, self.whole);
+        let all = between(&*tails, ends);
         move |x| match x {
             x if whole => tails(x),
             x if x <= ends[0] => [0.0, 1.0],
             x if x >= ends[1] => [1.0, 0.0],
-            x => [between(&tails, [ends[0], x]) / all, between(&tails, [x, ends[1]]) / all],
+            x => [between(&*tails, [ends[0], x]) / all, between(&*tails, [x, ends[1]]) / all],
         }
     }
 
@@ -291,7 +253,7 @@ impl Curve {
     /// The times at falling probabilities of a tail, beginning with 1/2; in ticks.
     fn inverse(&self, upper: bool, tick: f64) -> Inverse {
         let (tails, ends, shift) = (self.tails(), self.ends, self.shift);
-        let first = self.law.mean().clamp(ends[0], ends[1]).max(tick);
+        let first = self.mean.clamp(ends[0], ends[1]).max(tick);
         Box::new(move |probabilities| {
             let tail = |x: f64| tails(x)[usize::from(upper)];
             let mut times = Vec::with_capacity(probabilities.len());
@@ -308,7 +270,7 @@ impl Curve {
 
     /// E(X) and E(X²), by integrating over the inverse.
     fn moments(&self) -> [f64; 2] {
-        let scale = self.law.mean().clamp(self.ends[0], self.ends[1]).max(f64::MIN_POSITIVE);
+        let scale = self.mean.clamp(self.ends[0], self.ends[1]).max(f64::MIN_POSITIVE);
         let tick = scale * 1e-9;
         // Simpson's rule in each quarter of an octave of the tails.
         let mut probabilities = vec![0.5];

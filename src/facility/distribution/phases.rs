@@ -43,7 +43,8 @@ impl Phases {
         })
     }
 
-    /// The tails: the change of the phases' probabilities in a small step, and in 2, 4, 8 ... steps.
+    /// The tails, by the change of the phases' probabilities in a small step, and in 2, 4, 8
+    /// and more steps.
     pub(super) fn tails(&self) -> impl Fn(f64) -> [f64; 2] + use<> {
         let count = self.means.len();
         // Beyond it, a tail is below e^-40.

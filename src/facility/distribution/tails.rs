@@ -5,6 +5,9 @@ use statrs::function::gamma::{gamma_lr, gamma_ur};
 
 use crate::text::number;
 
+/// Lower and upper tail at a time: the probabilities of at most it, and of more.
+pub(in crate::facility) type Tails = Box<dyn Fn(f64) -> [f64; 2]>;
+
 /// Shapes of distributions with all moments, and of those whose mean needs a shape above 1.
 pub(super) const SHAPES: [f64; 2] = [0.1, 1000.0];
 pub(super) const MEANS: [f64; 2] = [1.01, 1000.0];

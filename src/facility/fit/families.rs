@@ -64,7 +64,7 @@ pub(super) struct Family {
 }
 
 /// Rows: a name, the number of parameters, whether it scales, the fit, then a pattern of the
-/// distribution with its logarithm of the density at `x`, and the distribution of `by` times a time.
+/// distribution with its logarithm of the density at `x`, and the distribution of a multiple.
 macro_rules! families {
     ($($name:literal $parameters:literal $scales:literal: $fit:expr,
         $pattern:pat => |$x:ident| $density:expr, |$by:ident| $scaled:expr;)*) => {
