@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
-    activity, astar, doctor, experiment, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
+    activity, astar, doctor, experiment, fit, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
     phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak, torus, wlp_vs_tlp,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
@@ -31,6 +31,8 @@ enum Command {
     Network(network::Args),
     /// Run a process model that a TOML or JSON file describes
     Process(process::Args),
+    /// Fit distributions to measured times in a CSV file
+    Fit(fit::Args),
     /// Count or list the overlaps of subscription and update regions
     Match(region_matching::Options),
     /// Find shortest paths on a map, thousands at once
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Network(args) => network::run(args),
         Command::Process(args) => process::run(args),
+        Command::Fit(args) => fit::run(args),
         Command::Match(args) => region_matching::run(args),
         Command::Search(args) => astar::run(args),
         Command::Sweep(args) => queue_sweep::run(args),

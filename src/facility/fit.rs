@@ -65,10 +65,29 @@ impl Fit {
         2.0 * (f64::from(self.parameters) - self.log_likelihood)
     }
 
+    /// The time that a share of all times does not exceed, for a share between 0 and 1.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let tails = self.law.tails();
+        let (mut low, mut high) = (0.0, self.law.mean().max(f64::MIN_POSITIVE));
+        while tails(high)[0] < share && high < 1e300 {
+            high *= 2.0;
+        }
+        for _ in 0..80 {
+            let middle = f64::midpoint(low, high);
+            if tails(middle)[0] < share { low = middle } else { high = middle }
+        }
+        high
+    }
+
     /// The distribution as an inline table of TOML, with six digits.
     pub fn toml(&self) -> String {
         written(&serde_json::to_value(self.law).expect("a distribution is names and numbers"))
     }
+}
+
+/// The names of all families.
+pub fn families() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().map(|family| family.name)
 }
 
 /// Why times cannot be fitted.

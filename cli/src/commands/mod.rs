@@ -9,6 +9,8 @@ pub mod doctor;
 #[cfg(feature = "pictures")]
 pub mod experiment;
 #[cfg(feature = "pictures")]
+pub mod fit;
+#[cfg(feature = "pictures")]
 pub mod moving_crowd;
 mod mrip;
 pub mod mrip_mm1;

@@ -7,6 +7,8 @@ pub mod exit;
 #[cfg(feature = "pictures")]
 pub mod figure;
 pub mod files;
+#[cfg(feature = "pictures")]
+pub mod page;
 pub mod rates;
 pub mod threads;
 

@@ -1,11 +1,14 @@
 //! Plots of a network and its runs, as SVG text.
 
 mod layout;
+mod quantiles;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use layout::Layout;
+
+pub use quantiles::quantiles;
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};
