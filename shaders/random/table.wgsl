@@ -46,7 +46,10 @@ fn table_of(choice: u32, word: u32, parts: u32, first: u32) -> vec2<u32> {
     let rise = select(wide_add(straight, bent), wide_subtract(straight, bent), bend < 0);
     // The shift of the table is 0 to 57: the product is shifted right by 64 less that.
     let right = 64u - (cell.y >> 26u);
-    let near = (rise >> vec2<u32>(right & 31u)) | (vec2<u32>(rise.y, 0u) << vec2<u32>(31u - (right & 31u)) << vec2<u32>(1u));
+    // Two shifts, because a shift by 32 shifts by 0.
+    let bits = right & 31u;
+    let carried = (rise.y << (31u - bits)) << 1u;
+    let near = vec2<u32>((rise.x >> bits) | carried, rise.y >> bits);
     let far = vec2<u32>(select(near.y, 0u, right == 64u), 0u);
     let change = select(near, far, right >= 32u);
     let base = vec2<u32>(cell.x, cell.y & 0x03ffffffu);

@@ -1,4 +1,4 @@
-//! Fits distributions to measured times by maximum likelihood, and prints the line of TOML to paste.
+//! Fits distributions to measured times by maximum likelihood, and prints lines of TOML to paste.
 //!
 //! ```text
 //! eventhorizon fit times.csv

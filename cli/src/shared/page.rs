@@ -1,4 +1,4 @@
-//! A report as one HTML file: styles and pictures are in it, and it reads on phones and in the dark.
+//! A report as one HTML file: styles and pictures are in it, for phones and dark screens, too.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,8 @@ impl Page {
         let _ = writeln!(self.body, "<p class=\"warning\">{}</p>", escaped(text));
     }
 
-    /// A table; the first columns, as many as `texts`, are texts, and names there have their colour.
+    /// A table whose first columns, as many as `texts`, are texts. Names in the first have their
+    /// colour.
     pub fn table(&mut self, head: &[&str], texts: usize, rows: impl IntoIterator<Item = Vec<String>>) {
         let class = |column: usize| if column < texts { " class=\"text\"" } else { "" };
         self.body += "<div class=\"wide\"><table>\n<tr>";
