@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use eventhorizon::Backend;
 use eventhorizon::facility::{
-    CompiledError, CompiledNetwork, DeviceNetwork, Facility, Form, NativeNetwork, Network, Study,
+    CompiledError, CompiledNetwork, DeviceNetwork, Distribution, Facility, Form, NativeNetwork, Network,
+    Source, Station, Study,
 };
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, EngineOptions, Mapping, Model as _, Options, Replica, Until};
@@ -158,6 +159,30 @@ fn lasting_60(name: &str, facility: &Facility, gpu: Option<&Gpu>) {
     let [middle, half, end] = [12.5, 30.0, 60.0].map(units);
     compare(name, facility, [middle, end], gpu);
     compare(name, &facility.clone().with_details(), [Ticks::ZERO, half], None);
+}
+
+/// A delay with each kind of distribution, between sources that have it, too.
+#[test]
+fn each_kind_of_distribution_has_the_times_of_the_interpreter() {
+    let gpu = adapter();
+    let all: Vec<_> = Distribution::examples().collect();
+    for (group, laws) in all.chunks(5).enumerate() {
+        let mut network = Network::new("distributions").sink("out");
+        for (number, &law) in laws.iter().enumerate() {
+            let station = format!("station {number}");
+            network = network
+                .source(&format!("source {number}"), Source::new(law, &*station))
+                .station(&station, Station::new(law, "out").with_servers(3).with_patience(laws[0]));
+        }
+        let facility = network.compile_unstable().unwrap();
+        let [middle, end] = [12.5, 60.0].map(|units| facility.resolution().ticks(units).unwrap());
+        compare(
+            &format!("distributions {group}"),
+            &facility,
+            [middle, end],
+            (group % 2 == 1).then_some(&gpu),
+        );
+    }
 }
 
 /// Times of few ticks, so that most ticks have several events.

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
-    activity, astar, check, doctor, experiment, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network,
-    optimise, phold, phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak, torus,
-    wlp_vs_tlp,
+    activity, astar, check, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk,
+    network, optimise, phold, phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak,
+    torus, wlp_vs_tlp,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
 
@@ -38,6 +38,8 @@ enum Command {
     Check(check::Args),
     /// Find the integers in a network or a process model that minimise a measure or a cost
     Optimise(optimise::Args),
+    /// Fit distributions to measured times in a CSV file
+    Fit(fit::Args),
     /// Count or list the overlaps of subscription and update regions
     Match(region_matching::Options),
     /// Find shortest paths on a map, thousands at once
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         Command::Init(args) => init::run(args),
         Command::Check(args) => check::run(args),
         Command::Optimise(args) => optimise::run(args),
+        Command::Fit(args) => fit::run(args),
         Command::Match(args) => region_matching::run(args),
         Command::Search(args) => astar::run(args),
         Command::Sweep(args) => queue_sweep::run(args),

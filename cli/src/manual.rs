@@ -7,13 +7,14 @@ use clap::Command;
 use eventhorizon_cli::shared::Outcome;
 
 /// Each command with its source file, which contains the examples in its head.
-const SOURCES: [(&str, &str); 22] = [
+const SOURCES: [(&str, &str); 23] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
     ("process", include_str!("commands/process.rs")),
     ("init", include_str!("commands/init.rs")),
     ("check", include_str!("commands/check.rs")),
     ("optimise", include_str!("commands/optimise.rs")),
+    ("fit", include_str!("commands/fit.rs")),
     ("match", include_str!("commands/region_matching.rs")),
     ("search", include_str!("commands/astar.rs")),
     ("sweep", include_str!("commands/queue_sweep.rs")),

@@ -1,13 +1,13 @@
 //! Descriptions of networks with changed numbers: the points of a design.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::{FacilityError, Network};
+use super::{FacilityError, Network, in_folder};
 use crate::statistics::{Design, Value};
 use crate::text::{closest, quoted, suggested, unmarked};
 
@@ -44,6 +44,8 @@ use crate::text::{closest, quoted, suggested, unmarked};
 pub struct NetworkDescription {
     text: String,
     is_json: bool,
+    /// Of files that it names.
+    folder: Option<PathBuf>,
     /// Path and levels of each factor.
     factors: Vec<(String, Vec<Value>)>,
     paired: bool,
@@ -77,7 +79,7 @@ impl NetworkDescription {
         Self::new(text, true, None)
     }
 
-    /// Reads a description whose `csv` is relative to a folder.
+    /// Reads a description whose files are relative to a folder.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml) and [`from_json`](Self::from_json).
@@ -87,7 +89,8 @@ impl NetworkDescription {
 
     fn new(text: &str, is_json: bool, folder: Option<&Path>) -> Result<Self, FacilityError> {
         let text = unmarked(text).to_owned();
-        let mut description = Self { text, is_json, factors: Vec::new(), paired: false };
+        let folder = folder.map(Path::to_owned);
+        let mut description = Self { text, is_json, folder, factors: Vec::new(), paired: false };
         let design = match is_json {
             true => serde_json::from_str::<Json>(&description.text)
                 .map_err(FacilityError::Json)?
@@ -103,14 +106,14 @@ impl NetworkDescription {
             }
         };
         if let Some(design) = design {
-            description.read_design(&design, folder)?;
+            description.read_design(&design)?;
         }
         // What is wrong in the file comes before what is wrong in its changes.
         description.with(&[])?;
         Ok(description)
     }
 
-    fn read_design(&mut self, design: &Json, folder: Option<&Path>) -> Result<(), FacilityError> {
+    fn read_design(&mut self, design: &Json) -> Result<(), FacilityError> {
         let table = "[design]";
         let Json::Object(keys) = design else {
             return Err(wrong(table, "write a table of lists of numbers"));
@@ -119,7 +122,7 @@ impl NetworkDescription {
             match (key.as_str(), value) {
                 ("paired", Json::Bool(paired)) => self.paired = *paired,
                 ("csv", Json::String(name)) => {
-                    let Some(folder) = folder else {
+                    let Some(folder) = &self.folder else {
                         return Err(wrong(
                             table,
                             "`csv` names a file, and the description is a text: write lists",
@@ -274,6 +277,13 @@ impl NetworkDescription {
 
     /// The network with changes.
     fn with(&self, changes: &[(&str, Value)]) -> Result<Network, FacilityError> {
+        match &self.folder {
+            Some(folder) => in_folder(folder, || self.changed(changes)),
+            None => self.changed(changes),
+        }
+    }
+
+    fn changed(&self, changes: &[(&str, Value)]) -> Result<Network, FacilityError> {
         let texts: Vec<String> = changes.iter().map(|(_, value)| value.to_string()).collect();
         let said = |number: usize| format!("{}={}", changes[number].0, texts[number]);
         let form = "write keys with dots between them";

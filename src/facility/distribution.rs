@@ -1,13 +1,38 @@
 //! Distributions of times, as descriptions name them.
 
+mod coder;
+mod curves;
+mod data;
+mod kept;
+mod phases;
+#[macro_use]
+mod rows;
+mod tails;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+use statrs::function::beta::beta_reg;
 use statrs::function::gamma::gamma;
 
-use super::error::no_time;
 use super::scale::TimeScale;
-use crate::random::{Stream, lognormal_spread, probability, weibull_power};
-use crate::text::number;
+use crate::random::{Row, Stream, lognormal_spread, probability, table_of, weibull_power};
 use crate::time::{Resolution, Ticks};
+
+use coder::Coder;
+use curves::{Curve, Made, Part, Table, has_enough, kept_between, moments, truncated};
+use tails::{
+    MEANS, SHAPES, Tails, above, below, cut_normal, exponential_tails, gamma_tails, loglogistic_moment,
+    normal_tails, ordered, positive, step, within,
+};
+
+pub(crate) use coder::Law;
+pub(super) use coder::whole;
+pub(crate) use data::column;
+pub use data::{Samples, Weighted, in_folder};
+pub use kept::Kept;
+pub use phases::Phases;
 
 /// What kernels need of a kind of distribution, independent of its parameters.
 #[derive(Clone, Copy)]
@@ -19,82 +44,12 @@ pub(crate) struct Kind {
     /// A time in WGSL, computed from `words` (the last drawn comes first), `number`, `a`, `b` and
     /// `c`. Rows with the same text share one call.
     pub(crate) wgsl: &'static str,
-    /// The same time in Rust.
-    pub(crate) time: fn(&mut Stream, &Law) -> Ticks,
+    /// The same time in Rust. The last argument is all data, of which `a` may name a row.
+    pub(crate) time: fn(&mut Stream, &Law, &[u32]) -> Ticks,
     /// A lower bound of all times; zero also for distributions that begin near zero.
     pub(crate) least: fn(&Law) -> Ticks,
     /// A distribution of this kind.
     pub(crate) example: Distribution,
-}
-
-/// The parameters of a distribution as kernels read them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Law {
-    pub(crate) number: u32,
-    pub(crate) a: Ticks,
-    pub(crate) b: Ticks,
-    pub(crate) c: Ticks,
-}
-
-impl Law {
-    /// The index of its kind in [`KINDS`], and its parameters.
-    pub(crate) fn of(words: &[u32]) -> (usize, Self) {
-        let time = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
-        (words[0] as usize, Self { number: words[1], a: time(2), b: time(4), c: time(6) })
-    }
-}
-
-/// Defines [`Distribution`] and [`KINDS`] by rows: a variant, its kind, and the quantities that
-/// follow from its parameters.
-macro_rules! distributions {
-    ($($(#[$doc:meta])* $name:ident $fields:tt: {
-        kind: $kind:expr,
-        of: $numbers:pat,
-        mean: $mean:expr,
-        variance: $variance:expr,
-        scales: $scales:expr,
-        law: $law:expr,
-    })*) => {
-        /// A distribution of times, in the network's unit of time.
-        ///
-        /// In a file, one of its names with its parameters: `{ exponential = 1.5 }`, `{ uniform =
-        /// [1.0, 2.0] }`, `{ erlang = { stages = 3, mean = 2.0 } }`.
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase", deny_unknown_fields)]
-        #[non_exhaustive]
-        pub enum Distribution { $($(#[$doc])* $name $fields,)* }
-
-        /// All kinds, in the order of their numbers.
-        pub(crate) const KINDS: &[Kind] = &[$($kind),*];
-
-        impl Distribution {
-            fn kind(&self) -> u32 {
-                match self { $(Self::$name { .. } => const { $kind.number },)* }
-            }
-
-            /// The mean, in the network's unit.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub fn mean(&self) -> f64 {
-                match *self { $($numbers => $mean,)* }
-            }
-
-            /// The variance, in the network's unit squared.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub fn variance(&self) -> f64 {
-                match *self { $($numbers => $variance,)* }
-            }
-
-            /// The times that have to be many ticks long for draws to be accurate.
-            #[expect(unused_variables, reason = "a row takes the numbers that it needs")]
-            pub(super) fn scales(&self) -> [Option<f64>; 2] {
-                match *self { $($numbers => $scales,)* }
-            }
-
-            fn law(&self, to: &Coder) -> Result<Law, String> {
-                match *self { $($numbers => to.law($law),)* }
-            }
-        }
-    };
 }
 
 const fn zero(_: &Law) -> Ticks {
@@ -109,14 +64,32 @@ const fn first(law: &Law) -> Ticks {
 const EXPONENTIAL: &str =
     "exponential_of(words.x, select(b, a, (kind == 1u) | (words.y < number) | (number == SURE)))";
 
-distributions! {
+/// The word of a distribution that names the first row of its table, if it has one.
+pub(crate) const TABLE_WORD: usize = 2;
+
+/// The kind of all distributions that are drawn from a table: `number` parts, and `a` is the row of
+/// the first. `b` is a hash of the table, and `c` the least time.
+const TABLE: Kind = Kind {
+    number: 9,
+    draws: 2,
+    wgsl: "table_of(words.y, words.x, number, a.x)",
+    time: |stream, law, data| {
+        let [choice, word] = [(); 2].map(|()| stream.draw());
+        let (rows, _) = data[4 * law.a.to_words()[0] as usize..].as_chunks();
+        table_of(choice, word, law.number, rows)
+    },
+    least: |law| law.c,
+    example: Distribution::Gamma { shape: 2.5, scale: 0.8 },
+};
+
+distributions! {{
     /// Always the same time.
     Constant(f64): {
         kind: Kind {
             number: 0,
             draws: 0,
             wgsl: "a",
-            time: |_, law| law.a,
+            time: |_, law, _| law.a,
             least: first,
             example: Distribution::Constant(2.0),
         },
@@ -125,6 +98,7 @@ distributions! {
         variance: 0.0,
         scales: [Some(value), None],
         law: |to| Ok(Law { a: whole(value, to.scale)?, ..Law::default() }),
+        tails: move |x| step(x, value),
     }
     /// Exponential, with this mean.
     Exponential(f64): {
@@ -132,7 +106,7 @@ distributions! {
             number: 1,
             draws: 1,
             wgsl: EXPONENTIAL,
-            time: |stream, law| stream.exponential(law.a),
+            time: |stream, law, _| stream.exponential(law.a),
             least: zero,
             example: Distribution::Exponential(2.0),
         },
@@ -141,6 +115,7 @@ distributions! {
         variance: mean * mean,
         scales: [Some(mean), None],
         law: |to| Ok(Law { a: to.drawn(mean)?, ..Law::default() }),
+        tails: move |x| exponential_tails(x.max(0.0) / mean),
     }
     /// Uniform between two times.
     Uniform([f64; 2]): {
@@ -148,7 +123,7 @@ distributions! {
             number: 2,
             draws: 3,
             wgsl: "uniform_of(words.z, words.y, words.x, a, b)",
-            time: |stream, law| stream.uniform(law.a, law.b),
+            time: |stream, law, _| stream.uniform(law.a, law.b),
             least: first,
             example: Distribution::Uniform([1.0, 3.0]),
         },
@@ -166,6 +141,7 @@ distributions! {
             to.drawn(high - low)?;
             Ok(Law { a, b, ..Law::default() })
         },
+        tails: move |x| below(((x - low) / (high - low)).clamp(0.0, 1.0)),
     }
     /// The sum of `stages` exponential times with the same mean; `mean` is the mean of the sum.
     Erlang {
@@ -179,7 +155,7 @@ distributions! {
             // `draw_erlang` draws one word for each stage.
             draws: 0,
             wgsl: "draw_erlang(number, a)",
-            time: |stream, law| stream.erlang(law.number, law.a),
+            time: |stream, law, _| stream.erlang(law.number, law.a),
             least: zero,
             example: Distribution::Erlang { stages: 3, mean: 2.0 },
         },
@@ -193,6 +169,7 @@ distributions! {
             }
             Ok(Law { number: stages, a: to.drawn(mean / f64::from(stages))?, ..Law::default() })
         },
+        tails: move |x| gamma_tails(f64::from(stages), x * f64::from(stages) / mean),
     }
     /// Exponential, with one of two means.
     Hyperexponential {
@@ -207,7 +184,7 @@ distributions! {
             number: 4,
             draws: 2,
             wgsl: EXPONENTIAL,
-            time: |stream, law| stream.hyperexponential(law.number, law.a, law.b),
+            time: |stream, law, _| stream.hyperexponential(law.number, law.a, law.b),
             least: zero,
             example: Distribution::Hyperexponential { probability: 0.75, first: 1.0, second: 4.0 },
         },
@@ -222,6 +199,10 @@ distributions! {
             let number = probability(share).map_err(|error| error.to_string())?;
             Ok(Law { number, a: to.drawn(first)?, b: to.drawn(second)?, ..Law::default() })
         },
+        tails: move |x| {
+            let x = x.max(0.0);
+            above(share * (-x / first).exp() + (1.0 - share) * (-x / second).exp())
+        },
     }
     /// Triangular: the minimum, the mode and the maximum.
     Triangular([f64; 3]): {
@@ -229,7 +210,7 @@ distributions! {
             number: 5,
             draws: 2,
             wgsl: "triangular_of(words.y, words.x, a, b, c)",
-            time: |stream, law| stream.triangular(law.a, law.b, law.c),
+            time: |stream, law, _| stream.triangular(law.a, law.b, law.c),
             least: first,
             example: Distribution::Triangular([1.0, 2.0, 4.0]),
         },
@@ -249,6 +230,14 @@ distributions! {
             to.drawn(high - low)?;
             Ok(Law { a, b, c, ..Law::default() })
         },
+        tails: move |x| {
+            let x = x.clamp(low, high);
+            if x < mode {
+                below((x - low).powi(2) / ((high - low) * (mode - low)))
+            } else {
+                above((high - x).powi(2) / ((high - low) * (high - mode)).max(f64::MIN_POSITIVE))
+            }
+        },
     }
     /// Normal, with negative values set to zero.
     Normal {
@@ -261,7 +250,7 @@ distributions! {
             number: 6,
             draws: 1,
             wgsl: "normal_of(words.x, a, b)",
-            time: |stream, law| stream.normal(law.a, law.b),
+            time: |stream, law, _| stream.normal(law.a, law.b),
             least: zero,
             example: Distribution::Normal { mean: 9.0, deviation: 1.0 },
         },
@@ -270,6 +259,7 @@ distributions! {
         variance: cut_normal(mean, deviation)[1],
         scales: [Some(mean), Some(deviation)],
         law: |to| Ok(Law { a: to.drawn(mean)?, b: to.time(deviation)?, ..Law::default() }),
+        tails: move |x| if x < 0.0 { [0.0, 1.0] } else { normal_tails((x - mean) / deviation) },
     }
     /// Lognormal, by the mean and the standard deviation of the time itself.
     Lognormal {
@@ -282,7 +272,7 @@ distributions! {
             number: 7,
             draws: 1,
             wgsl: "lognormal_of(words.x, a, number)",
-            time: |stream, law| stream.lognormal(law.a, law.number),
+            time: |stream, law, _| stream.lognormal(law.a, law.number),
             least: zero,
             example: Distribution::Lognormal { mean: 2.0, deviation: 1.0 },
         },
@@ -297,6 +287,10 @@ distributions! {
             let number = lognormal_spread(squared.ln().sqrt()).map_err(|error| error.to_string())?;
             Ok(Law { number, a: to.drawn(mean / squared.sqrt())?, ..Law::default() })
         },
+        tails: {
+            let squared = 1.0 + (deviation / mean).powi(2);
+            move |x| normal_tails((x.max(0.0) * squared.sqrt() / mean).ln() / squared.ln().sqrt())
+        },
     }
     /// Weibull.
     Weibull {
@@ -309,7 +303,7 @@ distributions! {
             number: 8,
             draws: 1,
             wgsl: "weibull_of(words.x, a, number)",
-            time: |stream, law| stream.weibull(law.a, law.number),
+            time: |stream, law, _| stream.weibull(law.a, law.number),
             least: zero,
             example: Distribution::Weibull { scale: 2.0, shape: 1.5 },
         },
@@ -324,47 +318,210 @@ distributions! {
             let number = weibull_power(shape).map_err(|error| error.to_string())?;
             Ok(Law { number, a: to.drawn(scale)?, ..Law::default() })
         },
+        tails: move |x| exponential_tails((x.max(0.0) / scale).powf(shape)),
     }
+} {
+    /// Gamma: the sum of `shape` exponential times, also for a shape that is not whole.
+    Gamma {
+        /// Shape, 0.1 to 1000.
+        shape: f64,
+        /// Scale, a time: the mean is `shape` times this.
+        scale: f64,
+    }: {
+        of: Self::Gamma { shape, scale },
+        mean: shape * scale,
+        variance: shape * scale * scale,
+        check: |_| within("shape", shape, SHAPES).and(positive("scale", scale)),
+        tails: move |x| gamma_tails(shape, x / scale),
+        example: Self::Gamma { shape: 2.5, scale: 0.8 },
+    }
+    /// Beta, stretched to the times from `low` to `high`.
+    Beta {
+        /// Shape at the low end, 0.1 to 1000.
+        alpha: f64,
+        /// Shape at the high end, 0.1 to 1000.
+        beta: f64,
+        /// The shortest time; 0 by default.
+        #[serde(default)]
+        low: f64,
+        /// The longest time; 1 by default.
+        #[serde(default = "one")]
+        high: f64,
+    }: {
+        of: Self::Beta { alpha, beta, low, high },
+        mean: low + (high - low) * alpha / (alpha + beta),
+        variance: (high - low).powi(2) * alpha * beta / ((alpha + beta).powi(2) * (alpha + beta + 1.0)),
+        check: |_| {
+            within("alpha", alpha, SHAPES)?;
+            within("beta", beta, SHAPES)?;
+            ordered(low, high)
+        },
+        tails: move |x| {
+            let x = ((x - low) / (high - low)).clamp(0.0, 1.0);
+            [beta_reg(alpha, beta, x), beta_reg(beta, alpha, 1.0 - x)]
+        },
+        example: Self::Beta { alpha: 2.0, beta: 3.0, low: 1.0, high: 4.0 },
+    }
+    /// Pareto: at least `scale`, with the probability (`scale` / time)^`shape` of more.
+    Pareto {
+        /// Shape, above 1, so that there is a mean, to 1000.
+        shape: f64,
+        /// The shortest time.
+        scale: f64,
+    }: {
+        of: Self::Pareto { shape, scale },
+        mean: shape * scale / (shape - 1.0),
+        variance: if shape > 2.0 {
+            shape * scale * scale / ((shape - 1.0).powi(2) * (shape - 2.0))
+        } else {
+            f64::INFINITY
+        },
+        check: |_| within("shape", shape, MEANS).and(positive("scale", scale)),
+        tails: move |x| exponential_tails(shape * (x / scale).max(1.0).ln()),
+        example: Self::Pareto { shape: 6.0, scale: 1.5 },
+    }
+    /// Log-logistic: its odds are (time / `scale`)^`shape`.
+    LogLogistic {
+        /// Shape, above 1, so that there is a mean, to 1000.
+        shape: f64,
+        /// The median.
+        scale: f64,
+    }: {
+        of: Self::LogLogistic { shape, scale },
+        mean: loglogistic_moment(1.0, shape, scale),
+        variance: if shape > 2.0 {
+            loglogistic_moment(2.0, shape, scale) - loglogistic_moment(1.0, shape, scale).powi(2)
+        } else {
+            f64::INFINITY
+        },
+        check: |_| within("shape", shape, MEANS).and(positive("scale", scale)),
+        tails: move |x| {
+            let odds = (x.max(0.0) / scale).powf(shape);
+            [1.0 / (1.0 + 1.0 / odds), 1.0 / (1.0 + odds)]
+        },
+        example: Self::LogLogistic { shape: 6.0, scale: 2.0 },
+    }
+    /// Coxian: phases of exponential times in a row, after each of which it may end. With
+    /// `continues` of 1 throughout, a sum of exponential times.
+    Coxian(Kept<Phases>): {
+        of: Self::Coxian(phases),
+        mean: phases.moments()[0],
+        variance: phases.moments()[1] - phases.moments()[0].powi(2),
+        check: |_| phases.check(),
+        tails: phases.tails(),
+        example: Self::Coxian(Kept::new(Phases { means: vec![1.0, 2.0], continues: vec![0.5] })),
+    }
+    /// One of several times, each with a weight.
+    Discrete(Kept<Weighted>): {
+        of: Self::Discrete(weighted),
+        mean: weighted.moment(1),
+        variance: weighted.moment(2) - weighted.moment(1).powi(2),
+        check: |_| weighted.check(),
+        tails: move |x| weighted.tails(x),
+        example: Self::Discrete(Kept::new(Weighted {
+            values: vec![1.0, 2.0, 4.0],
+            weights: vec![0.5, 0.3, 0.2],
+        })),
+    }
+    /// Times that were measured: each with the same probability, or interpolated between them.
+    Empirical(Kept<Samples>): {
+        of: Self::Empirical(samples),
+        mean: samples.moments()[0],
+        variance: samples.moments()[1],
+        check: |_| samples.check(),
+        tails: move |x| samples.tails(x),
+        example: Self::Empirical(Kept::new(Samples::of(vec![1.0, 2.0, 4.0], false))),
+    }
+    /// One of several distributions, each with a weight.
+    Mixture(Kept<Vec<MixturePart>>): {
+        of: Self::Mixture(parts),
+        mean: mixed(&parts, |law| law.mean()),
+        variance: {
+            let mean = mixed(&parts, |law| law.mean());
+            mixed(&parts, |law| law.variance() + (law.mean() - mean).powi(2))
+        },
+        check: |to| parts.iter().try_for_each(|part| part.law.law(to).map(|_| ())),
+        tails: {
+            let all: Vec<_> = parts.iter().map(|part| part.law.tails()).collect();
+            move |x| {
+                let weights = parts.iter().map(|part| part.weight);
+                let sum: f64 = weights.clone().sum();
+                let each = weights.zip(&all).map(|(weight, tails)| tails(x).map(|tail| weight / sum * tail));
+                each.fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
+            }
+        },
+        example: Self::Mixture(Kept::new(vec![
+            MixturePart { weight: 0.7, law: Self::Exponential(2.0) },
+            MixturePart { weight: 0.3, law: Self::Constant(5.0) },
+        ])),
+    }
+    /// A distribution and a constant time before it.
+    Shifted {
+        /// The constant time.
+        by: f64,
+        /// The distribution.
+        law: Kept<Distribution>,
+    }: {
+        of: Self::Shifted { by, law },
+        mean: by + law.mean(),
+        variance: law.variance(),
+        check: |to| to.time(by).and(law.law(to)).map(|_| ()),
+        tails: {
+            let tails = law.tails();
+            move |x| tails(x - by)
+        },
+        example: Self::Shifted { by: 2.0, law: Kept::new(Self::Exponential(3.0)) },
+    }
+    /// The part of a distribution between two times.
+    Truncated {
+        /// The shortest time; 0 by default.
+        #[serde(default)]
+        low: f64,
+        /// The longest time; none by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        high: Option<f64>,
+        /// The distribution.
+        law: Kept<Distribution>,
+    }: {
+        of: all @ Self::Truncated { low, high, law },
+        mean: moments(&all.parts())[0],
+        variance: moments(&all.parts())[1],
+        check: |to| {
+            law.law(to)?;
+            ordered(low, high.unwrap_or(f64::MAX))?;
+            has_enough(&law.tails(), low, high.unwrap_or(f64::INFINITY))
+        },
+        tails: {
+            let tails = law.tails();
+            let high = high.unwrap_or(f64::INFINITY);
+            move |x| truncated(&tails, [low, high], x)
+        },
+        example: Self::Truncated { low: 1.0, high: Some(6.0), law: Kept::new(Self::Exponential(3.0)) },
+    }
+}}
+
+/// A part of a [`Distribution::Mixture`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixturePart {
+    /// Its weight: probabilities are in proportion to weights.
+    pub weight: f64,
+    /// Its distribution.
+    pub law: Distribution,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The mean of a quantity over the parts of a mixture.
+fn mixed(parts: &[MixturePart], of: impl Fn(&Distribution) -> f64) -> f64 {
+    let sum: f64 = parts.iter().map(|part| part.weight).sum();
+    parts.iter().map(|part| part.weight / sum * of(&part.law)).sum()
 }
 
 /// Most stages of an Erlang distribution: each is a draw.
 const MOST_STAGES: u32 = 100;
-
-/// Mean and variance of a normal variate with negative values set to zero.
-fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
-    if deviation <= 0.0 {
-        return [mean.max(0.0), 0.0];
-    }
-    let at = mean / deviation;
-    let above = 0.5 * statrs::function::erf::erfc(-at / std::f64::consts::SQRT_2);
-    let density = (-0.5 * at * at).exp() / std::f64::consts::TAU.sqrt();
-    let first = mean * above + deviation * density;
-    let second = (mean * mean + deviation * deviation) * above + mean * deviation * density;
-    [first, second - first * first]
-}
-
-/// Least mean of drawn times, in ticks: times are rounded down to whole ticks, so the mean is off
-/// by half a tick, a thousandth of this.
-const LEAST_MEAN: u64 = 500;
-
-/// A positive time in whole ticks, if that is accurate enough; otherwise the reason why not.
-pub(super) fn whole(units: f64, scale: TimeScale) -> Result<Ticks, String> {
-    scale.never(units).map_or_else(|| reached(units, scale.resolution), Ok)
-}
-
-/// The same for a time that runs reach.
-fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
-    match resolution.ticks(units).map_err(|error| no_time(&error))? {
-        Ticks::ZERO => {
-            let units = number(units);
-            Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
-        }
-        ticks if (resolution.units(ticks) / units - 1.0).abs() > 1e-3 => Err(format!(
-            "{units} would be {ticks} in whole ticks, which is more than a thousandth off; choose more ticks per unit"
-        )),
-        ticks => Ok(ticks),
-    }
-}
 
 impl Distribution {
     /// Whether it is a time that runs do not reach.
@@ -373,35 +530,67 @@ impl Distribution {
     }
 }
 
-/// Converts times of a description into ticks and checks them.
-struct Coder {
-    scale: TimeScale,
-}
-
-impl Coder {
-    /// Calls a row's closure; it exists to fix the type of the closure's argument.
-    fn law(&self, law: impl FnOnce(&Self) -> Result<Law, String>) -> Result<Law, String> {
-        law(self)
+impl Distribution {
+    /// The table that it is drawn from.
+    fn made(&self, scale: TimeScale) -> Result<Table, String> {
+        static MADE: Made<Distribution> = Made::new();
+        MADE.table(*self, scale.resolution, || Ok((self.mean(), self.parts())))
     }
 
-    /// Any time.
-    fn time(&self, units: f64) -> Result<Ticks, String> {
-        self.scale.resolution.ticks(units).map_err(|error| no_time(&error))
+    /// Values, lines and curves with their weights.
+    fn parts(&self) -> Vec<(f64, Part)> {
+        let mut parts = Vec::new();
+        self.add_parts(1.0, 0.0, &mut parts);
+        parts
     }
 
-    /// A positive time.
-    fn positive(&self, units: f64) -> Result<Ticks, String> {
-        reached(units, self.scale.resolution)
+    fn curve(&self, shift: f64, whole: bool) -> Curve {
+        Curve { tails: Rc::from(self.tails()), mean: self.mean(), ends: [0.0, f64::INFINITY], shift, whole }
     }
 
-    /// The mean of drawn times.
-    fn drawn(&self, units: f64) -> Result<Ticks, String> {
-        match self.positive(units)? {
-            ticks if ticks.get() < LEAST_MEAN => Err(format!(
-                "{units} is a mean of {} ticks, and times are rounded down to whole ticks; choose more ticks per unit, so that the mean is {LEAST_MEAN} ticks or more",
-                ticks.get()
-            )),
-            ticks => Ok(ticks),
+    /// Adds its parts with a weight, moved by a time.
+    fn add_parts(&self, weight: f64, shift: f64, to: &mut Vec<(f64, Part)>) {
+        match *self {
+            Self::Constant(value) => to.push((weight, Part::Value(value + shift))),
+            Self::Uniform(ends) => to.push((weight, Part::Line(ends.map(|end| end + shift)))),
+            Self::Discrete(weighted) => {
+                let sum: f64 = weighted.weights.iter().sum();
+                let all = weighted.values.iter().zip(&weighted.weights);
+                to.extend(all.map(|(value, of)| (weight * of / sum, Part::Value(value + shift))));
+            }
+            Self::Empirical(samples) => {
+                let values = samples.values();
+                match samples.is_interpolated() {
+                    false => {
+                        let each = weight / values.len() as f64;
+                        to.extend(values.iter().map(|value| (each, Part::Value(value + shift))));
+                    }
+                    true => {
+                        let each = weight / (values.len() - 1) as f64;
+                        let line = |ends: &[f64]| match ends[0] < ends[1] {
+                            true => Part::Line([ends[0] + shift, ends[1] + shift]),
+                            false => Part::Value(ends[0] + shift),
+                        };
+                        to.extend(values.windows(2).map(|ends| (each, line(ends))));
+                    }
+                }
+            }
+            Self::Mixture(parts) => {
+                let sum: f64 = parts.iter().map(|part| part.weight).sum();
+                parts.iter().for_each(|part| part.law.add_parts(weight * part.weight / sum, shift, to));
+            }
+            Self::Shifted { by, law } => law.add_parts(weight, shift + by, to),
+            Self::Normal { .. } => {
+                let [lower, upper] = self.tails()(0.0);
+                to.push((weight * lower, Part::Value(shift)));
+                let curve = self.curve(shift, false);
+                to.push((weight * upper, Part::Curve(curve)));
+            }
+            Self::Truncated { low, high, law } => {
+                let kept = kept_between(law.parts(), [low, high.unwrap_or(f64::INFINITY)]);
+                to.extend(kept.into_iter().map(|(of, part)| (weight * of, part.shifted(shift))));
+            }
+            _ => to.push((weight, Part::Curve(self.curve(shift, true)))),
         }
     }
 }
@@ -410,7 +599,29 @@ impl Distribution {
     /// One distribution of each kind.
     #[doc(hidden)]
     pub fn examples() -> impl Iterator<Item = Self> {
-        KINDS.iter().map(|kind| kind.example)
+        let drawn = KINDS.iter().filter(|kind| kind.number != TABLE.number).map(|kind| kind.example);
+        drawn.chain(Self::tabled_examples())
+    }
+
+    /// Whether a name is that of a distribution of data or of other distributions, whose arguments
+    /// are more than numbers.
+    pub(crate) fn is_of_others(name: &str) -> bool {
+        ["coxian", "discrete", "empirical", "mixture", "shifted", "truncated"].contains(&name)
+    }
+
+    /// The probabilities of at most a time, and of more.
+    pub fn probabilities(&self, time: f64) -> [f64; 2] {
+        self.tails()(time)
+    }
+
+    /// The same for times without a bound.
+    pub(crate) fn table_at(&self, resolution: Resolution) -> Option<Arc<[Row]>> {
+        self.table(TimeScale::new(resolution, None))
+    }
+
+    /// The table that it is drawn from, if any: the rows that a word of it names.
+    pub(super) fn table(&self, scale: TimeScale) -> Option<Arc<[Row]>> {
+        (self.kind() == TABLE.number).then(|| self.made(scale).ok().map(|table| table.rows)).flatten()
     }
 
     /// A lower bound of all times drawn by `words`; zero for distributions that begin at or near
@@ -435,94 +646,4 @@ impl Distribution {
 }
 
 #[cfg(test)]
-mod tests {
-    use indexmap::IndexMap;
-
-    use super::*;
-
-    #[test]
-    fn rows_lie_where_their_numbers_say_and_have_the_words_that_they_draw() {
-        let scale = TimeScale::new(Resolution::default(), None);
-        for (place, kind) in KINDS.iter().enumerate() {
-            assert_eq!((kind.number as usize, kind.example.kind()), (place, kind.number));
-            let (found, law) = Law::of(&kind.example.words(scale).unwrap());
-            assert_eq!(found, place);
-            let mut stream = Stream::new(1, 2, 3);
-            assert!((kind.time)(&mut stream, &law) >= (kind.least)(&law));
-            if !kind.wgsl.starts_with("draw_") {
-                let mut other = Stream::new(1, 2, 3);
-                other.seek(kind.draws);
-                assert_eq!(stream.draw(), other.draw(), "{:?}", kind.example);
-            }
-        }
-    }
-
-    #[test]
-    fn the_guide_shows_each_kind() {
-        let guide = include_str!("../../docs/guide-networks.md");
-        for law in Distribution::examples() {
-            let shown = guide.split('`').any(|code| {
-                let read = toml::from_str::<IndexMap<String, Distribution>>(&format!("law = {code}"));
-                read.is_ok_and(|read| read.values().eq([&law]))
-            });
-            assert!(shown, "{law:?}");
-        }
-    }
-
-    #[test]
-    fn descriptions_name_each_kind_and_an_unknown_name_lists_them() {
-        let error = toml::from_str::<IndexMap<String, Distribution>>("law = { gauss = 1 }");
-        let error = error.unwrap_err().to_string();
-        for law in Distribution::examples() {
-            let value = toml::Value::try_from(law).unwrap();
-            let name = value.as_table().unwrap().keys().next().unwrap();
-            assert!(error.contains(&format!("`{name}`")), "{error}");
-            assert_eq!(value.try_into::<Distribution>().unwrap(), law);
-        }
-    }
-
-    #[test]
-    fn means_and_variances_are_those_of_the_variates() {
-        let resolution = Resolution::default();
-        let cut = [[1.0, 1.0], [1.0, 3.0]].map(|[mean, deviation]| Distribution::Normal { mean, deviation });
-        for law in Distribution::examples().chain(cut) {
-            let (kind, drawn) = Law::of(&law.words(TimeScale::new(resolution, None)).unwrap());
-            let n = 200_000_u32;
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for index in 0..n {
-                let time = (KINDS[kind].time)(&mut Stream::new(5, 1, index.into()), &drawn);
-                let value = resolution.units(time);
-                sum += value;
-                squares += value * value;
-            }
-            let mean = sum / f64::from(n);
-            let variance = squares / f64::from(n) - mean * mean;
-            assert!((mean / law.mean() - 1.0).abs() < 0.01, "{law:?}: {mean} {}", law.mean());
-            let expected = law.variance();
-            assert!((variance - expected).abs() <= 0.03 * expected + 1e-9, "{law:?}: {variance} {expected}");
-        }
-    }
-
-    #[test]
-    fn laws_that_cannot_be_drawn_are_refused() {
-        for law in [
-            Distribution::Constant(0.0),
-            Distribution::Exponential(-1.0),
-            Distribution::Exponential(f64::NAN),
-            Distribution::Uniform([2.0, 1.0]),
-            Distribution::Erlang { stages: 0, mean: 1.0 },
-            Distribution::Hyperexponential { probability: 1.5, first: 1.0, second: 1.0 },
-            Distribution::Triangular([3.0, 2.0, 5.0]),
-            Distribution::Normal { mean: 1.0, deviation: -1.0 },
-            Distribution::Lognormal { mean: 0.0, deviation: 1.0 },
-            Distribution::Weibull { scale: 1.0, shape: 0.1 },
-            Distribution::Constant(1e300),
-            Distribution::Exponential(1e-5),
-            Distribution::Constant(1.4e-6),
-            Distribution::Erlang { stages: 100, mean: 0.01 },
-            Distribution::Uniform([1.0, 1.0001]),
-        ] {
-            assert!(law.words(TimeScale::new(Resolution::default(), None)).is_err(), "{law:?}");
-        }
-    }
-}
+mod tests;

@@ -144,6 +144,7 @@ pub(crate) mod distribution;
 mod error;
 mod facts;
 mod fel;
+pub mod fit;
 mod long;
 mod makers;
 mod measures;
@@ -175,7 +176,7 @@ mod visits;
 pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, Kept, MixturePart, Phases, Samples, Weighted, in_folder};
 pub use error::FacilityError;
 pub use facts::{ClassFacts, Facts, NodeFacts};
 #[doc(hidden)]

@@ -136,6 +136,8 @@ fn node_of(written: &serde_json::Value) -> Node {
             Tree::Table(table.iter().map(|(key, value)| (key.clone(), node_of(value))).collect())
         }
         serde_json::Value::Array(list) => Tree::List(list.iter().map(node_of).collect()),
+        serde_json::Value::Bool(truth) => Tree::Truth(*truth),
+        serde_json::Value::String(text) => Tree::Text(text.clone()),
         other => Tree::Number(other.as_f64().unwrap_or(f64::NAN)),
     };
     Given::of(value).0

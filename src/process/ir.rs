@@ -291,6 +291,8 @@ pub enum Arguments {
     List(Vec<Expression>),
     /// By name: `erlang = { stages = 3, mean = 2 }`.
     Named(IndexMap<String, Expression>),
+    /// The whole distribution, of data or of other distributions, without parameters.
+    Whole(crate::facility::Distribution),
 }
 
 /// A statement with its place.

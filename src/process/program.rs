@@ -119,6 +119,8 @@ pub struct Law {
     pub kind: u32,
     /// Its 8 words: kind, number, and three times. Two whole rows.
     pub words: ParamWord,
+    /// Its words with its table, if it is drawn from one: the table is the same at all points.
+    pub table: Option<[u32; 8]>,
     /// Where it is written.
     pub place: ir::Place,
 }

@@ -31,6 +31,7 @@ mod error;
 mod mix;
 mod philox;
 mod stream;
+mod table;
 mod variates;
 
 pub use alias::AliasTable;
@@ -44,6 +45,7 @@ pub use mix::mix;
 #[doc(hidden)]
 pub use philox::philox4x32;
 pub use stream::Stream;
+pub(crate) use table::{Part, Row, table, table_of};
 #[doc(hidden)]
 pub use variates::log2_unit;
 pub use variates::{

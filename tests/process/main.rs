@@ -16,6 +16,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use eventhorizon::facility::Distribution;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, Mapping, Options, Simulation, Until};
 use eventhorizon::process::program::{HEADER, Program, Size};
@@ -84,6 +85,25 @@ fn a_queue_waits_as_theory_says() {
     println!("{events} events, {count} customers, wait {wait}, stay {stay}");
     assert!(count > 19_000, "{count}");
     assert!((wait - 0.5).abs() < 0.05 && (stay - 1.0).abs() < 0.06, "{wait} {stay}");
+}
+
+#[test]
+fn each_kind_of_distribution_has_its_mean_on_an_adapter_and_on_the_cpu() {
+    let gpu = Gpu::new().unwrap();
+    for law in Distribution::examples() {
+        let written = serde_json::to_string(&law).unwrap();
+        let model = format!(
+            "{{ \"name\": \"law\", \"until\": 9, \"entity\": {{ \"job\": {{ \"every\": 1,
+                \"do\": [{{ \"delay\": {written} }}, {{ \"tally\": \"stay\" }}] }} }} }}"
+        );
+        let model = ProcessModel::from_json(&model).unwrap_or_else(|error| panic!("{written}: {error}"));
+        let program = lower(&model).unwrap_or_else(|error| panic!("{written}: {error}"));
+        let (_, rows, _) = run_any(&gpu, program.clone(), 3000.0);
+        let (mean, count) = mean(&program, &rows, "stay");
+        assert!(count > 2900, "{written}: {count}");
+        let bound = 4.0 * (law.variance() / f64::from(count)).sqrt() + 1e-4;
+        assert!((mean - law.mean()).abs() < bound, "{written}: {mean}, {}", law.mean());
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub mod experiment;
 #[cfg(feature = "all")]
 pub mod init;
 #[cfg(feature = "pictures")]
+pub mod fit;
+#[cfg(feature = "pictures")]
 pub mod moving_crowd;
 mod mrip;
 pub mod mrip_mm1;

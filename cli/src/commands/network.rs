@@ -4,6 +4,7 @@
 //! ```text
 //! eventhorizon network examples/networks/mm1.toml
 //! eventhorizon network examples/networks/clinic.toml --precision 0.01 --csv result.csv
+//! eventhorizon network examples/networks/clinic.toml --report clinic.html
 //! eventhorizon network examples/networks/jackson.toml --backend cpu --json result.json
 //! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
 //!     --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
@@ -30,6 +31,7 @@ use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 
 use super::run::plots;
+use crate::shared::page::{Axes, Page};
 use crate::shared::points::{Best, Points};
 use crate::shared::{self, FileUse, Outcome};
 
@@ -112,6 +114,10 @@ pub struct Args {
     /// ends in .svg
     #[arg(long, value_name = "PATH", conflicts_with = "interval")]
     plot: Option<PathBuf>,
+    /// Write everything as one HTML page to this file: the network, the table, the number of
+    /// customers over the first replication, and what the results come from
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    report: Option<PathBuf>,
     /// Follow this number of customers from each source, and of those that start at each node,
     /// through the first replication, and write their visits as CSV to --trace-to
     #[arg(long, value_name = "N", conflicts_with = "interval", value_parser = clap::value_parser!(u32).range(1..=65_535))]
@@ -174,6 +180,7 @@ impl Args {
             (FileUse::Writes, "--csv", self.csv.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
             (drawn, "--plot", self.plot.as_deref()),
+            (FileUse::WritesFile, "--report", self.report.as_deref()),
         ])
     }
 }
@@ -288,8 +295,72 @@ fn simulate(args: &Args) -> Outcome<()> {
         as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
+        args.report.as_ref().map_or(Ok(()), |path| {
+            let page = page(args, &facility, &study, &report)?;
+            shared::write(path, page.html().as_bytes())
+        }),
         report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ])
+}
+
+/// The report as a page.
+fn page(args: &Args, facility: &Facility, study: &Study, report: &Report) -> Outcome<Page> {
+    let network = facility.network();
+    let mut page = Page::new(&report.network, &network.about, facility.nodes().map(str::to_owned));
+    if let (Some(decision), Some(stopping)) = (report.stopped, study.stopping.as_ref()) {
+        page.warning(&format!("{}; {}", shared::decided(decision), shared::bounds(&stopping.budget)));
+    }
+    let unobserved = report.rows.iter().filter(|row| row.mean.is_none()).count();
+    if unobserved > 0 {
+        page.warning(&format!("Nothing was observed for {}.", shared::count(unobserved as u64, "measure")));
+    }
+    if let Some(error) = &report.unsaved {
+        page.warning(error);
+    }
+    page.heading("Network");
+    let picture = plot::network(facility, report);
+    match picture {
+        Ok(svg) => page.picture(&svg, "Stations are coloured by utilisation."),
+        Err(error) => page.warning(&error.to_string()),
+    }
+    page.heading("Results");
+    let percent = 100.0 * report.level;
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+    let interval = format!("{percent:.0} % interval");
+    let rows = report.rows.iter().map(|row| {
+        let class = row.class.clone().unwrap_or_else(|| "all".to_owned());
+        let between = match (row.lower, row.upper) {
+            (Some(lower), Some(upper)) => format!("{lower:.6} to {upper:.6}"),
+            _ => "-".to_owned(),
+        };
+        let [mean, theory] = [row.mean, row.theory].map(number);
+        vec![row.node.clone(), class, row.measure.to_string(), mean, between, theory]
+    });
+    page.table(&["node", "class", "measure", "mean", &interval, "theory"], 3, rows);
+    page.heading("Over time");
+    let course = facility.course(study, PARTS)?;
+    let time = format!("time ({})", course.unit);
+    let axes = Axes { time: &time, value: "customers", part: course.part, warm_up: report.warm_up };
+    let lines: Vec<_> = course.numbers.iter().map(|(name, values)| (&**name, &**values)).collect();
+    let caption = format!("Customers at each node in the first replication, averages of {PARTS} parts.");
+    for lines in lines.chunks(8) {
+        page.over_time(&axes, lines, &caption);
+    }
+    page.heading("Where the results come from");
+    let command: Vec<_> = std::env::args().collect();
+    page.list(&[
+        ("program", format!("eventhorizon {}", env!("CARGO_PKG_VERSION"))),
+        ("command", command.join(" ")),
+        ("description", args.file.display().to_string()),
+        ("seed", args.seed.to_string()),
+        ("replications", report.replications.to_string()),
+        ("end, warm-up", format!("{}, {} ({})", report.until, report.warm_up, report.unit)),
+        ("ticks in a unit of time", report.ticks_per_unit.to_string()),
+        ("adapter", format!("{} ({}), mapping {}", report.adapter, report.engine, report.mapping)),
+        ("events", format!("{} in {:.3} s", report.events, report.seconds)),
+        ("fingerprint", format!("{:016x}", report.fingerprint)),
+    ]);
+    Ok(page)
 }
 
 /// Writes the report as JSON, with the seed.

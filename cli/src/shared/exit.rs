@@ -6,6 +6,7 @@ use std::path::Path;
 
 use eventhorizon::ErrorKind;
 use eventhorizon::description::DescriptionError;
+use eventhorizon::facility::fit::FitError;
 use eventhorizon::facility::{CompiledError, FacilityError, FelError};
 use eventhorizon::gpu::{GpuError, LinkError};
 use eventhorizon::hybrid::HybridError;
@@ -147,6 +148,7 @@ errors_with_kinds!(
     FacilityError,
     FelError,
     FileError,
+    FitError,
     GpuError,
     HybridError,
     LinkError,

@@ -10,6 +10,8 @@ pub mod expression;
 pub mod figure;
 pub mod files;
 #[cfg(feature = "pictures")]
+pub mod page;
+#[cfg(feature = "pictures")]
 pub mod points;
 pub mod rates;
 pub mod threads;

@@ -10,6 +10,7 @@
 // import: random/distributions.wgsl
 // import: random/philox.wgsl
 // import: random/stream.wgsl
+// import: random/table.wgsl
 // import: time/ticks.wgsl
 // needs: NETWORK_CLASS, NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_EXTRA, NETWORK_HEAPS
 // needs: NETWORK_NODES, NETWORK_RINGS, NETWORK_SHIFT, NETWORK_SLOTS, mul_wide
@@ -336,4 +337,9 @@ fn network_set_row(place: u32, row: vec4<u32>) {
     network_rings[place + jobs] = row.y;
     network_rings[place + 2u * jobs] = row.z;
     network_rings[place + 3u * jobs] = row.w;
+}
+
+// A row of a table of times.
+fn law_row(row: u32) -> vec4<u32> {
+    return network_data[row];
 }

@@ -1,6 +1,7 @@
 //! From a checked network to the [`Ir`], or the reason why the compiled form does not cover it.
 
 use super::ir::{Breakdown, Calendar, Ir, Kind, Law, Lines, Node, Pair, Routes, Service, Slot};
+use crate::facility::distribution::TABLE_WORD;
 use crate::facility::distribution::whole;
 use crate::facility::model::{odds, stream_name};
 use crate::facility::nodes;
@@ -28,6 +29,8 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
         names: &network.classes,
         nodes: &facility.nodes,
         known: Vec::new(),
+        tables: Vec::new(),
+        tabled: Vec::new(),
         ir: Ir {
             classes: word(network.classes.len()),
             is_open: facility.nodes.iter().any(|node| matches!(node.kind, nodes::Kind::Source { .. })),
@@ -58,7 +61,7 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
         let lowered = lowering.node(node).map_err(|what| format!("`{}`: {what}", node.name))?;
         lowering.ir.nodes.push(lowered);
     }
-    let mut ir = lowering.ir;
+    let (mut ir, tabled) = (lowering.ir, lowering.tabled);
     if ir.nodes.iter().flat_map(|node| &node.pairs).any(|pair| !pair.travels.is_empty()) {
         // The last slot: trips that end now arrive after all events of nodes.
         ir.travel = Some([word(ir.slots.len()), ir.heaps]);
@@ -74,6 +77,7 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
         ir.extra += 2 * word(facility.nodes.len());
     }
     ir.nodes.iter_mut().for_each(|node| node.move_rows(first));
+    tabled.iter().for_each(|&row| ir.data[row as usize][TABLE_WORD] += first);
     Ok(ir)
 }
 
@@ -87,6 +91,9 @@ struct Lowering<'n> {
     nodes: &'n [nodes::Node],
     /// By node that chooses the shortest line, the first number of customers that it knows.
     known: Vec<u32>,
+    /// The first rows of tables of distributions, and the rows of distributions that name them.
+    tables: Vec<(Distribution, u32)>,
+    tabled: Vec<u32>,
     ir: Ir,
 }
 
@@ -387,6 +394,17 @@ impl Lowering<'_> {
         let [kind, number, a, b, c, d, e, f] = words;
         let row = self.row([kind, number, a, b]);
         self.row([c, d, e, f]);
+        if let Some(table) = law.table(self.scale) {
+            let known = self.tables.iter().find(|(known, _)| known == law).map(|(_, row)| *row);
+            // The first row of the table is a number of a row, too.
+            let first = known.unwrap_or(row + 2);
+            if known.is_none() {
+                self.ir.data.extend(table.iter());
+                self.tables.push((*law, first));
+            }
+            self.ir.data[row as usize][TABLE_WORD] = first;
+            self.tabled.push(row);
+        }
         Ok(Law { kind: kind as usize, row })
     }
 }

@@ -9,10 +9,10 @@ use crate::gpu::Source;
 use crate::random::Stream;
 use crate::time::Ticks;
 
-/// A time drawn from a distribution's words.
-pub(super) fn variate(stream: &mut Stream, law: &[u32]) -> Ticks {
-    let (kind, law) = Law::of(law);
-    (KINDS[kind].time)(stream, &law)
+/// A time drawn from the distribution whose words begin at a place of the data.
+pub(super) fn variate(stream: &mut Stream, data: &[u32], law: u32) -> Ticks {
+    let (kind, law) = Law::of(&data[law as usize..]);
+    (KINDS[kind].time)(stream, &law, data)
 }
 
 /// A network's file with the functions that `distributions.wgsl` imports from it.
@@ -61,10 +61,10 @@ mod tests {
 
     /// Half of a time: shows that a new distribution needs only a row and a function.
     const HALF: Kind = Kind {
-        number: 9, // an unused number
+        number: 15, // an unused number
         draws: 1,
         wgsl: "half_of(words.x, a)",
-        time: |stream, law| Ticks::new(law.a.get() / 2 + u64::from(stream.draw() & 1)),
+        time: |stream, law, _| Ticks::new(law.a.get() / 2 + u64::from(stream.draw() & 1)),
         least: |law| law.a,
         example: Distribution::Constant(1.0),
     };
@@ -74,11 +74,13 @@ mod tests {
         let half = "fn half_of(word: u32, a: vec2<u32>) -> vec2<u32> { return vec2<u32>((a.x >> 1u) + (word & 1u), 0u); }\n";
         let kinds: Vec<Kind> = KINDS.iter().copied().chain([HALF]).collect();
         for (text, known) in [(laws(KINDS), false), (laws(&kinds), true)] {
-            assert_eq!(text.contains("case 9u: { return half_of(words.x, a); }"), known, "{text}");
-            let own = "const SURE = 0xffffffffu;\n";
+            assert_eq!(text.contains("case 15u: { return half_of(words.x, a); }"), known, "{text}");
+            let own =
+                "const SURE = 0xffffffffu;\nfn law_row(row: u32) -> vec4<u32> { return vec4<u32>(row); }\n";
             let file = Source::new("laws.wgsl", format!("{own}{half}{text}"));
-            let [all, product] = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-            let program = Program::link("laws", &[all, product, file]).unwrap();
+            let files = ["random/distributions.wgsl", "random/table.wgsl", "random/mul_wide.wgsl"];
+            let [all, table, product] = files.map(shaders::file);
+            let program = Program::link("laws", &[all, table, product, file]).unwrap();
             let called =
                 program.module().functions.iter().find(|(_, f)| f.name.as_deref() == Some("law_time"));
             assert!(called.is_some());
@@ -89,6 +91,6 @@ mod tests {
     fn rows_with_the_same_text_share_a_case() {
         let text = laws(KINDS);
         assert!(text.contains("case 1u, 4u: { return exponential_of("), "{text}");
-        assert!(text.contains("{ return (0x15a34u"), "{text}");
+        assert!(text.contains("{ return (0x95a34u"), "{text}");
     }
 }

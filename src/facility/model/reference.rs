@@ -324,7 +324,7 @@ impl CpuModel for Facility {
         }
         if law != 0 {
             context.stream().named(name, number);
-            span = variate(context.stream(), &self.data[law as usize..]);
+            span = variate(context.stream(), &self.data, law);
         }
 
         // The node's next own event: its kind and customer.
@@ -407,7 +407,7 @@ impl CpuModel for Facility {
             if law != 0 {
                 let name = self.pair_name(lp, who.class, Draw::Travel, number);
                 context.stream().named(name, departures);
-                at = now.saturating_add(variate(context.stream(), &self.data[law as usize..]));
+                at = now.saturating_add(variate(context.stream(), &self.data, law));
                 from |= TRIP;
                 deed.begun += 1;
             }

@@ -12,7 +12,7 @@ use super::{
     BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING,
     ROUTE_WORDS, ROUTER, SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
 };
-use crate::facility::distribution::whole;
+use crate::facility::distribution::{TABLE_WORD, whole};
 use crate::facility::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
 use crate::facility::places::ClassesAtNodes;
 use crate::facility::scale::TimeScale;
@@ -87,10 +87,15 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
     // Stores each distribution once: large networks have few, which then stay in caches.
     let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
     let mut law = |data: &mut Vec<u32>, law: &Distribution| {
-        let words = law.words(scale).expect(CHECKED);
+        let mut words = law.words(scale).expect(CHECKED);
         *laws.entry(words).or_insert_with(|| {
             let at = next_row(data);
-            data.extend(words);
+            if let Some(table) = law.table(scale) {
+                words[TABLE_WORD] = at / 4 + 2;
+                data.extend(words.as_slice().iter().chain(table.as_flattened()));
+            } else {
+                data.extend(words);
+            }
             at
         })
     };

@@ -2,12 +2,15 @@
 
 mod layout;
 mod places;
+mod quantiles;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use places::{BOX, nothing};
 pub use places::{MOST_NODES, NodePlace, Places, RoutePlace, places};
+
+pub use quantiles::quantiles;
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::facility::Distribution;
+use crate::facility::distribution::TABLE_WORD;
 use crate::random::probability;
 use crate::time::{Resolution, Ticks};
 
@@ -51,12 +52,25 @@ impl Constants {
         word
     }
 
-    /// A distribution's number; equal ones share their words.
-    pub(super) fn law(&mut self, written: &ir::Law, kind: u32, place: Place) -> u32 {
+    /// A distribution's number; equal ones share their words. `words` are those at the first point,
+    /// and `table` its table, which goes to `data`.
+    pub(super) fn law(
+        &mut self,
+        written: &ir::Law,
+        mut words: [u32; 8],
+        table: Option<&[[u32; 4]]>,
+        data: &mut Vec<[u32; 4]>,
+        place: Place,
+    ) -> u32 {
         let found = self.laws.iter().position(|known| known.written == *written);
         let index = found.unwrap_or_else(|| {
-            let words = self.take(8, 4);
-            self.laws.push(Law { written: written.clone(), kind, words, place });
+            let table = table.map(|rows| {
+                words[TABLE_WORD] = u32::try_from(data.len()).expect("fewer than 2^32 rows");
+                data.extend(rows);
+                words
+            });
+            let (written, at) = (written.clone(), self.take(8, 4));
+            self.laws.push(Law { written, kind: words[0], words: at, table, place });
             self.laws.len() - 1
         });
         u32::try_from(index).expect("as many as there are words")
@@ -133,6 +147,7 @@ pub(super) fn distribution(
             let pairs = values.iter().map(|(name, value)| Ok((name.clone(), json(number(value)?))));
             serde_json::Value::Object(pairs.collect::<Result<_, ProcessError>>()?)
         }
+        Arguments::Whole(whole) => return Ok(*whole),
     };
     let written = serde_json::Value::Object([(law.name.clone(), arguments)].into_iter().collect());
     serde_json::from_value(written).map_err(|error| wrong(crate::text::suggested(&error.to_string())))
@@ -157,11 +172,18 @@ impl Program {
         }
         for law in &self.laws {
             let drawn = distribution(&law.written, &of, law.place)?;
-            let found = drawn.words_at(self.resolution).map_err(|reason| ProcessError::Distribution {
-                place: law.place,
-                name: law.written.name.clone(),
-                reason,
-            })?;
+            let wrong = |reason| {
+                let name = law.written.name.clone();
+                ProcessError::Distribution { place: law.place, name, reason }
+            };
+            let mut found = drawn.words_at(self.resolution).map_err(wrong)?;
+            if let Some(table) = law.table {
+                found[TABLE_WORD] = table[TABLE_WORD];
+                if found != table {
+                    let reason = "it is drawn from a table, so its parameters cannot change between points; write a model for each point";
+                    return Err(wrong(reason.to_owned()));
+                }
+            }
             words[law.words as usize..][..8].copy_from_slice(&found);
         }
         Ok(words)

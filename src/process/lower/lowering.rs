@@ -265,8 +265,9 @@ impl<'m> Lowering<'m> {
     pub(super) fn law(&mut self, law: &ir::Law, place: Place) -> Result<u32, ProcessError> {
         let found = distribution(law, &first_point(self.model), place)?;
         let reason = |reason| ProcessError::Distribution { place, name: law.name.clone(), reason };
-        let [kind, ..] = found.words_at(self.resolution).map_err(reason)?;
-        Ok(self.constants.law(law, kind, place))
+        let words = found.words_at(self.resolution).map_err(reason)?;
+        let table = found.table_at(self.resolution);
+        Ok(self.constants.law(law, words, table.as_deref(), &mut self.data, place))
     }
 }
 

@@ -78,6 +78,7 @@ pub(super) fn of_value(value: &Value) -> Vec<&Expression> {
             Arguments::One(one) => vec![one],
             Arguments::List(list) => list.iter().collect(),
             Arguments::Named(named) => named.values().collect(),
+            Arguments::Whole(_) => Vec::new(),
         },
         Value::Choice(choice) => choice.iter().map(|(_, probability)| probability).collect(),
     }

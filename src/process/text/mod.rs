@@ -21,6 +21,7 @@ use std::path::Path;
 
 use super::error::ProcessError;
 use super::ir::ProcessModel;
+use crate::facility::in_folder;
 use crate::text::unmarked;
 pub(in crate::process) use files::Traces;
 use files::read_file;
@@ -40,7 +41,7 @@ impl ProcessModel {
         let folder = path.parent().unwrap_or(Path::new(""));
         let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         let found = (if json { tree::of_json(&text) } else { tree::of_toml(&text) })
-            .and_then(|root| model(&root, &Traces { folder: Some(folder) }));
+            .and_then(|root| in_folder(folder, || model(&root, &Traces { folder: Some(folder) })));
         let mut found = found.map_err(|error| error.in_file(path))?;
         if found.name.is_empty() {
             found.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

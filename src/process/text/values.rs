@@ -1,7 +1,11 @@
 //! Values: computed, drawn from a distribution, or chosen.
 
+use serde_json::Value as Json;
+
 use super::super::error::ProcessError;
 use super::super::ir::{Arguments, Expression, Kind, Law, Value, Variable};
+use crate::facility::Distribution;
+
 use super::keys::{Keys, expression, list, setting, table};
 use super::tree::{Node, Tree};
 
@@ -25,6 +29,7 @@ pub(super) fn value(node: &Node, what: &str) -> Result<Value, ProcessError> {
         return Ok(Value::Choice(choice(arguments)?));
     }
     let arguments = match &arguments.value {
+        _ if Distribution::is_of_others(name) => Arguments::Whole(whole(name, arguments)?),
         Tree::List(values) => {
             let all = values.iter().map(|value| expression(value, name));
             Arguments::List(all.collect::<Result<_, ProcessError>>()?)
@@ -36,6 +41,31 @@ pub(super) fn value(node: &Node, what: &str) -> Result<Value, ProcessError> {
         _ => Arguments::One(expression(arguments, name)?),
     };
     Ok(Value::Law(Law { name: name.clone(), arguments }))
+}
+
+/// A distribution of data or of other distributions.
+fn whole(name: &str, arguments: &Node) -> Result<Distribution, ProcessError> {
+    let written = Json::Object([(name.to_owned(), json(arguments))].into_iter().collect());
+    serde_json::from_value(written).map_err(|error| ProcessError::Distribution {
+        place: arguments.place,
+        name: name.to_owned(),
+        reason: crate::text::suggested(&error.to_string()),
+    })
+}
+
+fn json(node: &Node) -> Json {
+    match &node.value {
+        Tree::Number(number) if number.fract() == 0.0 && (0.0..4e9).contains(number) =>
+        {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+            Json::from(*number as u32)
+        }
+        Tree::Number(number) => Json::from(*number),
+        Tree::Text(text) => Json::from(text.as_str()),
+        Tree::List(all) => all.iter().map(json).collect(),
+        Tree::Table(all) => all.iter().map(|(key, node)| (key.clone(), json(node))).collect(),
+        other => Json::from(matches!(other, Tree::Truth(true))),
+    }
 }
 
 /// `{ 1 = 0.5, 2 = 0.5 }`.

@@ -1,0 +1,253 @@
+//! Fits distributions to measured times by maximum likelihood.
+//!
+//! ```
+//! use eventhorizon::facility::fit::{Options, fit};
+//!
+//! let times: Vec<f64> = (1..500).map(|n| -2.0 * (1.0 - f64::from(n) / 500.0).ln()).collect();
+//! let fits = fit(&times, Options::default())?;
+//! assert_eq!(fits[0].family, "exponential");
+//! # Ok::<(), eventhorizon::facility::fit::FitError>(())
+//! ```
+
+mod families;
+
+use super::Distribution;
+use super::distribution::KINDS;
+use super::distribution::Law;
+use crate::ErrorKind;
+use crate::random::Stream;
+use crate::time::Resolution;
+
+use families::{FAMILIES, Family, Sample};
+
+/// How to fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Samples of the parametric bootstrap that p-values count, 0 for no p-values.
+    pub bootstrap: u32,
+    /// The seed of these samples.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { bootstrap: 400, seed: 1 }
+    }
+}
+
+builder!(Options:
+    bootstrap: u32,
+    seed: u64,
+);
+
+/// A family of distributions with its most likely parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The name of the family in descriptions.
+    pub family: &'static str,
+    /// The distribution.
+    pub law: Distribution,
+    /// Parameters that were fitted.
+    pub parameters: u32,
+    /// The logarithm of the likelihood.
+    pub log_likelihood: f64,
+    /// Anderson's and Darling's statistic: smaller is nearer to the data.
+    pub anderson_darling: f64,
+    /// The share of samples of the distribution, fitted in the same way, that are further from
+    /// their fit than the data.
+    pub p_value: Option<f64>,
+}
+
+impl Fit {
+    /// Akaike's criterion: smaller is better.
+    pub fn aic(&self) -> f64 {
+        2.0 * (f64::from(self.parameters) - self.log_likelihood)
+    }
+
+    /// The time that a share of all times does not exceed, for a share between 0 and 1.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let tails = self.law.tails();
+        let (mut low, mut high) = (0.0, self.law.mean().max(f64::MIN_POSITIVE));
+        while tails(high)[0] < share && high < 1e300 {
+            high *= 2.0;
+        }
+        for _ in 0..80 {
+            let middle = f64::midpoint(low, high);
+            if tails(middle)[0] < share { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// The distribution as an inline table of TOML, with six digits.
+    pub fn toml(&self) -> String {
+        written(&serde_json::to_value(self.law).expect("a distribution is names and numbers"))
+    }
+}
+
+/// The names of all families.
+pub fn families() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().map(|family| family.name)
+}
+
+/// Why times cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// Too few times.
+    #[error("expected at least {LEAST} times, found {found}")]
+    Few {
+        /// Times that there are.
+        found: usize,
+    },
+    /// A value that is no time.
+    #[error("value {number} is {value}; times to fit are numbers above 0")]
+    Value {
+        /// Its place, from 1.
+        number: usize,
+        /// The value.
+        value: f64,
+    },
+    /// All times are the same.
+    #[error("all times are {value}; use `{{ constant = {value} }}`")]
+    Same {
+        /// The time.
+        value: f64,
+    },
+    /// A column that cannot be read.
+    #[error("the column cannot be read{reason}")]
+    Column {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl FitError {
+    /// [`ErrorKind::Usage`].
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}
+
+/// Fewest times that are fitted.
+const LEAST: usize = 10;
+/// Values of a sample of the bootstrap: the distribution of the statistic hardly depends on their
+/// number from here on.
+const MOST_OF_SAMPLE: usize = 500;
+
+/// The numbers of a column of a text in CSV, or of the only one.
+///
+/// # Errors
+/// [`FitError::Column`], with the line.
+pub fn column(text: &str, name: Option<&str>) -> Result<Vec<f64>, FitError> {
+    super::distribution::column(text, name).map_err(|reason| FitError::Column { reason })
+}
+
+/// Fits all families that can have these times, the best by [`Fit::aic`] first.
+///
+/// # Errors
+/// [`FitError`].
+pub fn fit(times: &[f64], options: Options) -> Result<Vec<Fit>, FitError> {
+    if times.len() < LEAST {
+        return Err(FitError::Few { found: times.len() });
+    }
+    if let Some(at) = times.iter().position(|time| !(*time > 0.0 && time.is_finite())) {
+        return Err(FitError::Value { number: at + 1, value: times[at] });
+    }
+    let sample = Sample::of(times.to_vec());
+    if sample.least() == sample.most() {
+        return Err(FitError::Same { value: sample.least() });
+    }
+    let mut found: Vec<Fit> = FAMILIES.iter().filter_map(|family| one(family, &sample, options)).collect();
+    found.sort_by(|a, b| a.aic().total_cmp(&b.aic()));
+    Ok(found)
+}
+
+fn one(family: &Family, sample: &Sample, options: Options) -> Option<Fit> {
+    // Parameters are those of times with the mean 1, so that searches begin near them.
+    let unit = if family.scales { sample.mean() } else { 1.0 };
+    let scaled = sample.scaled(1.0 / unit);
+    let law = (family.fit)(&scaled)?;
+    let log_likelihood = (family.log_likelihood)(&law, &scaled) - sample.count() * unit.ln();
+    let anderson_darling = statistic(&law, &scaled);
+    if !(log_likelihood.is_finite() && anderson_darling.is_finite()) {
+        return None;
+    }
+    let p_value = p_value(family, &law, &scaled, anderson_darling, options);
+    Some(Fit {
+        family: family.name,
+        law: (family.scaled)(&law, unit),
+        parameters: family.parameters,
+        log_likelihood,
+        anderson_darling,
+        p_value,
+    })
+}
+
+/// Anderson's and Darling's statistic of sorted times.
+fn statistic(law: &Distribution, sample: &Sample) -> f64 {
+    // The shortest time of a Pareto distribution is a parameter, and the others are a sample.
+    let values =
+        if matches!(law, Distribution::Pareto { .. }) { &sample.values[1..] } else { &sample.values };
+    let tails = law.tails();
+    let both: Vec<[f64; 2]> = values.iter().map(|&value| tails(value).map(f64::ln)).collect();
+    let n = values.len() as f64;
+    let each = both.iter().zip(both.iter().rev()).zip(0_u32..);
+    let sum: f64 = each.map(|((lower, upper), i)| f64::from(2 * i + 1) * (lower[0] + upper[1])).sum();
+    -n - sum / n
+}
+
+fn p_value(
+    family: &Family,
+    law: &Distribution,
+    sample: &Sample,
+    statistic: f64,
+    options: Options,
+) -> Option<f64> {
+    let count = sample.values.len().min(MOST_OF_SAMPLE) as u64;
+    let resolution = Resolution::default();
+    let words = law.words_at(resolution).ok()?;
+    let table = law.table_at(resolution).unwrap_or_default();
+    let (kind, drawn) = Law::of(&words);
+    let (mut further, mut samples) = (0, 0);
+    for number in 0..options.bootstrap {
+        let mut stream = Stream::new(options.seed, number, 0);
+        // A draw of 0 ticks is half a tick, because times are above 0.
+        let tick = 0.5 / f64::from(resolution.ticks_per_unit());
+        let mut draw = |_| resolution.units((KINDS[kind].time)(&mut stream, &drawn, table.as_flattened()));
+        let values = (0..count).map(|i| draw(i).max(tick)).collect();
+        let other = Sample::of(values);
+        let Some(fitted) = (family.fit)(&other) else { continue };
+        samples += 1;
+        further += u32::from(self::statistic(&fitted, &other) >= statistic);
+    }
+    (samples > 0).then(|| f64::from(further + 1) / f64::from(samples + 1))
+}
+
+/// JSON as an inline table of TOML.
+fn written(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Object(pairs) => {
+            let pairs: Vec<_> =
+                pairs.iter().map(|(key, value)| format!("{key} = {}", written(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Number(number) if number.is_f64() => six_digits(number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+fn six_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    // TOML needs digits on both sides of a point.
+    if rounded != 0.0 && !(1e-4..1e15).contains(&rounded.abs()) {
+        format!("{rounded:e}")
+    } else {
+        rounded.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;
