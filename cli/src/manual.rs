@@ -7,13 +7,13 @@ use clap::Command;
 use eventhorizon_cli::shared::Outcome;
 
 /// Each command with its source file, which contains the examples in its head.
-const SOURCES: [(&str, &str); 19] = [
+const SOURCES: [(&str, &str); 16] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
     ("process", include_str!("commands/process.rs")),
     ("match", include_str!("commands/region_matching.rs")),
     ("search", include_str!("commands/astar.rs")),
-    ("sweep", include_str!("commands/queue_sweep.rs")),
+    ("papers", include_str!("commands/papers/mod.rs")),
     ("doctor", include_str!("commands/doctor.rs")),
     ("phold", include_str!("commands/phold.rs")),
     ("phold-ranks", include_str!("commands/phold_ranks.rs")),
@@ -21,9 +21,6 @@ const SOURCES: [(&str, &str); 19] = [
     ("mrip-mm1", include_str!("commands/mrip_mm1.rs")),
     ("mrip-pi", include_str!("commands/mrip_pi.rs")),
     ("mrip-walk", include_str!("commands/mrip_walk.rs")),
-    ("wlp-vs-tlp", include_str!("commands/wlp_vs_tlp.rs")),
-    ("torus", include_str!("commands/torus.rs")),
-    ("queue-bulk", include_str!("commands/queue_bulk.rs")),
     ("activity", include_str!("commands/activity.rs")),
     ("moving-crowd", include_str!("commands/moving_crowd.rs")),
     ("soak", include_str!("commands/soak.rs")),
