@@ -77,6 +77,7 @@ pub(super) fn figure_6(study: &mut Study<'_>) -> Outcome<()> {
         ["2 threads", "4 threads", "8 threads", "16 threads", "32 threads", "64 threads"];
     let (lps, rate) = (study.size(1024, 32), 0.001);
     let lanes: &[Lanes] = if study.args.small { &Lanes::ALL[3..] } else { &Lanes::ALL };
+    study.note(&format!("{lps} LPs, lookahead 10"));
     let mut runs = Runs::new(study);
     for &population in populations(study, &[4, 16, 64, 256, 1024, 4096, 16384]) {
         for (lanes, name) in lanes.iter().zip(&NAMES[NAMES.len() - lanes.len()..]) {
@@ -98,7 +99,7 @@ pub(super) fn figure_7(study: &mut Study<'_>) -> Outcome<()> {
 }
 
 pub(super) fn figure_8(study: &mut Study<'_>) -> Outcome<()> {
-    let lps = study.size(32768, 1024);
+    let lps = study.size(32768, 256);
     // The paper's largest run has 6.7 * 10^7 events on all LPs.
     rates(study, lps, &[4, 16, 64, 128, 256, 1024, 2048])
 }
@@ -109,6 +110,7 @@ fn populations<'a>(study: &Study<'_>, full: &'a [u32]) -> &'a [u32] {
 }
 
 fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
+    study.note(&format!("{lps} LPs, lookahead 10"));
     let mut runs = Runs::new(study);
     for rate in RATES {
         for &population in populations(study, full) {
@@ -124,13 +126,11 @@ fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
             }
         }
     }
-    study.note("lookahead 10");
-    study.note(&format!("{lps} LPs"));
     Ok(())
 }
 
 pub(super) fn table_1(study: &mut Study<'_>) -> Outcome<()> {
-    let cell = Cell { lps: study.size(32768, 1024), rate: 0.1, population: 128 };
+    let cell = Cell { lps: study.size(32768, 256), rate: 0.1, population: 128 };
     let queues = study.size(1024, 128);
     let time = |units| Resolution::default().ticks(units);
     let times = [time(1.0 / cell.rate)?, time(LOOKAHEAD)?];

@@ -145,7 +145,7 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         name: "baudis-7",
         paper: Paper::Baudis,
         figure: "Fig. 7",
-        title: "PHOLD by queue design, 1,024 LPs",
+        title: "PHOLD by queue design (the paper: 1,024 LPs)",
         axes: EVENTS,
         run: Run::By(phold::figure_7),
         verdict: "The paper reports CB-PAR as best up to about 256 events per LP, trees above, and CB-SEQ as \
@@ -156,7 +156,7 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         name: "baudis-8",
         paper: Paper::Baudis,
         figure: "Fig. 8",
-        title: "PHOLD by queue design, 32,768 LPs",
+        title: "PHOLD by queue design (the paper: 32,768 LPs)",
         axes: EVENTS,
         run: Run::By(phold::figure_8),
         verdict: "The paper reports CB-SEQ as best up to about 128 events per LP at rate 0.1, and heaps for the \
