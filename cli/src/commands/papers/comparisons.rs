@@ -48,8 +48,9 @@ pub(super) fn count(
     let program = Program::link("comparisons", &[eventhorizon::wgsl!("comparisons.wgsl"), source])?;
     let kernel = |entry| Kernel::new(gpu, &program, entry, &design.constants());
     let (start, window, advance) = (kernel("start")?, kernel("window")?, kernel("advance")?);
-    // At the start an LP receives Poisson(population) messages in one iteration.
-    let capacity = Capacity::poisson(population.into(), population.into()).queue;
+    // At the start an LP receives Poisson(population) messages in one iteration, and later an LP
+    // that executes one event at a time may hold more.
+    let capacity = 2 * Capacity::poisson(population.into(), 0.0).queue;
     let too_large = |_| GpuError::TooLarge {
         what: "a queue".into(),
         needed: 16 * design.stride(capacity),

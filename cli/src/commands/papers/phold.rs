@@ -276,9 +276,9 @@ impl Runs {
         self.ask_cpu(cell)?;
         let deadline = Instant::now() + self.budget;
         let (model, end) = (cell.model()?, cell.end()?);
-        // PHOLD's capacities are known, and snapshots would disturb short measurements. With fixed
-        // capacities the library would consider fewer designs.
-        let options = Options::default().seed(SEED).queue(design).sync(sync).fixed(design.is_some());
+        // Not with fixed capacities: those of PHOLD are for windows of many events. If an LP
+        // executes one at a time, its queue may get longer.
+        let options = Options::default().seed(SEED).queue(design).sync(sync);
         let mut simulation = Simulation::new(&study.gpu, &model, options)?;
         let begin = Instant::now();
         simulation.run(Until::time(end))?;
