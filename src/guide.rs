@@ -14,6 +14,7 @@
 //! | know what intervals and quantiles are made of | [`statistics`] |
 //! | choose how far windows go | [`synchronisation`] |
 //! | choose a priority queue | [`queues`] |
+//! | find a figure of a paper, run on your machine | [`papers`] |
 //! | use several GPUs or machines | [`devices`] |
 //! | save and resume a run | [`checkpoints`] |
 //! | know what can go wrong, and how it is reported | [`reliability`] |
@@ -41,6 +42,7 @@ guides! {
     statistics "statistics.md",
     synchronisation "synchronisation.md",
     queues "queues.md",
+    papers "papers.md",
     devices "devices.md",
     checkpoints "checkpoints.md",
     reliability "reliability.md",

@@ -30,7 +30,7 @@ use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use eventhorizon::gpu::Gpu;
-use eventhorizon_cli::shared::{self, Outcome, figure};
+use eventhorizon_cli::shared::{self, Outcome};
 
 /// Measure how fast the library is on the default adapter, and check what is timed
 #[derive(Parser)]

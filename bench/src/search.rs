@@ -1,6 +1,6 @@
 //! Searches per second on square maps with random obstacles, for each side, mapping and queue
-//! design: Table III and Figure 12 of Baudis et al. Also in graphs like roads, and distances from
-//! many sources to all cells.
+//! design (`eventhorizon papers baudis-12` draws the paper's figure). Also in graphs like roads,
+//! and distances from many sources to all cells.
 
 use std::io::{self, Write as _, stdout};
 use std::time::Instant;
@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::shared::rates::or;
 use crate::shared::{self, Failure};
-use crate::{figure, named, or_auto};
+use crate::{named, or_auto};
 
 /// Measure shortest-path searches per second, on square maps with random obstacles and in graphs
 /// like roads
@@ -31,12 +31,10 @@ use crate::{figure, named, or_auto};
 Examples:
   cargo run --release -p eventhorizon-bench -- search
   cargo run --release -p eventhorizon-bench -- search --side 64 --mapping thread --queue heap,splay --slots 1024,16384
-  cargo run --release -p eventhorizon-bench -- search --figure figure-12.png --csv figure-12.csv
   cargo run --release -p eventhorizon-bench -- search --roads 100,500 --queue heap,heap-4,cb-seq
   cargo run --release -p eventhorizon-bench -- search --fronts 100 --side 256 --roads 256")]
 pub(crate) struct Args {
-    /// Set the sides of maps, in cells. Default: 64, 256 and 1024; with --figure 64, 256 and 512;
-    /// with --roads none
+    /// Set the sides of maps, in cells. Default: 64, 256 and 1024; with --roads none
     #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
     /// Search in graphs of this number of vertices a side, joined to their neighbours like roads,
@@ -47,11 +45,6 @@ pub(crate) struct Args {
     /// the maps and graphs of --side and --roads
     #[arg(long)]
     fronts: Option<u32>,
-    /// Draw Figure 12 as PNG: searches per second over searches at once, for each queue design.
-    /// Default: for 64, 256, 1024, 4096 and 16384 searches at once, with every design that one
-    /// invocation serves
-    #[arg(long, value_name = "PNG")]
-    figure: Option<std::path::PathBuf>,
     /// Set the obstacles per cell. Default: 0.2
     #[arg(long, value_delimiter = ',')]
     density: Vec<f64>,
@@ -156,11 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         "map    side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
     )?;
     let mut lines = Vec::new();
-    let usual: &[u32] = match (args.roads.is_empty(), &args.figure) {
-        (false, _) => &[],
-        (true, None) => &[64, 256, 1024],
-        (true, Some(_)) => &[64, 256, 512],
-    };
+    let usual: &[u32] = if args.roads.is_empty() { &[64, 256, 1024] } else { &[] };
     for side in or(&args.side, usual) {
         for density in or(&args.density, &[0.2]) {
             let grid = Grid::random(side, density, args.seed)?;
@@ -179,41 +168,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let engine = |options| Engine::new(&gpu, guided.clone(), options);
         measure(&gpu, args, &guided, ("roads", side, 0.0, 1.0), &all, &engine, &mut lines)?;
     }
-    if let Some(path) = &args.figure {
-        draw(path, &gpu, &lines)?;
-    }
     if let Some(path) = &args.csv {
         let mut file = csv::Writer::from_path(path)?;
         lines.iter().try_for_each(|line| file.serialize(line))?;
         file.flush()?;
     }
     args.json.write(&serde_json::to_value(&lines)?)
-}
-
-/// Draws Figure 12 from the rows that have a number of searches at once.
-fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure> {
-    let mut panels: Vec<figure::Panel> = Vec::new();
-    for line in lines {
-        let Some(slots) = line.slots else { continue };
-        let title = format!("{} of {side} x {side}", line.map, side = line.side);
-        let name = if line.queue == "-" { &line.mapping } else { &line.queue };
-        let panel = match panels.iter().position(|panel| panel.title == title) {
-            Some(panel) => panel,
-            None => {
-                let axes = ("searches at once", "searches per second");
-                panels.push(figure::Panel { title, axes, lines: Vec::new() });
-                panels.len() - 1
-            }
-        };
-        let panel = &mut panels[panel].lines;
-        let place = panel.iter().position(|line| line.name == *name).unwrap_or_else(|| {
-            panel.push(figure::Line { name: name.clone(), points: Vec::new() });
-            panel.len() - 1
-        });
-        panel[place].points.push((f64::from(slots), line.searches_per_second));
-    }
-    let notes = format!("{}, obstacle density as requested, optimal paths", gpu.info().name);
-    figure::draw(path, "Searches finished per second (Baudis et al., Figure 12)", &notes, &panels, 3)
 }
 
 /// Measures distances from many sources to all cells. Some rows are compared with Dijkstra's
@@ -371,19 +331,11 @@ fn measure<S: Space>(
     cpu.print()?;
     lines.push(cpu);
 
-    let figure = args.figure.is_some();
     let usual: Vec<Mapping> = match map {
-        "grid" if !figure => vec![Mapping::Team, Mapping::Bands, "thread".parse()?],
+        "grid" => vec![Mapping::Team, Mapping::Bands, "thread".parse()?],
         _ => vec!["thread".parse()?],
     };
-    let queues = match (args.queue.as_slice(), figure) {
-        ([], true) => QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation()).collect(),
-        (given, _) => given.to_vec(),
-    };
-    let slots_list = match (args.slots.as_slice(), figure) {
-        ([], true) => [64, 256, 1024, 4096, 16384].map(Some).to_vec(),
-        (given, _) => or_auto(given),
-    };
+    let (queues, slots_list) = (&args.queue, or_auto(&args.slots));
     let mut mappings = Vec::new();
     for mapping in or(&args.mapping, &usual) {
         match mapping {

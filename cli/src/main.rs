@@ -8,8 +8,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
     activity, astar, check, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk,
-    network, optimise, phold, phold_ranks, process, queue_bulk, queue_sweep, region_matching, run, soak,
-    torus, wlp_vs_tlp,
+    network, optimise, papers, phold, phold_ranks, process, region_matching, run, soak,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
 
@@ -44,8 +43,8 @@ enum Command {
     Match(region_matching::Options),
     /// Find shortest paths on a map, thousands at once
     Search(astar::Args),
-    /// Compare the priority queues on this machine's adapter
-    Sweep(queue_sweep::Args),
+    /// List, run and draw the figures and tables of the papers
+    Papers(papers::Args),
     /// Print adapters and test the default one
     Doctor(doctor::Args),
     /// Run PHOLD, the benchmark of parallel discrete-event simulation, and print its event rate
@@ -60,12 +59,6 @@ enum Command {
     MripPi(mrip_pi::Options),
     /// Replicate random walks over 30 chunks of a map
     MripWalk(mrip_walk::Options),
-    /// Draw Figures 5 to 7 of "Warp-Level Parallelism" for this machine
-    WlpVsTlp(wlp_vs_tlp::Options),
-    /// Draw Figures 19 and 20 of Park and Fishwick: a closed torus of service facilities
-    Torus(torus::Args),
-    /// Measure the parallel heap in bulk, as in Figure 11 of Baudis et al.
-    QueueBulk(queue_bulk::Args),
     /// Simulate people who plan their days, and print the traffic they cause
     Activity(activity::Args),
     /// Match the moving regions of a crowd and draw who sees whom
@@ -99,7 +92,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => fit::run(args),
         Command::Match(args) => region_matching::run(args),
         Command::Search(args) => astar::run(args),
-        Command::Sweep(args) => queue_sweep::run(args),
+        Command::Papers(args) => papers::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Phold(args) => phold::run(args),
         Command::PholdRanks(args) => phold_ranks::run(args),
@@ -107,9 +100,6 @@ fn main() -> ExitCode {
         Command::MripMm1(args) => mrip_mm1::run(args),
         Command::MripPi(args) => mrip_pi::run(args),
         Command::MripWalk(args) => mrip_walk::run(args),
-        Command::WlpVsTlp(args) => wlp_vs_tlp::run(args),
-        Command::Torus(args) => torus::run(args),
-        Command::QueueBulk(args) => queue_bulk::run(args),
         Command::Activity(args) => activity::run(args),
         Command::MovingCrowd(args) => moving_crowd::run(args),
         Command::Soak(args) => soak::run(args),

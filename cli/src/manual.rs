@@ -7,7 +7,7 @@ use clap::Command;
 use eventhorizon_cli::shared::Outcome;
 
 /// Each command with its source file, which contains the examples in its head.
-const SOURCES: [(&str, &str); 23] = [
+const SOURCES: [(&str, &str); 20] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
     ("process", include_str!("commands/process.rs")),
@@ -17,7 +17,7 @@ const SOURCES: [(&str, &str); 23] = [
     ("fit", include_str!("commands/fit.rs")),
     ("match", include_str!("commands/region_matching.rs")),
     ("search", include_str!("commands/astar.rs")),
-    ("sweep", include_str!("commands/queue_sweep.rs")),
+    ("papers", include_str!("commands/papers/mod.rs")),
     ("doctor", include_str!("commands/doctor.rs")),
     ("phold", include_str!("commands/phold.rs")),
     ("phold-ranks", include_str!("commands/phold_ranks.rs")),
@@ -25,9 +25,6 @@ const SOURCES: [(&str, &str); 23] = [
     ("mrip-mm1", include_str!("commands/mrip_mm1.rs")),
     ("mrip-pi", include_str!("commands/mrip_pi.rs")),
     ("mrip-walk", include_str!("commands/mrip_walk.rs")),
-    ("wlp-vs-tlp", include_str!("commands/wlp_vs_tlp.rs")),
-    ("torus", include_str!("commands/torus.rs")),
-    ("queue-bulk", include_str!("commands/queue_bulk.rs")),
     ("activity", include_str!("commands/activity.rs")),
     ("moving-crowd", include_str!("commands/moving_crowd.rs")),
     ("soak", include_str!("commands/soak.rs")),

@@ -585,7 +585,7 @@ fn faults_are_no_errors_of_the_adapter() {
 
 #[test]
 fn all_commands_have_help_and_refuse_what_they_do_not_know() {
-    for command in ["run", "network", "match", "search", "sweep", "doctor"] {
+    for command in ["run", "network", "match", "search", "papers", "doctor"] {
         let help = run(&[command, "--help"]);
         assert!(help.status.success() && help.stdout.len() > 100, "{command}: {help:?}");
         refused(&[command, "--no-such-option"], &["--no-such-option"]);

@@ -113,9 +113,10 @@ const CB_PAR_4: Design = Design::cb_par("cb-par-4", &[("CB_LANES", 4)]);
 const CB_PAR_8: Design = Design::cb_par("cb-par-8", &[("CB_LANES", 8)]);
 const CB_PAR_16: Design = Design::cb_par("cb-par-16", &[("CB_LANES", 16)]);
 const CB_PAR_32: Design = Design::cb_par("cb-par-32", &[("CB_LANES", 32)]);
+const CB_PAR_64: Design = Design::cb_par("cb-par-64", &[("CB_LANES", 64)]);
 
 /// All designs of this crate.
-const TABLE: [QueueDesign; 12] = [
+const TABLE: [QueueDesign; 13] = [
     QueueDesign::Heap,
     QueueDesign::Heap4,
     QueueDesign::Calendar,
@@ -128,6 +129,7 @@ const TABLE: [QueueDesign; 12] = [
     QueueDesign(&CB_PAR_8),
     QueueDesign(&CB_PAR_16),
     QueueDesign(&CB_PAR_32),
+    QueueDesign(&CB_PAR_64),
 ];
 
 /// Designs that were removed, and what to use instead.
@@ -171,6 +173,7 @@ impl QueueDesign {
             Lanes::Eight => Self(&CB_PAR_8),
             Lanes::Sixteen => Self(&CB_PAR_16),
             Lanes::ThirtyTwo => Self(&CB_PAR_32),
+            Lanes::SixtyFour => Self(&CB_PAR_64),
         }
     }
 }
@@ -202,11 +205,14 @@ pub enum Lanes {
     Sixteen,
     /// 32: the paper's choice for most of its runs.
     ThirtyTwo,
+    /// 64: the paper's best choice for more than 256 events in a queue.
+    SixtyFour,
 }
 
 impl Lanes {
     /// All numbers, the smallest first.
-    pub const ALL: [Self; 5] = [Self::Two, Self::Four, Self::Eight, Self::Sixteen, Self::ThirtyTwo];
+    pub const ALL: [Self; 6] =
+        [Self::Two, Self::Four, Self::Eight, Self::Sixteen, Self::ThirtyTwo, Self::SixtyFour];
 
     /// The number.
     pub fn count(self) -> u32 {
@@ -216,6 +222,7 @@ impl Lanes {
             Self::Eight => 8,
             Self::Sixteen => 16,
             Self::ThirtyTwo => 32,
+            Self::SixtyFour => 64,
         }
     }
 }
@@ -369,7 +376,10 @@ impl std::fmt::Display for UnknownQueue {
             return write!(f, "queue design `{name}` was removed: use `{successor}`");
         }
         let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
-        write!(f, "unknown queue design '{name}': expected one of {names}, or cb-par with -2, -4, -8 or -16")
+        write!(
+            f,
+            "unknown queue design '{name}': expected one of {names}, or cb-par with -2, -4, -8, -16 or -64"
+        )
     }
 }
 

@@ -303,8 +303,30 @@ fn check_room(args: &Args) -> Outcome<()> {
     }
 }
 
+/// A town that was simulated.
+pub(crate) struct Simulated {
+    pub(crate) town: Arc<Town>,
+    pub(crate) events: u64,
+    pub(crate) seconds: f64,
+    pub(crate) fingerprint: Fingerprint,
+    /// Cars on all roads for each half hour.
+    pub(crate) history: Vec<Vec<u32>>,
+    ran: Vec<RankReport>,
+}
+
 pub fn run(args: &Args) -> Outcome<()> {
     shared::check_files(&[(FileUse::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
+    let Simulated { town, history, ran, .. } = simulate(args)?;
+    let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
+    let drawn = match &args.picture {
+        Some(path) if !history.is_empty() => draw(path, &town, &history),
+        _ => Ok(()),
+    };
+    shared::all([print_results(args, &ran[0], &ran, &town, trips), drawn])
+}
+
+/// Simulates a town on the ranks and devices of the options.
+pub(crate) fn simulate(args: &Args) -> Outcome<Simulated> {
     check_room(args)?;
     let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
     let devices = match args.placement {
@@ -331,18 +353,15 @@ pub fn run(args: &Args) -> Outcome<()> {
         }
     };
     bar.finish_and_clear();
-    let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
+    let mut ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
     for other in &ran {
         shared::same(&other.fingerprint, &ran[0].fingerprint, "fingerprints of two ranks")?;
     }
-    let first = &ran[0];
-    let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
-    let history = ran.iter().map(|ran| &ran.history).find(|history| !history.is_empty());
-    let drawn = match (&args.picture, history) {
-        (Some(path), Some(history)) => draw(path, &town, history),
-        _ => Ok(()),
-    };
-    shared::all([print_results(args, first, &ran, &town, trips), drawn])
+    let mut histories = ran.iter_mut().map(|ran| std::mem::take(&mut ran.history));
+    let history = histories.find(|history| !history.is_empty()).unwrap_or_default();
+    drop(histories);
+    let RankReport { progress, seconds, fingerprint, .. } = ran[0];
+    Ok(Simulated { town, events: progress.events, seconds, fingerprint, history, ran })
 }
 
 fn on_rank(
@@ -476,7 +495,7 @@ fn print_results(
 }
 
 /// Figure 5: the town at the lightest, the median and the heaviest traffic.
-fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
+pub(crate) fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
     const SIDE: u32 = 700;
     let mut order: Vec<_> = (1..history.len()).collect();
     order.sort_by_key(|&half| history[half].iter().map(|&cars| u64::from(cars)).sum::<u64>());

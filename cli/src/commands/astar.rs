@@ -454,7 +454,7 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
 }
 
 /// Draws the paper's Figure 5: obstacles black, the path white, expanded cells dark, others light.
-fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
+pub(crate) fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
     const BLOCKED: u8 = 0;
     const VISITED: u8 = 96;
     const OPEN: u8 = 192;

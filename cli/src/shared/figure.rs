@@ -1,4 +1,4 @@
-//! A figure as PNG: panels side by side, curves on two logarithmic axes, one legend.
+//! A figure as PNG: panels side by side, curves on linear or logarithmic axes, one legend.
 //!
 //! plotters draws text into bitmaps only with fonts of the system, which may have none, or with a
 //! feature that asks all users of plotters in the build for fonts. So this file draws text itself,
@@ -19,17 +19,69 @@ type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 pub struct Panel {
     pub title: String,
     /// The labels of the horizontal and the vertical axis.
-    pub axes: (&'static str, &'static str),
+    pub axes: (&'static str, String),
+    /// Their scales.
+    pub scales: [Scale; 2],
     pub lines: Vec<Line>,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    Linear,
+    /// Logarithmic, with ticks at powers of two.
+    Twos,
+    /// Logarithmic, with ticks at powers of ten.
+    Tens,
+}
+
+impl Scale {
+    /// The place of a value on the axis.
+    fn place(self, value: f64) -> f64 {
+        if self == Self::Linear { value } else { value.ln() }
+    }
+
+    /// Whether the axis has the value.
+    pub fn has(self, value: f64) -> bool {
+        value.is_finite() && (self == Self::Linear || value > 0.0)
+    }
+
+    /// The range of an axis with these values, with some room at both ends.
+    fn around(self, values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
+        let (least, most) = values.fold((f64::MAX, f64::MIN), |(l, m), value| (l.min(value), m.max(value)));
+        if self != Self::Linear {
+            return least / (1.0 + room)..most * (1.0 + room);
+        }
+        // Zero is on the axis if it is not far.
+        let least = if least > 0.0 && least < 0.5 * most { 0.0 } else { least };
+        let span = (most - least).max(1e-3 * most.abs()).max(1e-9);
+        let below = if least == 0.0 { 0.02 } else { 0.2 * room };
+        least - below * span..most + 0.2 * room * span
+    }
+
+    fn ticks(self, range: &Range<f64>) -> Vec<f64> {
+        match self {
+            Self::Linear => even_ticks(range),
+            Self::Twos => powers_of_two(range),
+            Self::Tens => decimal_ticks(range),
+        }
+    }
+
+    fn label(self, tick: f64) -> String {
+        if self == Self::Twos { tick.to_string() } else { short(tick) }
+    }
 }
 
 pub struct Line {
     pub name: String,
-    /// All coordinates are above zero.
+    /// Those that the scales of the panel have are drawn.
     pub points: Vec<(f64, f64)>,
+    /// Whether a line joins the points.
+    pub joined: bool,
 }
 
 const WIDTH: u32 = 1680;
+const TALLEST: u32 = 800;
 const TITLE: i32 = 84;
 const LEGEND_ROW: i32 = 30;
 const LEFT: i32 = 84;
@@ -138,7 +190,7 @@ pub fn draw(
     }
     let columns = columns.min(panels.len()).max(1);
     let width = WIDTH / u32::try_from(columns)?;
-    let height = width * 4 / 5;
+    let height = (width * 4 / 5).min(TALLEST);
     let rows = u32::try_from(panels.len().div_ceil(columns))?;
     let legend = Legend::new(&pen, &names);
     let below = height * rows + TITLE.cast_unsigned();
@@ -168,46 +220,53 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     let (left, right, top, bottom) = (LEFT, width - RIGHT, TOP, height - BOTTOM);
     let centre = i32::midpoint(left, right);
     pen.write(area, &panel.title, 21.0, (centre, top - 18), 0.5, false)?;
-    let points = || panel.lines.iter().flat_map(|line| &line.points);
+    let [across, upwards] = panel.scales;
+    let is_drawn = |&&(x, y): &&(f64, f64)| across.has(x) && upwards.has(y);
+    let points = || panel.lines.iter().flat_map(|line| &line.points).filter(is_drawn);
     if points().next().is_none() {
         return pen.write(area, "nothing was measured", 19.0, (centre, (top + bottom) / 2), 0.5, false);
     }
-    let xs = around(points().map(|&(x, _)| x), 1.25);
-    let ys = around(points().map(|&(_, y)| y), 1.4);
+    let xs = across.around(points().map(|&(x, _)| x), 0.25);
+    let ys = upwards.around(points().map(|&(_, y)| y), 0.4);
+    let at = |&(x, y): &(f64, f64)| (across.place(x), upwards.place(y));
+    let [(left_end, low_end), (right_end, high_end)] =
+        [(xs.start, ys.start), (xs.end, ys.end)].map(|c| at(&c));
     let mut chart = ChartBuilder::on(area)
         .margin_left(left)
         .margin_right(RIGHT)
         .margin_top(top)
         .margin_bottom(BOTTOM)
-        .build_cartesian_2d(xs.clone().log_scale(), ys.clone().log_scale())?;
-    let (x_ticks, y_ticks) = (powers_of_two(&xs), decimal_ticks(&ys));
-    let across = |y: f64| PathElement::new([(xs.start, y), (xs.end, y)], GRID);
-    let upwards = |x: f64| PathElement::new([(x, ys.start), (x, ys.end)], GRID);
-    chart.draw_series(y_ticks.iter().map(|&y| across(y)))?;
-    chart.draw_series(x_ticks.iter().map(|&x| upwards(x)))?;
-    chart.draw_series([Rectangle::new([(xs.start, ys.start), (xs.end, ys.end)], FRAME)])?;
+        .build_cartesian_2d(left_end..right_end, low_end..high_end)?;
+    let (x_ticks, y_ticks) = (across.ticks(&xs), upwards.ticks(&ys));
+    let level = |y: f64| PathElement::new([(left_end, y), (right_end, y)], GRID);
+    let upright = |x: f64| PathElement::new([(x, low_end), (x, high_end)], GRID);
+    chart.draw_series(y_ticks.iter().map(|&y| level(upwards.place(y))))?;
+    chart.draw_series(x_ticks.iter().map(|&x| upright(across.place(x))))?;
+    chart.draw_series([Rectangle::new([(left_end, low_end), (right_end, high_end)], FRAME)])?;
     for line in &panel.lines {
         let style = names.iter().position(|name| *name == line.name).unwrap_or(0);
-        let points = &line.points;
+        let points: Vec<_> = line.points.iter().filter(is_drawn).map(at).collect();
         let colour = COLOURS[style % COLOURS.len()];
-        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-        for point in points {
+        if line.joined {
+            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        }
+        for point in &points {
             marker(area, chart.backend_coord(point), area.get_base_pixel(), style)?;
         }
     }
     let corner = area.get_base_pixel();
     let place = |point: (f64, f64)| {
-        let (x, y) = chart.backend_coord(&point);
+        let (x, y) = chart.backend_coord(&at(&point));
         (x - corner.0, y - corner.1)
     };
     for x in x_ticks {
-        pen.write(area, &format!("{x}"), 17.0, (place((x, ys.start)).0, bottom + 16), 0.5, false)?;
+        pen.write(area, &across.label(x), 17.0, (place((x, ys.start)).0, bottom + 16), 0.5, false)?;
     }
     for y in y_ticks {
-        pen.write(area, &short(y), 17.0, (left - 8, place((xs.start, y)).1), 1.0, false)?;
+        pen.write(area, &upwards.label(y), 17.0, (left - 8, place((xs.start, y)).1), 1.0, false)?;
     }
     pen.write(area, panel.axes.0, 18.0, (centre, bottom + 42), 0.5, false)?;
-    pen.write(area, panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
+    pen.write(area, &panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
 }
 
 /// The marker of curve number `style`: its shape and colour.
@@ -270,10 +329,15 @@ impl Legend {
     }
 }
 
-/// The range of positive values, widened by the factor `room` on both sides.
-fn around(values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
-    let (least, most) = values.fold((f64::MAX, 0.0_f64), |(l, m), value| (l.min(value), m.max(value)));
-    least / room..most * room
+/// Round numbers at even distances in a range, about five.
+fn even_ticks(range: &Range<f64>) -> Vec<f64> {
+    let rough = (range.end - range.start) / 5.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (range.start / step).ceil();
+    let ticks = (0..12).map(|n| (first + f64::from(n)) * step);
+    ticks.take_while(|tick| *tick <= range.end).collect()
 }
 
 /// Powers of two in a range; every second one if there are many.
@@ -285,14 +349,20 @@ fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
     }
 }
 
-/// Powers of ten in a range; also 2 and 5 times them if there are few.
+/// Powers of ten in a range; also 2 and 5 times them if there are few, and others in a narrow
+/// range.
 fn decimal_ticks(range: &Range<f64>) -> Vec<f64> {
     let ticks = |steps: &[f64]| -> Vec<f64> {
         let all = (-16..16).flat_map(|n| steps.iter().map(move |step| step * 10_f64.powi(n)));
         all.filter(|y| range.contains(y)).collect()
     };
     let tens = ticks(&[1.0]);
-    if tens.len() >= 4 { tens } else { ticks(&[1.0, 2.0, 5.0]) }
+    let more = ticks(&[1.0, 2.0, 5.0]);
+    match (tens.len(), more.len()) {
+        (4.., _) => tens,
+        (_, 3..) => more,
+        _ => even_ticks(range),
+    }
 }
 
 /// A round number with its unit prefix.
@@ -303,5 +373,7 @@ fn short(value: f64) -> String {
         1e3.. => (1e3, " k"),
         _ => (1.0, ""),
     };
-    format!("{}{unit}", value / scale)
+    // Sums of steps are not exact.
+    let rounded = (value / scale * 1e9).round() / 1e9;
+    format!("{rounded}{unit}")
 }

@@ -1,4 +1,4 @@
-//! Measures how fast a simulation runs, for `eventhorizon sweep` and the benchmarks.
+//! Measures how fast a simulation runs, for `eventhorizon papers` and the benchmarks.
 
 #![allow(
     clippy::cast_precision_loss,

@@ -45,7 +45,9 @@ fn synchronise(lane: u32) -> Horizon {
     let settle = sound & second & !ended;
     found.rounds = select(0u, status.w, all(status.xy == found.now)) + u32(!found.stopped);
     found.serve = !found.stopped | settle;
-    found.until = time_min(epoch_end(found.now), run.until);
+    // A bound of one event an LP is Sync::OneEvent: its windows reach a lookahead beyond t.
+    let end = select(epoch_end(found.now), time_add(found.now, run.epoch_length), run.budget == 1u);
+    found.until = time_min(end, run.until);
     if found.stopped { found.until = TIME_ZERO; }
     return found;
 }

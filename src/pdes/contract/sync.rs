@@ -19,14 +19,16 @@ pub(in crate::pdes) struct SyncRow {
     pub(in crate::pdes) name: &'static str,
     /// Where windows end, for help texts.
     pub(in crate::pdes) reach: &'static str,
-    /// The dispatches before a window executes. `None` if windows are epochs: the file of the
-    /// pending event set finds their ends (`pdes/window/yawns.wgsl`,
-    /// `pdes/calendar/calendar_sync.wgsl`). Calendars support only these.
+    /// The dispatches before a window executes. `None` if the file of the pending event set finds
+    /// the ends of windows (`pdes/window/yawns.wgsl`, `pdes/calendar/calendar_sync.wgsl`).
     pub(in crate::pdes) look: Option<Speculation>,
     /// Rows in `lps` for each LP.
     pub(in crate::pdes) found_rows: u64,
     /// The kind of windows for which it chooses a default queue design.
     pub(in crate::pdes) queue: DefaultFor,
+    /// Whether an LP executes at most one event in a window. Otherwise the bound depends on the
+    /// number of LPs ([`budget`](super::bounds::budget)).
+    pub(in crate::pdes) is_single: bool,
     /// Whether windows execute many events, and more LPs are served at once.
     pub(in crate::pdes) is_busy: bool,
     /// Whether it needs a lookahead of at least a tick and a model that declares senders.
@@ -88,6 +90,7 @@ impl Sync {
         look: None,
         found_rows: 0,
         queue: DefaultFor::Epochs,
+        is_single: false,
         is_busy: false,
         needs_senders: false,
         serves_parts: true,
@@ -104,6 +107,7 @@ impl Sync {
         look: Some(LOOK),
         found_rows: 1,
         queue: DefaultFor::Wide,
+        is_single: false,
         is_busy: false,
         needs_senders: false,
         serves_parts: true,
@@ -131,6 +135,7 @@ impl Sync {
         }),
         found_rows: 5,
         queue: DefaultFor::Wide,
+        is_single: false,
         is_busy: true,
         needs_senders: true,
         serves_parts: false,
@@ -138,7 +143,28 @@ impl Sync {
         serves_local_teams: false,
     })));
 
-    /// All methods: the table.
+    /// The iteration of Baudis et al. (section IV.A), for comparisons with their results: each LP
+    /// executes its first event, if that is less than a lookahead after the first pending event of
+    /// all. `one-event` on a command line. For one device, queues other than the calendar, and
+    /// models with a lookahead of at least one tick; `Auto` does not choose it.
+    ///
+    /// Event-limited runs end with one of its windows, so after other events than with windows of
+    /// epochs.
+    pub const OneEvent: Self = Self(Some(Windows(&SyncRow {
+        name: "one-event",
+        reach: "the lookahead, of one event for each LP",
+        look: None,
+        found_rows: 0,
+        queue: DefaultFor::Epochs,
+        is_single: true,
+        is_busy: false,
+        needs_senders: false,
+        serves_parts: false,
+        serves_teams: false,
+        serves_local_teams: false,
+    })));
+
+    /// All methods among which a run may choose.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Yawns, Self::Horizon, Self::Neighbours];
 
     /// The name on a command line.
@@ -153,7 +179,7 @@ impl Sync {
     /// `None` for [`Sync::Auto`].
     pub const fn is_wide(self) -> Option<bool> {
         match self.0 {
-            Some(windows) => Some(windows.is_speculative()),
+            Some(windows) => Some(!windows.are_epochs()),
             None => None,
         }
     }
@@ -190,14 +216,19 @@ impl Windows {
     /// The default of wider windows.
     pub(in crate::pdes) const WIDE: Self = Sync::Horizon.0.unwrap();
 
-    /// All rows.
+    /// All rows among which a run may choose.
     pub(in crate::pdes) fn all() -> impl Iterator<Item = Self> {
         Sync::ALL.into_iter().filter_map(Sync::windows)
     }
 
-    /// Whether a dispatch before the window finds how far it reaches. The others are epochs.
+    /// Whether a dispatch before the window finds how far it reaches.
     pub(in crate::pdes) const fn is_speculative(self) -> bool {
         self.0.look.is_some()
+    }
+
+    /// Whether windows are epochs, or parts of one, as a calendar needs.
+    pub(in crate::pdes) const fn are_epochs(self) -> bool {
+        self.0.look.is_none() && !self.0.is_single
     }
 }
 
@@ -233,7 +264,8 @@ impl std::str::FromStr for Sync {
     type Err = UnknownSync;
 
     fn from_str(name: &str) -> Result<Self, UnknownSync> {
-        Self::ALL.into_iter().find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
+        let mut all = Self::ALL.into_iter().chain([Self::OneEvent]);
+        all.find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
     }
 }
 

@@ -103,14 +103,14 @@ pub(in crate::pdes) fn keeps<M: Model>(
     declared: Option<Declared>,
 ) -> Result<(), SimulationError> {
     let refused = |problem| SimulationError::Senders { sync: windows.into(), problem };
-    if !windows.needs_senders {
+    if !(windows.needs_senders || windows.is_single) {
         return Ok(());
     }
     if model.lookahead() == Ticks::ZERO {
         // Events for the current time are executed in rounds, which are the same for all LPs.
         return Err(refused("needs a lookahead of at least 1 tick"));
     }
-    if declared.is_some_and(|declared| !declared.senders) {
+    if windows.needs_senders && declared.is_some_and(|declared| !declared.senders) {
         return Err(refused(
             "needs a model that declares the senders of each LP, in `fn sender_count(lp: u32) -> u32` and \
              `fn sender(lp: u32, index: u32) -> u32`",

@@ -138,6 +138,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             mail_capacity: cut.room,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
+            budget: if strategy.windows.is_single { 1 } else { budget(model.lps()) },
             // A part of a run sends to all LPs; an independent range sends to its own.
             lowest: if cut.outbox.is_some() { 0 } else { first_lp },
             addresses: if cut.outbox.is_some() { model.lps() } else { cut.rows },

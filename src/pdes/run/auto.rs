@@ -69,10 +69,10 @@ pub(in crate::pdes) fn candidates<M: Model>(
 ) -> Result<Vec<Strategy>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     // A calendar's buckets are YAWNS windows, and at least a tick long.
-    let epochs = |windows: Windows| !windows.is_speculative() && !none;
+    let epochs = |windows: Windows| windows.are_epochs() && !none;
     let chosen = options.sync.windows();
     let calendar = options.queue.is_some_and(QueueDesign::is_calendar);
-    if calendar && (none || chosen.is_some_and(Windows::is_speculative)) {
+    if calendar && (none || chosen.is_some_and(|windows| !windows.are_epochs())) {
         return Err(SimulationError::Calendar);
     }
     let of = |windows: Windows| {

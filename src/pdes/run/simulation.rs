@@ -348,7 +348,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far LPs may be ahead of each other after any window.
     fn skew(&self) -> Skew {
-        if self.further || self.strategy.windows.is_speculative() { Skew::Further } else { Skew::Epoch }
+        if self.further || !self.strategy.windows.are_epochs() { Skew::Further } else { Skew::Epoch }
     }
 
     async fn run_paced<V: Verdict>(

@@ -5,9 +5,10 @@ use super::common::references::Reference;
 use super::common::{gpu, paper_queues};
 use super::own_events::Busy;
 use super::{phold, same, until};
-use eventhorizon::pdes::{Capacity, Options, Simulation, Sync, Until};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{Capacity, Options, Simulation, SimulationError, Sync, Until};
 use eventhorizon::queue::{Design, Lanes, QueueDesign};
-use eventhorizon::time::Ticks;
+use eventhorizon::time::{Resolution, Ticks};
 
 /// A file of WGSL and a row make a design.
 const BAG: Design = Design {
@@ -49,6 +50,27 @@ fn teams_of_every_size_give_the_bits_of_the_cpu() {
     for lanes in Lanes::ALL {
         conforms(QueueDesign::CbPar(lanes), lanes.count().into());
     }
+}
+
+/// The paper's iteration: one event of each LP in a window. Runs to a time end as all others do.
+#[test]
+fn windows_of_one_event_give_the_bits_of_the_cpu() {
+    let gpu = gpu();
+    let queues = QueueDesign::ALL.into_iter().filter(|queue| !queue.is_calendar());
+    for (queue, lps) in queues.chain([QueueDesign::CbPar(Lanes::Four)]).zip([90, 40].into_iter().cycle()) {
+        let options = Options::default().seed(8).queue(queue).tiles(2).sync(Sync::OneEvent);
+        same(&gpu, &Reference(phold(lps, 7, 0.1)), options, &[until(17.0), until(60.0)]);
+    }
+    let options = Options::default().sync(Sync::OneEvent);
+    let mut simulation = Simulation::new(&gpu, &phold(40, 7, 0.1), options).unwrap();
+    let progress = simulation.run(until(60.0)).unwrap();
+    assert_eq!(simulation.sync(), Sync::OneEvent);
+    assert!(progress.events <= 40 * progress.windows, "{progress:?}");
+    let refused = |model: Phold, options: Options| Simulation::new(&gpu, &model, options).unwrap_err();
+    let calendar = refused(phold(40, 7, 0.1), options.queue(QueueDesign::Calendar));
+    assert!(matches!(calendar, SimulationError::Calendar), "{calendar}");
+    let none = refused(Phold::new(40, 7, 0.1, 0.0, Resolution::default()).unwrap(), options);
+    assert!(none.to_string().contains("a lookahead of at least 1 tick"), "{none}");
 }
 
 /// CB-PAR inserts in chunks with one slot for each invocation of a team: until the last slot, and

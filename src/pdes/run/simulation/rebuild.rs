@@ -106,7 +106,7 @@ impl<M: Model> Simulation<M> {
         match changed {
             Ok(()) => {
                 log::info!("{strategy} instead of {before}");
-                self.further |= before.windows.is_speculative();
+                self.further |= !before.windows.are_epochs();
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }

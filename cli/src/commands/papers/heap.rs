@@ -1,114 +1,91 @@
-//! The parallel heap alone, in bulk: the experiment of Figure 11 of Baudis et al. (section IV.B).
+//! The parallel heap (Baudis et al., section IV.B): serving PHOLD, Figure 10, and in bulk,
+//! Figure 11.
 //!
-//! Each cycle deletes as many items as a node holds and inserts as many new ones, which a kernel
-//! creates according to PHOLD (rate 0.1), so that the number of items stays the same. A row is the
-//! rate for one node size and one number of items: items deleted and replaced per second,
-//! submissions and new items included. The paper describes neither axis; its rates fall with the
-//! number of nodes, so that number is a column too.
+//! In bulk, each cycle deletes as many items as a node holds and inserts as many new ones, which a
+//! kernel creates according to PHOLD (rate 0.1), so that the number of items stays the same. A
+//! point is the rate for one node size and one number of items: items deleted and replaced per
+//! second, submissions and new items included. The text does not describe the axes; its rates fall
+//! with the number of nodes, so that is the horizontal one here.
 //!
-//! Every row is checked first: a shorter run must delete and hold the same items as a `BinaryHeap`.
+//! For PHOLD, all LPs share the heap. A cycle deletes as many items as a node holds, executes the
+//! smallest one of each LP among them if it is below t + lookahead, and inserts the others again.
 //!
-//! ```text
-//! eventhorizon queue-bulk --csv figure_11.csv
-//! eventhorizon queue-bulk --node 256,1024 --items 65536 --seconds 2
-//! ```
+//! Every point is checked first: a shorter run must delete and hold the same items as a
+//! `BinaryHeap`.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, Instant};
 
-use clap::Parser;
 use eventhorizon::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 use eventhorizon::queue::{HeapBatch, HeapItem, ParallelHeap};
 use eventhorizon::random::Stream;
 use eventhorizon::time::{Resolution, Ticks};
 
-use crate::shared::rates::or;
-use crate::shared::{self, Outcome as Result, same};
+use super::study::Study;
+use crate::shared::{Outcome as Result, same};
 
-#[derive(Parser)]
-pub struct Args {
-    /// Set the node sizes to compare, in items: powers of two from 64 to 1024. Default: all
-    #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = node)]
-    node: Vec<u32>,
-    /// Set the numbers of items to compare. Default: 2^10, 2^12, ..., 2^22 (on a software adapter
-    /// up to 2^16)
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
-    items: Vec<u32>,
-    /// Set the number of LPs that items are for
-    #[arg(long, default_value_t = 32768, value_parser = clap::value_parser!(u32).range(1..))]
-    lps: u32,
-    /// Set the seconds to measure for each row
-    #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
-    seconds: f64,
-    /// Write the table to a file, or to standard output for `-`
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-}
+/// The number of LPs that items are for.
+const LPS: u32 = 32768;
 
-/// The items of a node, as `ParallelHeap` supports them.
-fn node(text: &str) -> std::result::Result<u32, String> {
-    match shared::group_size(text)? {
-        size @ 64..=1024 => Ok(size),
-        _ => Err("expected a power of two from 64 to 1024".to_owned()),
-    }
-}
-
-/// A row of the table.
-#[derive(serde::Serialize)]
-struct Row {
-    node_items: u32,
-    items_held: u32,
-    nodes: u32,
-    cycles: u64,
-    seconds: f64,
-    items_per_second: f64,
-}
-
-pub fn run(args: &Args) -> Result<()> {
-    shared::check_files(&[(shared::FileUse::Writes, "--csv", args.csv.as_deref())])?;
-    let gpu = Gpu::new()?;
-    shared::print_report(&gpu.to_string());
-    let largest = if gpu.info().device_type == wgpu::DeviceType::Cpu { 16 } else { 22 };
-    let nodes = or(&args.node, &[64, 128, 256, 512, 1024]);
-    let items = or(&args.items, &(10..=largest).step_by(2).map(|exponent| 1 << exponent).collect::<Vec<_>>());
-    let out: Box<dyn Write> = match args.csv.as_ref().filter(|path| !shared::on_stdout(Some(path))) {
-        Some(path) => {
-            Box::new(std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
-        }
-        None => Box::new(stdout()),
-    };
-    let mut table = csv::Writer::from_writer(out);
-    figure_11(&gpu, &nodes, &items, args.lps, Duration::try_from_secs_f64(args.seconds)?, |row| {
-        table.serialize(row)?;
-        Ok(table.flush()?)
-    })
-}
-
-/// Writes a row for each node size and each number of items, measured for `time` each.
-fn figure_11(
-    gpu: &Gpu,
-    nodes: &[u32],
-    items: &[u32],
-    lps: u32,
-    time: Duration,
-    mut report: impl FnMut(Row) -> Result<()>,
-) -> Result<()> {
+pub(super) fn figure_11(study: &mut Study<'_>) -> Result<()> {
+    let is_software = study.gpu.info().device_type == wgpu::DeviceType::Cpu;
+    let (least, most) = study.size((10, if is_software { 16 } else { 22 }), (10, 13));
+    let nodes: &[u32] = study.size(&[64, 128, 256, 512, 1024], &[64, 256, 1024]);
+    let time = Duration::from_secs_f64(study.args.seconds());
     for &node in nodes {
-        for &held in items {
-            check(gpu, node, held.min(7 * node + 1), lps)?;
-            let mut hold = Hold::new(gpu, node, held, lps)?;
+        for held in (least..=most).step_by(if study.args.small { 1 } else { 2 }).map(|power| 1_u32 << power) {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let gpu = study.gpu.clone();
+            check(&gpu, node, held.min(7 * node + 1), LPS, Work::Bulk)?;
+            let mut hold = Hold::new(&gpu, node, held, LPS, Work::Bulk)?;
             let (cycles, seconds) = hold.measure(time)?;
-            hold.heap.check(gpu)?;
-            same(&hold.heap.len(gpu)?, &held, "items held")?;
-            let items_per_second = cycles as f64 * f64::from(node) / seconds;
-            let nodes = held.div_ceil(node);
-            report(Row { node_items: node, items_held: held, nodes, cycles, seconds, items_per_second })?;
+            hold.heap.check(&gpu)?;
+            same(&hold.heap.len(&gpu)?, &held, "items held")?;
+            #[expect(clippy::cast_precision_loss, reason = "a rate")]
+            let rate = cycles as f64 * f64::from(node) / seconds;
+            study.point("", &format!("nodes of {node}"), held.div_ceil(node).into(), rate)?;
         }
     }
     Ok(())
+}
+
+pub(super) fn figure_10(study: &mut Study<'_>) -> Result<()> {
+    let gpu = study.gpu.clone();
+    let lps = study.size(LPS, 1024);
+    let populations: &[u32] = study.size(&[4, 8, 16, 32, 64, 128], &[4, 8]);
+    let nodes: &[u32] = study.size(&[256, 1024], &[256]);
+    for &node in nodes {
+        check(&gpu, node, 7 * node + 1, node / 4, Work::Phold)?;
+        for &population in populations {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let mut hold = Hold::new(&gpu, node, lps * population - node, lps, Work::Phold)?;
+            let (cycles, seconds) = hold.measure(Duration::from_secs_f64(study.args.seconds()))?;
+            hold.heap.check(&gpu)?;
+            let executed: u64 = hold.drawn.read(&gpu)?.into_iter().map(u64::from).sum();
+            #[expect(clippy::cast_precision_loss, reason = "a rate")]
+            let [executed, cycles] = [executed, cycles].map(|number| number as f64);
+            let note = format!("{:.1} events in a cycle", executed / (cycles + 1.0));
+            // One cycle ran before the measured ones.
+            let rate = executed * cycles / (cycles + 1.0) / seconds;
+            study.row(["", &format!("nodes of {node}")], population.into(), Some(rate), None, &note)?;
+        }
+    }
+    study.note(&format!("{lps} LPs, rate 0.1, lookahead 10"));
+    Ok(())
+}
+
+/// What a cycle does with the deleted items.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    /// Replaces all of them.
+    Bulk,
+    /// Executes those that PHOLD may.
+    Phold,
 }
 
 const SEED: u64 = 42;
@@ -160,10 +137,12 @@ struct Hold {
     /// Inserts, deletes, and creates the items of the next cycle.
     cycle: Plan,
     deletes: Buffer<HeapItem>,
+    /// By item: how often it was replaced.
+    drawn: Buffer<u32>,
 }
 
 impl Hold {
-    fn new(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<Self> {
+    fn new(gpu: &Gpu, node: u32, held: u32, lps: u32, work: Work) -> Result<Self> {
         let params = Params::new(lps, node)?;
         let heap = ParallelHeap::with_node(gpu, held, node)?;
         fill(gpu, &heap, &params.start(held).collect::<Vec<_>>())?;
@@ -173,17 +152,22 @@ impl Hold {
         let batch = HeapBatch { to_insert: node, to_delete: node, deleted: 0 };
         let batch = Buffer::storage_from(gpu, "batch", &[batch])?;
         let mut cycle = heap.bind(gpu, &batch, &inserts, &deletes)?;
-        let renew = Recipe::new("PHOLD", "renew", [eventhorizon::wgsl!("queue_bulk.wgsl")]).kernel(gpu)?;
         let params = Buffer::uniform(gpu, "params", &params)?;
-        let drawn = Buffer::<u32>::storage(gpu, "drawn", node.into())?;
+        let drawn = Buffer::<u32>::storage(gpu, "drawn", u64::from(held) + u64::from(node))?;
+        let firsts = Buffer::storage_from(gpu, "firsts", &vec![u32::MAX; lps as usize])?;
         let buffers = [
             ("params", params.binding()),
             ("deletes", deletes.binding()),
             ("inserts", inserts.binding()),
             ("drawn", drawn.binding()),
+            ("firsts", firsts.binding()),
         ];
-        cycle.dispatch(gpu, &renew, node.div_ceil(64), &buffers)?;
-        Ok(Self { gpu: gpu.clone(), heap, cycle, deletes })
+        let entries: &[_] = if work == Work::Bulk { &["renew"] } else { &["mark", "serve", "clear"] };
+        for entry in entries {
+            let kernel = Recipe::new("PHOLD", *entry, [eventhorizon::wgsl!("heap.wgsl")]).kernel(gpu)?;
+            cycle.dispatch(gpu, &kernel, node.div_ceil(64), &buffers)?;
+        }
+        Ok(Self { gpu: gpu.clone(), heap, cycle, deletes, drawn })
     }
 
     /// Runs cycles for `time`; returns their number and the seconds they took.
@@ -227,15 +211,16 @@ fn fill(gpu: &Gpu, heap: &ParallelHeap, items: &[HeapItem]) -> Result<()> {
 }
 
 /// Compares some cycles, and the items in the heap after them, with a `BinaryHeap`.
-fn check(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<()> {
+fn check(gpu: &Gpu, node: u32, held: u32, lps: u32, work: Work) -> Result<()> {
     /// The timestamp of an item, and its payload.
     fn key([low, high, lp, place]: HeapItem) -> Reverse<(Ticks, u32, u32)> {
         Reverse((Ticks::from_words([low, high]), lp, place))
     }
     let params = Params::new(lps, node)?;
-    let hold = Hold::new(gpu, node, held, lps)?;
+    let hold = Hold::new(gpu, node, held, lps, work)?;
     let mut expected: BinaryHeap<_> = params.start(held).map(key).collect();
     let mut inserts = params.first();
+    let mut drawn = vec![0_u64; (held + node) as usize];
     for cycle in 0..20 {
         expected.extend(inserts.iter().copied().map(key));
         let deletes: Vec<_> = (0..node).filter_map(|_| expected.pop()).collect();
@@ -243,7 +228,23 @@ fn check(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<()> {
         let found: Vec<_> = hold.deletes.read(gpu)?.into_iter().map(key).collect();
         same(&found, &deletes, format!("nodes of {node}, {held} items: items deleted in cycle {cycle}"))?;
         let Reverse((now, ..)) = deletes[0];
-        inserts = (0..node).map(|place| params.item(now, place, cycle)).collect();
+        inserts = match work {
+            Work::Bulk => (0..node).map(|place| params.item(now, place, cycle)).collect(),
+            Work::Phold => {
+                let (horizon, mut served) = (now.saturating_add(params.lookahead), BTreeSet::new());
+                let serve = |&Reverse((time, lp, number)): &Reverse<(Ticks, u32, u32)>| {
+                    // The first of an LP is its smallest.
+                    if !served.insert(lp) || time >= horizon {
+                        let [low, high] = time.to_words();
+                        return [low, high, lp, number];
+                    }
+                    let drawn = &mut drawn[number as usize];
+                    *drawn += 1;
+                    params.item(time, number, *drawn - 1)
+                };
+                deletes.iter().map(serve).collect()
+            }
+        };
     }
     let left: Vec<_> = hold.heap.exchange(gpu, &[], held)?.into_iter().map(key).collect();
     let expected: Vec<_> = std::iter::from_fn(|| expected.pop()).collect();

@@ -1,0 +1,108 @@
+//! The activity study of Chapuis et al. (section 4): Figures 2 to 5, with the model of
+//! `eventhorizon activity`.
+//!
+//! Runs of one town have one fingerprint, wherever handlers run and on any number of ranks.
+
+use clap::Parser as _;
+use eventhorizon::pdes::Fingerprint;
+
+use super::study::Study;
+use crate::commands::activity::{self, Args, Simulated};
+use crate::shared::{Outcome, interrupted, same};
+
+/// The parameters of a run.
+#[derive(Clone, Copy)]
+struct Town {
+    agents: u32,
+    vertices: u32,
+    hours: u32,
+}
+
+/// Runs a town; `ranks` share its entities.
+fn simulate(town: Town, placement: &str, ranks: u32) -> Outcome<Simulated> {
+    let Town { agents, vertices, hours } = town;
+    let numbers = [("--agents", agents), ("--vertices", vertices), ("--hours", hours), ("--ranks", ranks)];
+    let numbers = numbers.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
+    let placement = ["activity".to_owned(), "--placement".to_owned(), placement.to_owned()];
+    activity::simulate(&Args::try_parse_from(placement.into_iter().chain(numbers))?)
+}
+
+/// Runs a town and checks its fingerprint against an earlier one.
+fn checked(town: Town, placement: &str, ranks: u32, known: &mut Option<Fingerprint>) -> Outcome<Simulated> {
+    let ran = simulate(town, placement, ranks)?;
+    // Ctrl-C ends a run early.
+    if !interrupted() {
+        same(&ran.fingerprint, known.get_or_insert(ran.fingerprint), "fingerprints of a town")?;
+    }
+    Ok(ran)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate")]
+fn rate(ran: &Simulated) -> f64 {
+    ran.events as f64 / ran.seconds
+}
+
+pub(super) fn figure_2(study: &mut Study<'_>) -> Outcome<()> {
+    let (agents, hours) = study.size((500, 48), (64, 6));
+    for vertices in study.size([256, 512, 1024], [32, 64, 128]) {
+        let mut known = None;
+        for (line, placement) in [("GPU", "gpu"), ("CPU, all cores", "cpu")] {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let ran = checked(Town { agents, vertices, hours }, placement, 1, &mut known)?;
+            if !study.goes_on() {
+                return Ok(());
+            }
+            study.point("", line, vertices.into(), ran.seconds)?;
+        }
+    }
+    study.note(&format!("{agents} agents, {hours} hours"));
+    Ok(())
+}
+
+pub(super) fn figure_3(study: &mut Study<'_>) -> Outcome<()> {
+    let (vertices, hours) = study.size((1024, 48), (64, 6));
+    let full = [500, 1000, 2000, 4000, 8000, 16000];
+    let agents: &[u32] = study.size(&full, &[64, 128, 256]);
+    for &agents in agents {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let ran = simulate(Town { agents, vertices, hours }, "gpu", 1)?;
+        if !study.goes_on() {
+            return Ok(());
+        }
+        study.point("seconds", "GPU", agents.into(), ran.seconds)?;
+        study.point("events per second", "GPU", agents.into(), rate(&ran))?;
+    }
+    study.note(&format!("{vertices} vertices, {hours} hours"));
+    Ok(())
+}
+
+pub(super) fn figure_4(study: &mut Study<'_>) -> Outcome<()> {
+    let (town, most) = study.size(
+        (Town { agents: 32000, vertices: 1024, hours: 48 }, 16),
+        (Town { agents: 256, vertices: 64, hours: 6 }, 2),
+    );
+    let mut known = None;
+    for ranks in (0..).map(|power| 1 << power).take_while(|&ranks| ranks <= most) {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let ran = checked(town, "gpu", ranks, &mut known)?;
+        if !study.goes_on() {
+            return Ok(());
+        }
+        study.point("seconds", "ranks of one process, one GPU", ranks.into(), ran.seconds)?;
+        study.point("events per second", "ranks of one process, one GPU", ranks.into(), rate(&ran))?;
+    }
+    study.note(&format!("{} agents, {} vertices, {} hours", town.agents, town.vertices, town.hours));
+    Ok(())
+}
+
+pub(super) fn figure_5(study: &mut Study<'_>) -> Outcome<()> {
+    let (agents, vertices, hours) = study.size((4000, 256, 48), (256, 64, 24));
+    let ran = simulate(Town { agents, vertices, hours }, "auto", 1)?;
+    activity::draw(&study.file("png"), &ran.town, &ran.history)
+}

@@ -1,0 +1,111 @@
+//! The figures and tables of the five papers on which this project is built, run on this machine.
+//!
+//! ```text
+//! eventhorizon papers                           # list every figure and table
+//! eventhorizon papers baudis-7 park-20          # run two of them, into the folder papers
+//! eventhorizon papers --all --small             # minutes, on a software adapter too
+//! ```
+//!
+//! Each experiment writes `NAME.csv`, a row as soon as it is measured, and `NAME.png` at its end.
+//! Numbers of the paper stand beside them only where its text or a table states them. Runs of one
+//! setting are compared with each other, or with the sequential engine; if results differ, the exit
+//! code is 1.
+
+mod chapuis;
+mod comparisons;
+mod heap;
+mod marzolla;
+mod park;
+mod passerat;
+mod phold;
+mod sbm;
+mod search;
+mod study;
+mod table;
+
+use std::io::{Write as _, stdout};
+use std::path::PathBuf;
+
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
+
+use crate::shared::{self, Outcome};
+use study::Study;
+use table::{Axes, EXPERIMENTS, Experiment, Paper, Run};
+
+#[derive(Parser)]
+#[command(about = "List, run and draw the figures and tables of the papers")]
+pub struct Args {
+    /// Run these experiments. Without a name and --all, the list is printed
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|one| one.name)))]
+    names: Vec<String>,
+    /// Run every experiment
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Run smaller models for shorter times; the numbers do not apply to large ones
+    #[arg(long)]
+    small: bool,
+    /// Write CSV and PNG files into this folder
+    #[arg(long, value_name = "DIR", default_value = "papers")]
+    out: PathBuf,
+    /// Read the positions of vehicles for marzolla-14, one in metres on each line
+    #[arg(long, value_name = "FILE")]
+    positions: Option<PathBuf>,
+    /// Set the seconds of each measurement [default: 0.3, with --small 0.02]
+    #[arg(long, value_parser = shared::seconds)]
+    seconds: Option<f64>,
+    /// Set the largest time in seconds of one point of a figure, checks included
+    #[arg(long, value_parser = shared::seconds, default_value_t = 10.0)]
+    budget: f64,
+}
+
+impl Args {
+    /// The seconds of a measurement.
+    fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.small { 0.02 } else { 0.3 })
+    }
+}
+
+pub fn run(args: &Args) -> Outcome<()> {
+    let chosen = |one: &&Experiment| args.all || args.names.iter().any(|name| name == one.name);
+    let chosen: Vec<_> = EXPERIMENTS.iter().filter(chosen).collect();
+    if chosen.is_empty() {
+        return list();
+    }
+    if let [Experiment { name, run: Run::Not(reason), .. }] = chosen[..] {
+        return Err(shared::usage(format!("{name} cannot be run: {reason}")));
+    }
+    let gpu = eventhorizon::gpu::Gpu::new()?;
+    writeln!(stdout(), "{gpu}")?;
+    std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
+    for experiment in chosen {
+        if shared::watch().is_break() {
+            break;
+        }
+        let Run::By(run) = experiment.run else {
+            continue;
+        };
+        let mut study = Study::new(experiment, args, &gpu)?;
+        writeln!(stdout(), "\n{}: {} ({})", experiment.name, experiment.title, study.source())?;
+        let ran = run(&mut study);
+        // What was measured before an error or Ctrl-C is drawn, too.
+        shared::all([ran.map_err(|error| format!("{}: {error}", experiment.name).into()), study.draw()])?;
+        writeln!(stdout(), "{}", experiment.verdict)?;
+    }
+    Ok(())
+}
+
+/// Prints all experiments, by paper.
+fn list() -> Outcome<()> {
+    for paper in Paper::ALL {
+        writeln!(stdout(), "{}", paper.title())?;
+        for Experiment { name, figure, title, run, .. } in EXPERIMENTS.iter().filter(|one| one.paper == paper)
+        {
+            writeln!(stdout(), "  {name:<18} {figure:<10} {title}")?;
+            if let Run::Not(reason) = run {
+                writeln!(stdout(), "  {:<18} not run: {reason}", "")?;
+            }
+        }
+    }
+    Ok(())
+}

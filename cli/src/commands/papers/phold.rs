@@ -1,0 +1,339 @@
+//! PHOLD by queue design (Baudis et al., sections IV.A and IV.B.1): Figures 6 to 8 and Table I.
+//!
+//! Runs are the paper's: each iteration executes at most one event of each LP, its first one below
+//! t + lookahead (`Sync::OneEvent`). Beside them is one line of this library's own windows.
+//!
+//! Each point is checked first: all designs execute a shorter run to the same time, and so does the
+//! sequential CPU engine if the budget allows it. Their fingerprints must be equal.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{
+    CpuSimulation, Fault, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop, Sync, Until,
+};
+use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
+use eventhorizon::time::{Resolution, Ticks};
+
+use super::comparisons;
+use super::study::Study;
+use crate::shared::rates::{Rate, measure, too_large};
+use crate::shared::{Outcome, same};
+
+/// The lookahead of all runs, in units of time (IV.B.1).
+const LOOKAHEAD: f64 = 10.0;
+
+const SEED: u64 = 42;
+
+/// The approximate number of events, and the largest number of epochs, of the checked run.
+const CHECKED_EVENTS: f64 = 100_000.0;
+const CHECKED_EPOCHS: f64 = 1000.0;
+
+/// With more events at the start, the CPU engine is skipped: it could not be stopped in time.
+const CPU_EVENTS: u64 = 1 << 22;
+
+/// A line of the figures: its name there, the designs of which the faster one counts, and the
+/// windows.
+struct Way {
+    name: &'static str,
+    designs: &'static [Option<QueueDesign>],
+    sync: Sync,
+}
+
+const fn paper(name: &'static str, designs: &'static [Option<QueueDesign>]) -> Way {
+    Way { name, designs, sync: Sync::OneEvent }
+}
+
+const CB_SEQ: Way = paper(
+    "CB-SEQ",
+    &[Some(QueueDesign::CbSeq(Traverse::BackToFront)), Some(QueueDesign::CbSeq(Traverse::FrontToBack))],
+);
+
+/// The designs of Figures 7 and 8, and the library with its own choice of a queue and its windows.
+const WAYS: [Way; 6] = [
+    CB_SEQ,
+    paper("CB-SEQ-SP", &[Some(QueueDesign::CbSeqSp)]),
+    paper("CB-PAR", &[Some(QueueDesign::CB_PAR)]),
+    paper("Heaps", &[Some(QueueDesign::Heap)]),
+    paper("Splays", &[Some(QueueDesign::Splay)]),
+    Way { name: "this library (its own windows)", designs: &[None], sync: Sync::Yawns },
+];
+
+/// Comparisons and events per second of Table I, on a GeForce GTX 1060.
+const TABLE_1: [(&str, f64, f64); 5] = [
+    ("CB-SEQ", 63.94, 2.61e7),
+    ("CB-SEQ-SP", 97.36, 1.85e7),
+    ("CB-PAR", 129.30, 2.76e7),
+    ("Heaps", 12.77, 2.04e7),
+    ("Splays", 26.35, 1.49e7),
+];
+
+const RATES: [f64; 3] = [0.1, 0.001, 0.00001];
+
+pub(super) fn figure_6(study: &mut Study<'_>) -> Outcome<()> {
+    const NAMES: [&str; 6] =
+        ["2 threads", "4 threads", "8 threads", "16 threads", "32 threads", "64 threads"];
+    let (lps, rate) = (study.size(1024, 32), 0.001);
+    let lanes: &[Lanes] = if study.args.small { &Lanes::ALL[3..] } else { &Lanes::ALL };
+    study.note(&format!("{lps} LPs, lookahead 10"));
+    let mut runs = Runs::new(study);
+    for &population in populations(study, &[4, 16, 64, 256, 1024, 4096, 16384]) {
+        for (lanes, name) in lanes.iter().zip(&NAMES[NAMES.len() - lanes.len()..]) {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let cell = Cell { lps, rate, population };
+            let design = Some(QueueDesign::CbPar(*lanes));
+            let found = runs.measure(study, cell, design, Sync::OneEvent)?;
+            report(study, ["", name], population, found, None)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn figure_7(study: &mut Study<'_>) -> Outcome<()> {
+    let lps = study.size(1024, 32);
+    rates(study, lps, &[4, 16, 64, 256, 1024, 4096, 16384])
+}
+
+pub(super) fn figure_8(study: &mut Study<'_>) -> Outcome<()> {
+    let lps = study.size(32768, 256);
+    // The paper's largest run has 6.7 * 10^7 events on all LPs.
+    rates(study, lps, &[4, 16, 64, 128, 256, 1024, 2048])
+}
+
+/// The events per LP of a figure.
+fn populations<'a>(study: &Study<'_>, full: &'a [u32]) -> &'a [u32] {
+    study.size(full, &full[..3])
+}
+
+fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
+    study.note(&format!("{lps} LPs, lookahead 10"));
+    let mut runs = Runs::new(study);
+    for rate in RATES {
+        for &population in populations(study, full) {
+            for way in &WAYS {
+                if !study.goes_on() {
+                    return Ok(());
+                }
+                let cell = Cell { lps, rate, population };
+                let found = runs.best(study, cell, way)?;
+                let stated = (lps == 32768 && rate == 0.1 && population == 128)
+                    .then(|| TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.2));
+                report(study, [&format!("rate {rate}"), way.name], population, found, stated.flatten())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn table_1(study: &mut Study<'_>) -> Outcome<()> {
+    let cell = Cell { lps: study.size(32768, 256), rate: 0.1, population: 128 };
+    let queues = study.size(1024, 128);
+    let time = |units| Resolution::default().ticks(units);
+    let times = [time(1.0 / cell.rate)?, time(LOOKAHEAD)?];
+    let mut hashes = None;
+    for (column, way) in (1_u32..).zip(&WAYS) {
+        for design in way.designs.iter().copied().flatten().filter(|design| design.lanes() == 1) {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let stated = TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.1);
+            let panel = "comparisons per event";
+            match comparisons::count(&study.gpu, design, queues, cell.population, times)? {
+                None => {
+                    study.missing(panel, design.name(), column.into(), "the driver ended a loop early")?
+                }
+                Some(counted) => {
+                    // All designs execute the same events in the same order.
+                    same(&counted.executed, hashes.get_or_insert(counted.executed), design)?;
+                    study.row([panel, design.name()], column.into(), Some(counted.per_event), stated, "")?;
+                }
+            }
+        }
+    }
+    let mut runs = Runs::new(study);
+    for (column, way) in (1_u32..).zip(&WAYS) {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let stated = TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.2);
+        let found = runs.best(study, cell, way)?;
+        report(study, ["events per second", way.name], column, found, stated)?;
+    }
+    Ok(())
+}
+
+/// A rate with a remark, or why it was not measured.
+type Found = Result<(Rate, String), String>;
+
+fn report(
+    study: &mut Study<'_>,
+    [panel, line]: [&str; 2],
+    x: u32,
+    found: Found,
+    stated: Option<f64>,
+) -> Outcome<()> {
+    match found {
+        Ok((rate, note)) => study.row([panel, line], x.into(), Some(rate.events_per_second()), stated, &note),
+        Err(why) => study.missing(panel, line, x.into(), &why),
+    }
+}
+
+/// The parameters of a run. With them all designs have the same fingerprint.
+#[derive(Clone, Copy)]
+struct Cell {
+    lps: u32,
+    rate: f64,
+    population: u32,
+}
+
+impl Cell {
+    fn model(&self) -> Outcome<Phold> {
+        Ok(Phold::new(self.lps, self.population, self.rate, LOOKAHEAD, Resolution::default())?)
+    }
+
+    /// The end of the checked run. It has at least three epochs, so that sent events are executed
+    /// too.
+    fn end(&self) -> Outcome<Ticks> {
+        let events = f64::from(self.lps) * f64::from(self.population);
+        // A cycle is the mean time from an event to the one that it sends.
+        let cycle = LOOKAHEAD + 1.0 / self.rate;
+        let window = LOOKAHEAD + cycle / events;
+        let units = (CHECKED_EVENTS / events * cycle).min(CHECKED_EPOCHS * window).max(3.0 * LOOKAHEAD);
+        Ok(Resolution::default().ticks(units)?)
+    }
+
+    fn key(&self) -> (u32, u64, u32) {
+        (self.lps, self.rate.to_bits(), self.population)
+    }
+}
+
+/// What the runs of a figure know of each other.
+struct Runs {
+    seconds: f64,
+    budget: Duration,
+    /// The fingerprint of each cell; `None` if the CPU engine takes too long and no design has run.
+    expected: HashMap<(u32, u64, u32), Option<Fingerprint>>,
+    /// By LPs, rate and design: the events per LP whose checked run exceeded the budget.
+    heavy: HashMap<(u32, u64, Option<QueueDesign>), u32>,
+}
+
+impl Runs {
+    fn new(study: &Study<'_>) -> Self {
+        let budget = Duration::from_secs_f64(study.args.budget);
+        Self { seconds: study.args.seconds(), budget, expected: HashMap::new(), heavy: HashMap::new() }
+    }
+
+    /// The rate of the faster design of a line.
+    fn best(&mut self, study: &mut Study<'_>, cell: Cell, way: &Way) -> Outcome<Found> {
+        let mut best: Option<Found> = None;
+        for &design in way.designs {
+            let found = self.measure(study, cell, design, way.sync)?;
+            let rate = |found: &Found| found.as_ref().map_or(0.0, |(rate, _)| rate.events_per_second());
+            if best.as_ref().is_none_or(|best| rate(&found) > rate(best)) {
+                best = Some(found);
+            }
+        }
+        Ok(best.expect("a line has a design"))
+    }
+
+    /// Checks and measures a design. Limits of the device become a note, wrong results an error.
+    fn measure(
+        &mut self,
+        study: &mut Study<'_>,
+        cell: Cell,
+        design: Option<QueueDesign>,
+        sync: Sync,
+    ) -> Outcome<Found> {
+        let heavy = (cell.lps, cell.rate.to_bits(), design);
+        if let Some(less) = self.heavy.get(&heavy).filter(|&&less| less < cell.population) {
+            return Ok(Err(format!("the checked run with {less} events per LP exceeded the budget")));
+        }
+        match self.run(study, cell, design, sync) {
+            Ok(found) => Ok(found),
+            Err(error) => match error.downcast_ref().and_then(limit) {
+                Some(note) => {
+                    if note == LOST {
+                        study.gpu = Gpu::new()?;
+                    }
+                    Ok(Err(note))
+                }
+                None => Err(error),
+            },
+        }
+    }
+
+    fn run(
+        &mut self,
+        study: &Study<'_>,
+        cell: Cell,
+        design: Option<QueueDesign>,
+        sync: Sync,
+    ) -> Outcome<Found> {
+        self.ask_cpu(cell)?;
+        let deadline = Instant::now() + self.budget;
+        let (model, end) = (cell.model()?, cell.end()?);
+        // Not with fixed capacities: those of PHOLD are for windows of many events. If an LP
+        // executes one at a time, its queue may get longer.
+        let options = Options::default().seed(SEED).queue(design).sync(sync);
+        let mut simulation = Simulation::new(&study.gpu, &model, options)?;
+        let begin = Instant::now();
+        simulation.run(Until::time(end))?;
+        if begin.elapsed() > self.budget {
+            self.heavy.insert((cell.lps, cell.rate.to_bits(), design), cell.population);
+        }
+        let fingerprint = simulation.fingerprint()?;
+        let expected = self.expected.entry(cell.key()).or_default().get_or_insert(fingerprint);
+        same(&fingerprint, expected, format!("fingerprints of PHOLD, {}", simulation.queue()))?;
+        let over = || Err(format!("more than the budget of {} s", self.budget.as_secs_f64()));
+        if Instant::now() > deadline {
+            return Ok(over());
+        }
+        // By time: in runs that an event limit ends, windows of a kind end where others do not.
+        let step = Resolution::default().ticks(LOOKAHEAD)?.get();
+        let until = |time| Until::time(Ticks::new(time));
+        let rate = measure(&mut simulation, self.seconds, Some(deadline), (end.get(), step), until)?;
+        let note = simulation.queue().to_string();
+        Ok(rate.map_or_else(over, |rate| Ok((rate, note))))
+    }
+
+    /// Runs the CPU engine for the fingerprint of a cell, if the budget allows it.
+    fn ask_cpu(&mut self, cell: Cell) -> Outcome<()> {
+        if self.expected.contains_key(&cell.key()) {
+            return Ok(());
+        }
+        let mut found = None;
+        if u64::from(cell.lps) * u64::from(cell.population) <= CPU_EVENTS {
+            let (model, deadline) = (cell.model()?, Instant::now() + self.budget);
+            let end = Until::time(cell.end()?);
+            let mut cpu = CpuSimulation::new(&model, Options::default().seed(SEED))?;
+            let mut progress = cpu.run(Until { events: 0, ..end })?;
+            // In pieces, because the engine cannot be stopped within a run.
+            while progress.stop != Some(Stop::Time) && Instant::now() < deadline {
+                progress = cpu.run(Until { events: progress.events + 10_000, ..end })?;
+            }
+            found = (progress.stop == Some(Stop::Time)).then(|| cpu.fingerprint());
+        }
+        self.expected.insert(cell.key(), found);
+        Ok(())
+    }
+}
+
+const LOST: &str = "the device was lost: a window took too long for its driver";
+
+/// The note for an error that reports a limit of the device, or `None` for other errors.
+fn limit(error: &SimulationError) -> Option<String> {
+    let note = match error {
+        SimulationError::GroupSize { max, .. } => format!("the device has workgroups of at most {max}"),
+        SimulationError::Gpu(GpuError::OutOfMemory { .. }) => "the device has not enough memory".into(),
+        SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. }) => LOST.into(),
+        SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, .. }) => {
+            "the driver ended a loop early: too much for it in one dispatch".into()
+        }
+        other => format!("does not fit the device: {}", too_large(other)?),
+    };
+    Some(note)
+}
