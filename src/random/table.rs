@@ -101,8 +101,8 @@ fn row(middle: f64, end: f64, begin: f64) -> Row {
 }
 
 /// The time of two words: the first chooses a part, the second the time within it. WGSL:
-/// `table_of`.
-pub(crate) fn table_of(choice: u32, word: u32, parts: u32, rows: &[Row]) -> Ticks {
+/// `time_of_table`.
+pub(crate) fn time_of_table(choice: u32, word: u32, parts: u32, rows: &[Row]) -> Ticks {
     let [low, slot] = mul_wide(choice, parts);
     let mut part = rows[slot as usize];
     if low >= part[0] {
