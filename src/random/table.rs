@@ -11,6 +11,14 @@ shared! {
     const TABLE_HALF: u32;
 }
 
+/// The sampler in WGSL, for texts that are checked as a model's, with its access to tables that
+/// lie in `data`.
+pub(crate) fn table_wgsl() -> String {
+    let text = include_str!("../../shaders/random/table.wgsl");
+    let body = text.find("const TABLE_CURVE").map_or(text, |at| &text[at..]);
+    format!("fn law_row(row: u32) -> vec4<u32> {{ return data[row]; }}\n\n{body}")
+}
+
 /// A row of four words.
 pub(crate) type Row = [u32; 4];
 
