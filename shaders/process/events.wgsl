@@ -8,7 +8,6 @@
 // import: process/machine.wgsl
 // import: process/sums.wgsl
 // import: random/distributions.wgsl
-// import: random/table.wgsl
 // import: time/ticks.wgsl
 // needs: BATCHES, CONDITIONS, FAULT_ROW, INTERRUPTS, JOINS, PREEMPTS, SOURCES, State (print::wgsl)
 // needs: blank, children_of, condition_of, container_of, copy_words, drawn, holds, law_draws
@@ -17,11 +16,6 @@
 // needs: memory_full, memory_get, memory_set, now, row_get, row_set, schedule, stream_named
 //
 // bounds: loops over events count to MOST_STEPS, those over entities to 65,535.
-
-// A row of a table of times.
-fn law_row(row: u32) -> vec4<u32> {
-    return data[row];
-}
 
 // A time of a distribution, 8 words of `params`.
 fn variate(row: u32, count: u32, m: ptr<function, Machine>) {

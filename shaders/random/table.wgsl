@@ -22,7 +22,7 @@ const TABLE_LINE = 2u;
 const TABLE_HALF = 1024u;
 
 // The first word chooses a part, the second the time within it: larger for a larger word.
-fn table_of(choice: u32, word: u32, parts: u32, first: u32) -> vec2<u32> {
+fn time_of_table(choice: u32, word: u32, parts: u32, first: u32) -> vec2<u32> {
     let scaled = mul_wide(choice, parts);
     var part = law_row(first + scaled.y);
     if scaled.x >= part.x { part = law_row(first + part.y); }

@@ -17,7 +17,7 @@ use statrs::function::beta::beta_reg;
 use statrs::function::gamma::gamma;
 
 use super::scale::TimeScale;
-use crate::random::{Row, Stream, lognormal_spread, probability, table_of, weibull_power};
+use crate::random::{Row, Stream, lognormal_spread, probability, time_of_table, weibull_power};
 use crate::time::{Resolution, Ticks};
 
 use coder::Coder;
@@ -72,11 +72,11 @@ pub(crate) const TABLE_WORD: usize = 2;
 const TABLE: Kind = Kind {
     number: 9,
     draws: 2,
-    wgsl: "table_of(words.y, words.x, number, a.x)",
+    wgsl: "time_of_table(words.y, words.x, number, a.x)",
     time: |stream, law, data| {
         let [choice, word] = [(); 2].map(|()| stream.draw());
         let (rows, _) = data[4 * law.a.to_words()[0] as usize..].as_chunks();
-        table_of(choice, word, law.number, rows)
+        time_of_table(choice, word, law.number, rows)
     },
     least: |law| law.c,
     example: Distribution::Gamma { shape: 2.5, scale: 0.8 },

@@ -45,7 +45,7 @@ pub use mix::mix;
 #[doc(hidden)]
 pub use philox::philox4x32;
 pub use stream::Stream;
-pub(crate) use table::{Part, Row, table, table_of};
+pub(crate) use table::{Part, Row, table, table_wgsl, time_of_table};
 #[doc(hidden)]
 pub use variates::log2_unit;
 pub use variates::{

@@ -11,6 +11,14 @@ shared! {
     const TABLE_HALF: u32;
 }
 
+/// The sampler in WGSL, for texts that are checked as a model's, with its access to tables that
+/// lie in `data`.
+pub(crate) fn table_wgsl() -> String {
+    let text = include_str!("../../shaders/random/table.wgsl");
+    let body = text.find("const TABLE_CURVE").map_or(text, |at| &text[at..]);
+    format!("fn law_row(row: u32) -> vec4<u32> {{ return data[row]; }}\n\n{body}")
+}
+
 /// A row of four words.
 pub(crate) type Row = [u32; 4];
 
@@ -101,8 +109,8 @@ fn row(middle: f64, end: f64, begin: f64) -> Row {
 }
 
 /// The time of two words: the first chooses a part, the second the time within it. WGSL:
-/// `table_of`.
-pub(crate) fn table_of(choice: u32, word: u32, parts: u32, rows: &[Row]) -> Ticks {
+/// `time_of_table`.
+pub(crate) fn time_of_table(choice: u32, word: u32, parts: u32, rows: &[Row]) -> Ticks {
     let [low, slot] = mul_wide(choice, parts);
     let mut part = rows[slot as usize];
     if low >= part[0] {

@@ -92,7 +92,7 @@ impl Page {
         }
         let (x_ticks, y_ticks) = (ticks(end), ticks(most));
         let top = y_ticks.last().copied().unwrap_or(most).max(most);
-        let x = |time: f64| LEFT + time / end * (SIZE[0] - LEFT - 8.0);
+        let x = |time: f64| LEFT + time / end * (SIZE[0] - LEFT - 24.0);
         let y = |value: f64| SIZE[1] - BELOW - value / top * (SIZE[1] - BELOW - 10.0);
         let mut svg = format!("<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\">", SIZE[0], SIZE[1]);
         if axes.warm_up > 0.0 {
@@ -109,7 +109,7 @@ impl Page {
             let _ = write!(
                 svg,
                 "<path d=\"M{LEFT} {at:.1}H{:.1}\" stroke=\"var(--line)\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{tick}</text>",
-                SIZE[0] - 8.0,
+                SIZE[0] - 24.0,
                 LEFT - 6.0,
                 at + 4.0
             );

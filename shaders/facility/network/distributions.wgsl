@@ -5,13 +5,7 @@
 // Compilers inline every call. So `variate` is called once, and it calls `draw` once.
 //
 // import: random/distributions.wgsl
-// import: random/table.wgsl
 // needs: law_draws, law_time (facility::model::laws)
-
-// A row of a table of times.
-fn law_row(row: u32) -> vec4<u32> {
-    return data[row];
-}
 
 fn variate(law: u32) -> vec2<u32> {
     let first = data[law / 4u];

@@ -82,7 +82,7 @@ fn tables_are_exact_at_every_probability() {
         let mut last = Ticks::ZERO;
         for step in 0..20_000_u64 {
             let word = u32::try_from((step * ((1 << 32) / 20_000)).min(u32::MAX.into())).unwrap();
-            let time = table_of(1 << 31, word, words.number, rows);
+            let time = time_of_table(1 << 31, word, words.number, rows);
             assert!(time >= last && time >= words.c, "{law:?}: {word:#x}");
             last = time;
             let p = (f64::from(word) + 0.5) / 2f64.powi(32);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::facility::distribution::{KINDS, Kind, Law};
 use crate::gpu::Source;
-use crate::random::Stream;
+use crate::random::{Stream, table_wgsl};
 use crate::time::Ticks;
 
 /// A time drawn from the distribution whose words begin at a place of the data.
@@ -48,7 +48,8 @@ fn laws(kinds: &[Kind]) -> String {
     for (call, labels) in cases {
         let _ = writeln!(text, "        case {labels}: {{ return {call}; }}");
     }
-    text += "        default: { return a; }\n    }\n}\n";
+    text += "        default: { return a; }\n    }\n}\n\n";
+    text += &table_wgsl();
     text
 }
 
@@ -75,12 +76,10 @@ mod tests {
         let kinds: Vec<Kind> = KINDS.iter().copied().chain([HALF]).collect();
         for (text, known) in [(laws(KINDS), false), (laws(&kinds), true)] {
             assert_eq!(text.contains("case 15u: { return half_of(words.x, a); }"), known, "{text}");
-            let own =
-                "const SURE = 0xffffffffu;\nfn law_row(row: u32) -> vec4<u32> { return vec4<u32>(row); }\n";
+            let own = "const SURE = 0xffffffffu;\n@group(0) @binding(0) var<storage, read> data: array<vec4<u32>>;\n";
             let file = Source::new("laws.wgsl", format!("{own}{half}{text}"));
-            let files = ["random/distributions.wgsl", "random/table.wgsl", "random/mul_wide.wgsl"];
-            let [all, table, product] = files.map(shaders::file);
-            let program = Program::link("laws", &[all, table, product, file]).unwrap();
+            let [all, product] = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+            let program = Program::link("laws", &[all, product, file]).unwrap();
             let called =
                 program.module().functions.iter().find(|(_, f)| f.name.as_deref() == Some("law_time"));
             assert!(called.is_some());

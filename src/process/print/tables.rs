@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::facility::distribution::KINDS;
+use crate::random::table_wgsl;
 
 use super::super::program::{Act, Order};
 use super::data::Tables;
@@ -176,6 +177,10 @@ impl Text<'_> {
         self.line("default: { return a; }");
         self.line("}");
         self.line("}");
+        if self.program.laws.iter().any(|law| law.table.is_some()) {
+            self.lines += "\n";
+            self.lines += &table_wgsl();
+        }
     }
 
     /// Prints what waiting entities wait for.
