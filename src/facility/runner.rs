@@ -4,7 +4,6 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::Backend;
-use crate::gpu::Gpu;
 use crate::pdes::{
     CpuEngine, Engine, EngineOptions, Fault, Mapping, Results, RunResult, SimulationError, Until,
 };
@@ -41,7 +40,6 @@ pub(super) struct Cpu {
 
 /// The interpreter on a device, and the network's own kernel if it is covered.
 pub(super) struct Device<'g> {
-    pub(super) gpu: &'g Gpu,
     network: Studied,
     interpreter: Engine<Facility>,
     compiled: Option<DeviceNetwork<'g>>,
@@ -113,7 +111,6 @@ impl<'g> Runner<'g> {
                 network,
             })),
             Some(gpu) => Self::Gpu(Box::new(Device {
-                gpu,
                 interpreter: Engine::new(gpu, build, options)?,
                 compiled: match options.mapping {
                     // (Not tried in browsers.)

@@ -10,10 +10,10 @@ pub mod check;
 pub mod doctor;
 #[cfg(feature = "pictures")]
 pub mod experiment;
-#[cfg(feature = "all")]
-pub mod init;
 #[cfg(feature = "pictures")]
 pub mod fit;
+#[cfg(feature = "all")]
+pub mod init;
 #[cfg(feature = "pictures")]
 pub mod moving_crowd;
 mod mrip;

@@ -52,7 +52,7 @@ fn a_network_draws_from_a_file_and_is_reported_as_a_page() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
     let fingerprint = printed.lines().last().unwrap().split(' ').next_back().unwrap();
-    let html = read_to_string(page).unwrap();
+    let html = read_to_string(&page).unwrap();
     for part in ["<h1>desk</h1>", "utilisation", "time (minute)", "warm-up", fingerprint, "--replications=20"]
     {
         assert!(html.contains(part), "{part}");

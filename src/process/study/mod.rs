@@ -245,8 +245,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
     ) -> Result<Vec<Observations>, ProcessError> {
         let Self { compiled, study, backend, options, mut watch, .. } = self;
         let times = compiled.times(study)?;
-        let mut replications =
-            Replications::<S>::new(compiled, study, backend, options, times);
+        let mut replications = Replications::<S>::new(compiled, study, backend, options, times);
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         whole(pollster::block_on(replications.observe(points, range.clone(), watch))?, &range)
     }

@@ -168,6 +168,7 @@ pub fn variate(
         Arguments::One(value) => vec![number(value)],
         Arguments::List(values) => values.iter().map(number).collect(),
         Arguments::Named(_) => Vec::new(),
+        Arguments::Whole(whole) => panic!("teach the interpreter this distribution: {whole:?}"),
     };
     let found: Ticks = match &*law.name {
         "constant" => ticks(list[0]),
