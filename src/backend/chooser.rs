@@ -17,7 +17,7 @@ const START: f64 = 1.2;
 /// Seconds of work on the CPU that its speed is taken from.
 const SAMPLE: f64 = 0.05;
 
-/// Longest part on the CPU, in seconds: then progress is reported, and the choice is made again.
+/// Longest part on the CPU, in seconds: then progress is reported, and the next choice is made.
 const PART: f64 = 0.2;
 
 /// A replication takes this many times as long on a device as on a core. Seen: 50 to 100.

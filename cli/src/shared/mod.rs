@@ -280,7 +280,7 @@ impl Where {
         }
     }
 
-    /// Where a study runs. A device is opened now only if it was asked for.
+    /// Where a study runs. A device is opened now only if it was requested.
     pub fn study(&self) -> Result<StudyPlace, GpuError> {
         Ok(match self.backend {
             Some(Backend::Cpu) => StudyPlace::Cpu,
