@@ -120,6 +120,13 @@ impl OnDemand {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+impl Default for OnDemand {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl From<Gpu> for OnDemand {
     fn from(gpu: Gpu) -> Self {
         let open = || unreachable!("it is open");

@@ -36,8 +36,11 @@ pub(crate) enum Part<'p> {
     Line([u64; 2]),
     /// The times that these tails have: the first function returns the times below which the
     /// probabilities of a falling list lie, the second those above which they lie.
-    Curve([&'p dyn Fn(&[f64]) -> Vec<f64>; 2]),
+    Curve([Tail<'p>; 2]),
 }
+
+/// The times of a falling list of probabilities.
+pub(crate) type Tail<'p> = &'p dyn Fn(&[f64]) -> Vec<f64>;
 
 /// A table of parts with their weights.
 ///
@@ -71,7 +74,7 @@ pub(crate) fn table(parts: &[(f64, Part<'_>)]) -> Result<Vec<Row>, RandomError> 
 }
 
 /// The cells of a curve.
-fn curve(tails: &[&dyn Fn(&[f64]) -> Vec<f64>; 2]) -> Vec<Row> {
+fn curve(tails: &[Tail<'_>; 2]) -> Vec<Row> {
     // From 1/2 down to 2^-34, with the middle of each cell.
     let mut probabilities = vec![0.5];
     for octave in 0..32 {
@@ -99,7 +102,7 @@ fn curve(tails: &[&dyn Fn(&[f64]) -> Vec<f64>; 2]) -> Vec<Row> {
 fn row(middle: f64, end: f64, begin: f64) -> Row {
     let base = begin.round() as u64;
     let shift = if end < 1.0 { 0 } else { end.log2().floor() as u32 + 1 };
-    let unit = 2f64.powi(32 - shift as i32);
+    let unit = 2f64.powi(32 - shift.cast_signed());
     let rise = (end * unit) as u32;
     // A curve that stays between its ends keeps the order of times.
     let most = i64::from(rise).min(i64::from(i32::MAX));
@@ -123,7 +126,8 @@ pub(crate) fn time_of_table(choice: u32, word: u32, parts: u32, rows: &[Row]) ->
         TABLE_LINE => {
             let [a, b, c, d] = rows[at as usize];
             let along = (u128::from(words(c, d)) * u128::from(word)) >> 32;
-            Ticks::new(words(a, b).wrapping_add(along as u64))
+            let along = u64::try_from(along).expect("less than the length");
+            Ticks::new(words(a, b).wrapping_add(along))
         }
         _ => {
             let above = word >> 31;

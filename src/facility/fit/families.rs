@@ -294,7 +294,7 @@ fn beta(sample: &Sample) -> Option<Distribution> {
     })
     .map(f64::exp);
     let fits = within(alpha, SHAPES) & within(beta, SHAPES);
-    fits.then(|| Distribution::Beta { alpha, beta, low: 0.0, high: 1.0 })
+    fits.then_some(Distribution::Beta { alpha, beta, low: 0.0, high: 1.0 })
 }
 
 /// The highest point of a smooth function of two numbers near a start, by Newton's method with

@@ -21,7 +21,7 @@ pub fn quantiles(fit: &Fit, times: &[f64]) -> Result<String, FacilityError> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     // All of few, and of many at equal distances, with both ends.
-    let count = sorted.len().min(MOST).max(2);
+    let count = sorted.len().clamp(2, MOST);
     let place = |point: usize| point * sorted.len().saturating_sub(1) / (count - 1);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let share = |place: usize| (place as f64 + 0.5) / sorted.len() as f64;

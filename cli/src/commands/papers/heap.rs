@@ -164,7 +164,7 @@ impl Hold {
         ];
         let entries: &[_] = if work == Work::Bulk { &["renew"] } else { &["mark", "serve", "clear"] };
         for entry in entries {
-            let kernel = Recipe::new("PHOLD", *entry, [eventhorizon::wgsl!("heap.wgsl")]).kernel(gpu)?;
+            let kernel = Recipe::new("PHOLD", entry, [eventhorizon::wgsl!("heap.wgsl")]).kernel(gpu)?;
             cycle.dispatch(gpu, &kernel, node.div_ceil(64), &buffers)?;
         }
         Ok(Self { gpu: gpu.clone(), heap, cycle, deletes, drawn })
