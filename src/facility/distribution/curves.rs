@@ -245,9 +245,9 @@ impl Curve {
         }
     }
 
-    /// A lower bound.
+    /// A lower bound, in units of time.
     fn least(&self, tick: f64) -> f64 {
-        self.inverse(false, tick)(&[0.5, 2f64.powi(-34)])[1]
+        tick * self.inverse(false, tick)(&[0.5, 2f64.powi(-34)])[1]
     }
 
     /// The times at falling probabilities of a tail, beginning with 1/2; in ticks.

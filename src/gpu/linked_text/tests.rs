@@ -6,7 +6,7 @@ use super::*;
 use crate::gpu::Program;
 
 /// The names that library files need from a user file.
-const USERS: [&str; 66] = [
+const USERS: [&str; 68] = [
     "Answer",
     "NETWORK_BALKS",
     "NETWORK_BATCHES",
@@ -25,6 +25,7 @@ const USERS: [&str; 66] = [
     "NETWORK_HOLDS",
     "NETWORK_IN_TURN",
     "NETWORK_KNOWN",
+    "NETWORK_LONG",
     "NETWORK_LOSES",
     "NETWORK_NODES",
     "NETWORK_OPEN",
@@ -57,6 +58,7 @@ const USERS: [&str; 66] = [
     "finish",
     "handle",
     "init",
+    "law_row",
     "network_arrive",
     "network_begin",
     "network_freed",

@@ -570,7 +570,9 @@ fn averages(number: u64, facility: &Facility, nodes: &[Node], visits: &[Seen]) {
         for (measure, sum) in
             [(Measure::Number, here().map(stay).sum()), (Measure::Throughput, served as f64)]
         {
-            let mean = report.row(&node.name, None, measure).and_then(|row| row.mean).unwrap();
+            // If there are several classes, the first row is of all of them.
+            let mut rows = report.rows.iter().filter(|row| row.node == node.name && row.measure == measure);
+            let mean = rows.next().and_then(|row| row.mean).unwrap();
             assert!((mean * until - sum).abs() < 1e-6, "{number}: `{}`: {measure:?}", node.name);
         }
     }

@@ -7,7 +7,7 @@
 // import: random/philox.wgsl
 // provides: network_late
 // needs: NETWORK_BLOCKS, NETWORK_BY_CLASS, NETWORK_CLASSES, NETWORK_HOLDS, NETWORK_RANDOM
-// needs: NETWORK_WAKES, NODE_ROWS, TABLE_NODES, TABLE_PAIRS, network_law
+// needs: NETWORK_WAKES, NODE_ROWS, TABLE_NODES, TABLE_PAIRS, TABLE_SLOTS, network_law
 //
 // bounds: as in facility/compiled/state.wgsl. Rows of data are within the tables of the host.
 
