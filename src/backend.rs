@@ -5,7 +5,7 @@ mod chooser;
 use std::fmt;
 use std::sync::OnceLock;
 
-pub(crate) use chooser::{Chooser, Place};
+pub(crate) use chooser::{Chooser, Cost, Place};
 
 use crate::gpu::{Gpu, GpuError};
 

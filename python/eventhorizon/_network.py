@@ -314,7 +314,7 @@ class Network:
             run. ``"find"`` finds it by the rule MSER-5.
         :param precision: run until each half width is at most this share of its mean.
         :param level: the confidence level of intervals.
-        :param backend: ``"auto"`` is a GPU if there is one, else the CPU.
+        :param backend: ``"auto"`` is a GPU where that is expected to be faster, else the CPU.
         :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
         :param quantiles: report quantiles of times, and the distribution of the number of customers.
         :param batches: make one long run instead, with intervals from this number of batches.

@@ -382,7 +382,7 @@ class ProcessModel:
         :param warm_up: the time at which statistics begin; that of the description, or a tenth of the run.
         :param precision: run until each half width is at most this share of its mean.
         :param level: the confidence level of intervals.
-        :param backend: ``"auto"`` is a GPU if there is one, else the CPU.
+        :param backend: ``"auto"`` is a GPU where that is expected to be faster, else the CPU.
         :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
         :param room: the most entities at a time.
         :param allow_deadlock: accept replications that end with entities that wait for ever.

@@ -10,18 +10,30 @@ use std::time::Duration;
 use super::Backend;
 use crate::gpu::Gpu;
 
-/// Seconds to open a device and to compile the kernel of a study. Seen on an H200 without the
-/// driver's cache: 1.2 to 1.5 for small networks, 3 for process models.
-const START: f64 = 1.2;
+/// What a study on a device is expected to take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    /// Seconds to open the device and to compile the kernel.
+    pub(crate) start: f64,
+    /// A replication takes this many times as long as on a core.
+    pub(crate) latency: f64,
+}
+
+impl Cost {
+    /// Of a kernel of its own. Seen on an H200 without the driver's cache: a start of 1.2 to 1.5
+    /// seconds for networks, 1.3 to 3 for process models; a latency of 50 to 100.
+    pub(crate) const KERNEL: Self = Self { start: 1.2, latency: 80.0 };
+
+    /// Of the interpreter of networks. Seen there: a start of 3 to 8 seconds; a latency of 8 to
+    /// 160, compared with machine code.
+    pub(crate) const INTERPRETER: Self = Self { start: 3.5, latency: 150.0 };
+}
 
 /// Seconds of work on the CPU that its speed is taken from.
 const SAMPLE: f64 = 0.05;
 
 /// Longest part on the CPU, in seconds: then progress is reported, and the next choice is made.
 const PART: f64 = 0.2;
-
-/// A replication takes this many times as long on a device as on a core. Seen: 50 to 100.
-const LATENCY: f64 = 80.0;
 
 /// Cores that a device with all its invocations busy is worth. Seen on an H200: 45 for process
 /// models to 500 for small networks; integrated ones have a tenth of its units.
@@ -39,6 +51,7 @@ pub(crate) enum Place<'g> {
 #[derive(Debug)]
 pub(crate) struct Chooser<'g> {
     backend: Backend<'g>,
+    cost: Cost,
     cores: f64,
     /// Seconds of a replication on the CPU, all cores at work, and the seconds they were taken
     /// from.
@@ -48,10 +61,10 @@ pub(crate) struct Chooser<'g> {
 }
 
 impl<'g> Chooser<'g> {
-    pub(crate) fn new(backend: Backend<'g>) -> Self {
+    pub(crate) fn new(backend: Backend<'g>, cost: Cost) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         #[expect(clippy::cast_precision_loss, reason = "a number of cores")]
-        Self { backend, cores: cores as f64, host: None, device: None }
+        Self { backend, cost, cores: cores as f64, host: None, device: None }
     }
 
     /// Where the next of `left` replications run, and how many of them.
@@ -65,7 +78,7 @@ impl<'g> Chooser<'g> {
         let on_host = f64::from(left) * each;
         let stay = |seconds: f64| (Place::Host, whole(seconds / each, left));
         // A device would not be ready before the CPU ends.
-        if self.device.is_none() && on_host <= START {
+        if self.device.is_none() && on_host <= self.cost.start {
             return (Place::Host, left);
         }
         if sampled < SAMPLE {
@@ -89,7 +102,7 @@ impl<'g> Chooser<'g> {
         let cores = if discrete { CORES_OF_DISCRETE } else { CORES_OF_OTHERS };
         match self.device {
             Some(each) => f64::from(left) * each,
-            None => START + one * LATENCY.max(f64::from(left) / cores),
+            None => self.cost.start + one * self.cost.latency.max(f64::from(left) / cores),
         }
     }
 
@@ -121,9 +134,9 @@ mod tests {
     use super::*;
 
     /// The places and sizes of the parts of a study, if a replication takes all cores `each`
-    /// seconds and a part on the device `START` and this time.
+    /// seconds and a part on the device this time.
     fn parts(device: &OnDemand, mut left: u32, each: f64, on_device: f64) -> Vec<(bool, u32)> {
-        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(device)) };
+        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(device), Cost::KERNEL) };
         let mut parts = Vec::new();
         while left > 0 {
             let (place, count) = chooser.next(left);
@@ -162,7 +175,7 @@ mod tests {
     #[test]
     fn a_backend_that_was_asked_for_has_all_replications() {
         let gpu = Gpu::for_test();
-        assert!(matches!(Chooser::new(Backend::Gpu(&gpu)).next(9), (Place::Device(_), 9)));
-        assert!(matches!(Chooser::new(Backend::Cpu).next(9), (Place::Host, 9)));
+        assert!(matches!(Chooser::new(Backend::Gpu(&gpu), Cost::KERNEL).next(9), (Place::Device(_), 9)));
+        assert!(matches!(Chooser::new(Backend::Cpu, Cost::KERNEL).next(9), (Place::Host, 9)));
     }
 }

@@ -4,12 +4,13 @@ use std::ops::{ControlFlow, Range};
 
 use web_time::Instant;
 
-use crate::backend::{Backend, Chooser, Place};
+use crate::backend::{Backend, Chooser, Cost, Place};
 use crate::pdes::{EngineOptions, Mapping, SimulationError};
 use crate::statistics::Experiment;
 use crate::time::Ticks;
 
 use super::Facility;
+use super::compiled::CompiledNetwork;
 use super::runner::{Replications, Runner};
 
 /// Makes the replications of a study where its [`Chooser`] says.
@@ -26,13 +27,18 @@ pub(super) struct Makers<'g> {
 
 impl<'g> Makers<'g> {
     /// `room` is the most that may wait at a station.
-    pub(super) fn new(backend: Backend<'g>, options: EngineOptions, room: u32) -> Self {
+    pub(super) fn new(backend: Backend<'g>, options: EngineOptions, facility: &Facility, room: u32) -> Self {
         // Mappings are ways to use a device.
         let backend = match backend.gpu_if(options.mapping != Mapping::Auto) {
             Some(gpu) => Backend::Gpu(gpu),
             None => backend,
         };
-        let chooser = Chooser::new(backend);
+        let has_kernel = || CompiledNetwork::new(facility).is_ok_and(|network| network.has_kernel());
+        let cost = match backend {
+            Backend::Auto(_) if !has_kernel() => Cost::INTERPRETER,
+            _ => Cost::KERNEL,
+        };
+        let chooser = Chooser::new(backend, cost);
         Self { backend, options, room, chooser, host: None, device: None, mapping: None }
     }
 

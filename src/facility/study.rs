@@ -101,7 +101,7 @@ impl Facility {
             saved.restore(&mut columns, &mut lengths, &mut histograms)?;
             now = saved.numbers();
         }
-        let mut makers = Makers::new(place, options, study.room);
+        let mut makers = Makers::new(place, options, &facility, study.room);
         let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);

@@ -251,9 +251,9 @@ pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network` and
-    /// `process`; for other commands the GPU, if there is an adapter (for `run`, `match`, `search`
-    /// and `moving-crowd`: one that is not software), else the CPU
+    /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network`,
+    /// `process` and `optimise`; for other commands the GPU, if there is an adapter (for `run`,
+    /// `match`, `search`, `experiment` and `moving-crowd`: one that is not software), else the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }

@@ -143,6 +143,11 @@ impl CompiledNetwork {
         each.checked_ilog2().map_or(0, |power| 1 << power)
     }
 
+    /// Whether studies on a device run it as a kernel of its own.
+    pub(in crate::facility) fn has_kernel(&self) -> bool {
+        Uniform::new(&self.ir).is_ok()
+    }
+
     /// Whether lines can have a place if at most `room` customers wait at a station.
     pub(in crate::facility) fn fits(&self, room: u32) -> bool {
         self.most_of_ring(room) > 0

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
-use crate::backend::{Backend, Chooser, Place};
+use crate::backend::{Backend, Chooser, Cost, Place};
 use crate::gpu::Gpu;
 use crate::pdes::{
     Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
@@ -114,7 +114,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             compiled,
             study,
             backend,
-            chooser: Chooser::new(backend),
+            chooser: Chooser::new(backend, Cost::KERNEL),
             gpu: None,
             options: options.outputs(true),
             experiment: experiment.with_common_random_numbers(),
