@@ -24,7 +24,7 @@ use coder::Coder;
 use curves::{Curve, Made, Part, Table, has_enough, kept_between, moments, truncated};
 use tails::{
     MEANS, SHAPES, Tails, above, below, cut_normal, exponential_tails, gamma_tails, loglogistic_moment,
-    normal_tails, ordered, positive, step, within,
+    normal_tails, ordered, positive, step, weights, within,
 };
 
 pub(crate) use coder::Law;
@@ -440,7 +440,10 @@ distributions! {{
             let mean = mixed(&parts, |law| law.mean());
             mixed(&parts, |law| law.variance() + (law.mean() - mean).powi(2))
         },
-        check: |to| parts.iter().try_for_each(|part| part.law.law(to).map(|_| ())),
+        check: |to| {
+            weights(parts.iter().map(|part| part.weight))?;
+            parts.iter().try_for_each(|part| part.law.law(to).map(|_| ()))
+        },
         tails: {
             let all: Vec<_> = parts.iter().map(|part| part.law.tails()).collect();
             move |x| {
@@ -492,9 +495,7 @@ distributions! {{
             has_enough(&law.tails(), low, high.unwrap_or(f64::INFINITY))
         },
         tails: {
-            let tails = law.tails();
-            let high = high.unwrap_or(f64::INFINITY);
-            move |x| truncated(&tails, [low, high], x)
+            truncated(law.tails(), [low, high.unwrap_or(f64::INFINITY)])
         },
         example: Self::Truncated { low: 1.0, high: Some(6.0), law: Kept::new(Self::Exponential(3.0)) },
     }

@@ -88,7 +88,8 @@ impl Compass {
 
     /// Calls `run` for replications of points until the result is clear or the budget is spent:
     /// `run(points, replications)` makes the same replications of each of these points, with common
-    /// random numbers. The search begins at `start`, or in the middle of the box.
+    /// random numbers. The search begins at `start`, or in the middle of the box. It ends with what it has
+    /// where `run` returns no observations.
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] for an empty box and a budget of less than the first stage;
@@ -112,7 +113,9 @@ impl Compass {
             stream: Stream::new(self.seed, SAMPLING, 0),
         };
         let first: Vec<i64> = start.filter(inside).map_or_else(middle, <[i64]>::to_vec);
-        search.observe(&[first], 0..self.first_stage, &mut run)?;
+        if !search.observe(&[first], 0..self.first_stage, &mut run)? {
+            return Err(AnalysisError::Points { points: 1, given: 0 }.into());
+        }
         let (mut round, mut each) = (1_u32, self.first_stage);
         loop {
             let best = search.best()?;
@@ -189,14 +192,17 @@ impl Search<'_> {
         u32::try_from(points.iter().map(made).min().unwrap_or(0)).unwrap_or(u32::MAX)
     }
 
-    /// Makes replications of points that have those before the range.
+    /// Makes replications of points that have those before the range; `false` if there are none.
     fn observe<E: From<AnalysisError>>(
         &mut self,
         points: &[Vec<i64>],
         range: Range<u32>,
         run: &mut impl FnMut(&[Vec<i64>], Range<u32>) -> std::result::Result<Vec<Observations>, E>,
-    ) -> std::result::Result<(), E> {
+    ) -> std::result::Result<bool, E> {
         let made = run(points, range.clone())?;
+        if made.is_empty() {
+            return Ok(false);
+        }
         self.spent += u64::from(range.end - range.start) * points.len() as u64;
         for (at, made) in points.iter().zip(made) {
             match self.place(at) {
@@ -204,7 +210,7 @@ impl Search<'_> {
                 None => self.visited.push(Visited { at: at.clone(), observations: made }),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Extends points to a number of replications, those with equally many at once. `false` if the
@@ -227,8 +233,8 @@ impl Search<'_> {
             let allowed = self.compass.budget.saturating_sub(self.spent);
             let fits = usize::try_from(allowed / u64::from(end - first)).unwrap_or(usize::MAX);
             let some = &same[..same.len().min(fits)];
-            if !some.is_empty() {
-                self.observe(some, first..end, run)?;
+            if !some.is_empty() && !self.observe(some, first..end, run)? {
+                return Ok(false);
             }
             if some.len() < same.len() {
                 self.spent = self.spent.max(self.compass.budget);

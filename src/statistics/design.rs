@@ -162,10 +162,16 @@ impl Design {
         }
         let levels: Vec<Value> = levels.into_iter().collect();
         if levels.len() != self.points.len() {
-            return Err(AnalysisError::Mismatch {
-                what: "number of levels in a paired design",
-                left: format!("{} of `{}`", self.points.len(), quoted(&self.factors[0])),
-                right: format!("{} of `{}`", levels.len(), quoted(factor)),
+            return Err(AnalysisError::Setting {
+                what: "the number of values in a paired design",
+                value: format!(
+                    "{} of `{}` and {} of `{}`",
+                    self.points.len(),
+                    quoted(&self.factors[0]),
+                    levels.len(),
+                    quoted(factor)
+                ),
+                remedy: "give each factor as many values",
             });
         }
         self.name_factor(factor)?;

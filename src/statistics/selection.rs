@@ -263,7 +263,7 @@ impl Selection {
                 return Err(AnalysisError::Setting {
                     what: "the most replications of a selection",
                     value: (most * members).to_string(),
-                    remedy: "allow at least the first stage, and twice that for antithetic pairs",
+                    remedy: "allow at least the first stage (20 by default), and twice that for antithetic pairs",
                 }
                 .into());
             }

@@ -77,17 +77,19 @@ fn print(args: &Args, times: &[f64], fits: &[Fit]) -> Outcome<()> {
     let deviation = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / count).sqrt();
     writeln!(
         stdout(),
-        "{}: {} times, mean {mean:.6}, standard deviation {deviation:.6}",
+        "{}: {} times, mean {}, standard deviation {}",
         args.file.display(),
-        times.len()
+        times.len(),
+        shared::six_places(mean),
+        shared::six_places(deviation)
     )?;
-    writeln!(stdout(), "\n{:<18}{:>16}{:>16}{:>10}{:>9}", "family", "log-likelihood", "AIC", "A²", "p")?;
+    writeln!(stdout(), "\n{:<18}{:>16}{:>16}{:>12}{:>9}", "family", "log-likelihood", "AIC", "A²", "p")?;
     for fit in fits {
         let p = fit.p_value.map_or_else(|| "-".to_owned(), |p| format!("{p:.3}"));
         let (likelihood, aic) = (fit.log_likelihood, fit.aic());
         writeln!(
             stdout(),
-            "{:<18}{likelihood:>16.2}{aic:>16.2}{:>10.3}{p:>9}",
+            "{:<18} {likelihood:>15.2} {aic:>15.2} {:>11.3} {p:>8}",
             fit.family,
             fit.anderson_darling
         )?;

@@ -325,12 +325,14 @@ fn page(args: &Args, facility: &Facility, study: &Study, report: &Report) -> Out
     }
     page.heading("Results");
     let percent = 100.0 * report.level;
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), shared::six_places);
     let interval = format!("{percent:.0} % interval");
     let rows = report.rows.iter().map(|row| {
         let class = row.class.clone().unwrap_or_else(|| "all".to_owned());
         let between = match (row.lower, row.upper) {
-            (Some(lower), Some(upper)) => format!("{lower:.6} to {upper:.6}"),
+            (Some(lower), Some(upper)) => {
+                format!("{} to {}", shared::six_places(lower), shared::six_places(upper))
+            }
             _ => "-".to_owned(),
         };
         let [mean, theory] = [row.mean, row.theory].map(number);

@@ -135,14 +135,18 @@ pub fn run(args: &Args) -> Outcome<()> {
     let mut runs = 0;
     let found = compass.run(&searched.ranges, start.as_deref(), |points, range| {
         if shared::watch().is_break() {
-            return Err("stopped before the search had a result".into());
+            return match runs {
+                0 => Err("stopped before the search had a result".into()),
+                _ => Ok(Vec::new()),
+            };
         }
         runs += points.len() as u64 * u64::from(range.end - range.start);
         bar.set_message(format!("{runs} of {} replications", args.budget));
         system.observe(args, &searched.paths, points, range, &columns, place.backend())
     });
     bar.finish_and_clear();
-    report(args, &searched, &found?, &columns, place.adapter())
+    let unstable = |at: &[i64]| system.load(at);
+    report(args, &searched, &found?, &columns, &unstable, place.adapter())
 }
 
 /// The ranges of --set, and the changes with one value.
@@ -253,6 +257,14 @@ impl System {
         match self {
             Self::Network { description, .. } => description.value(path)?.whole()?.try_into().ok(),
             Self::Process { .. } => None,
+        }
+    }
+
+    /// The load of a point that was not simulated, because its lines grow without end.
+    fn load(&self, at: &[i64]) -> Option<f64> {
+        match self {
+            Self::Network { compiled, .. } => compiled.get(at)?.as_ref().err().copied(),
+            Self::Process { full, .. } => full.get(at).copied(),
         }
     }
 
@@ -407,6 +419,13 @@ fn add_columns(
                 }
             }
         }
+        let constant = expression.value(&|name| numbers.get(name).copied().unwrap_or(f64::NAN));
+        if measures.is_empty() && !constant.is_finite() {
+            return Err(usage(format!(
+                "at {} the {name} is {constant}: write an expression that is a number at all points",
+                described((paths, at))
+            )));
+        }
         let from: Vec<&str> = measures.iter().map(String::as_str).collect();
         let (expression, places) = ((*expression).clone(), measures.clone());
         made.combine(name, &from, move |values| {
@@ -425,10 +444,14 @@ fn report(
     searched: &SearchBox,
     found: &Found,
     columns: &[(&str, &Expression)],
+    load: &dyn Fn(&[i64]) -> Option<f64>,
     adapter: Option<String>,
 ) -> Outcome<()> {
     let sign = if args.maximise.is_some() { -1.0 } else { 1.0 };
     let estimate = |place: usize, name: &str| -> Outcome<[Option<f64>; 2]> {
+        if load(&found.visited[place].at).is_some() {
+            return Ok([None; 2]);
+        }
         let summary = found.visited[place].observations.summary(name, args.level)?;
         let sign = if name == OBJECTIVE { sign } else { 1.0 };
         Ok([summary.mean.map(|mean| sign * mean), summary.interval.map(|interval| interval.half_width)])
@@ -445,6 +468,7 @@ fn report(
         }
         rows.push(row);
     }
+    let best_load = load(&found.visited[found.best].at);
     let engine = shared::engine(adapter.is_some());
     let adapter = adapter.unwrap_or_else(|| "the CPU".to_owned());
     let object = json!({
@@ -453,9 +477,9 @@ fn report(
         "adapter": adapter,
         "level": args.level,
         "best": rows[found.best],
-        "is_feasible": found.is_feasible,
-        "is_local_optimum": found.is_local,
-        "is_clear": found.is_clear,
+        "is_feasible": found.is_feasible && best_load.is_none(),
+        "is_local_optimum": found.is_local && best_load.is_none(),
+        "is_clear": found.is_clear && best_load.is_none(),
         "replications": found.spent,
         "visited": rows,
     });
@@ -471,11 +495,19 @@ fn report(
     };
     let shown = || -> Outcome<()> {
         let visited = &found.visited[found.best];
+        if let Some(load) = best_load {
+            writeln!(
+                stdout(),
+                "best: none. Lines grow without end at all visited points, least at {} (by a factor of {load:.3}): \
+                 search other numbers, or allow a larger --budget",
+                described((&searched.paths, &visited.at))
+            )?;
+            return Ok(());
+        }
         writeln!(stdout(), "best: {}", described((&searched.paths, &visited.at)))?;
         for (number, (name, _)) in columns.iter().enumerate() {
             let [mean, half] = estimate(found.best, name)?;
-            let number_of =
-                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+            let number_of = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), shared::six_places);
             let what = match number {
                 0 => "objective".to_owned(),
                 _ => format!("bound {number}, at most 0"),
@@ -485,6 +517,7 @@ fn report(
         let feasible =
             if found.is_feasible { "" } else { "no visited point keeps all bounds; this one is closest. " };
         let state = match (found.is_local, found.is_clear) {
+            (_, false) if shared::interrupted() => "stopped before the search ended".to_owned(),
             (true, true) => format!("all neighbours are visited, and are worse at the level {}", args.level),
             (true, false) => {
                 "all neighbours are visited, but not all are clearly worse: a larger --budget decides"

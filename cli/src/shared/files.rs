@@ -5,6 +5,7 @@
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read as _, Write as _, stdout};
 use std::path::{Path, PathBuf, is_separator};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use eventhorizon::pdes::Autosave;
@@ -52,6 +53,25 @@ pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
             let tried = Autosave::new(path, Duration::MAX).check();
             tried.map_err(|error| usage(format!("{name} {}: {error}", path.display())))?;
             super::SAVES.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let outputs = files.iter().filter(|(what, ..)| !matches!(what, FileUse::Reads | FileUse::Resumes));
+    let outputs = outputs.filter_map(|&(what, name, path)| Some((what, name.to_owned(), path?.to_owned())));
+    *OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner) = outputs.collect();
+    Ok(())
+}
+
+/// The outputs of the last [`check_files`].
+static OUTPUTS: Mutex<Vec<(FileUse, String, PathBuf)>> = Mutex::new(Vec::new());
+
+/// Refuses outputs of the last [`check_files`] that would overwrite a file that `reader` reads, and
+/// that is known only now.
+pub fn check_input(reader: &str, path: &Path) -> Outcome<()> {
+    let input = Destination::of(FileUse::Reads, path);
+    for (what, name, output) in OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let place = Destination::of(*what, output);
+        if let Some(clash) = clash((FileUse::Reads, reader, &input), (*what, name, &place)) {
+            return Err(usage(format!("{name} {}: {clash}", output.display())));
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ use eventhorizon::time::Resolution;
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
-pub use files::{FileUse, all, check_files, on_stdout, read_text, write};
+pub use files::{FileUse, all, check_files, check_input, on_stdout, read_text, write};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 
@@ -234,6 +234,14 @@ pub fn level(text: &str) -> Result<f64, String> {
     let level = number(text)?;
     eventhorizon::statistics::check_level(level).map_err(|error| error.to_string())?;
     Ok(level)
+}
+
+/// A number with six decimal places, or with an exponent if these would hide it.
+pub fn six_places(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-3..1e9).contains(&size) => format!("{value:.6}"),
+        _ => format!("{value:.6e}"),
+    }
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -8,7 +8,7 @@ use eventhorizon::process::ProcessModel;
 use eventhorizon::statistics::{Allocated, Allocation, Design, Observations, Selected, Selection};
 use serde_json::{Value, json};
 
-use super::{Outcome, count, in_file, positive, read_text, usage};
+use super::{Outcome, check_input, count, in_file, positive, read_text, usage};
 
 /// The largest size of a description, and of a CSV file of points, in bytes.
 const MOST_TEXT: u64 = 64 << 20;
@@ -37,6 +37,7 @@ impl Points {
 
     /// The same of the text of a file.
     pub fn network_of(&self, file: &Path, text: &str) -> Outcome<NetworkDescription> {
+        check_data(file, text)?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let read = NetworkDescription::in_folder(text, is_json(file, text), folder);
         let mut description = in_file(file, read)?;
@@ -59,6 +60,7 @@ impl Points {
 
     /// The same of the text of a file.
     pub fn process_of(&self, file: &Path, text: &str) -> Outcome<ProcessModel> {
+        check_data(file, text)?;
         let mut model = match super::on_stdout(Some(file)) {
             false => ProcessModel::read(file)?,
             true if is_json(file, text) => in_file(file, ProcessModel::from_json(text))?,
@@ -84,6 +86,7 @@ impl Points {
     }
 
     fn table(&self, csv: &Path) -> Outcome<Design> {
+        check_input("--design", csv)?;
         in_file(csv, Design::from_csv(read_text(csv, MOST_TEXT)?.as_bytes()))
     }
 }
@@ -92,6 +95,39 @@ impl Points {
 fn is_json(file: &Path, text: &str) -> bool {
     let named = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     named || super::on_stdout(Some(file)) && text.trim_start().starts_with('{')
+}
+
+/// Refuses outputs that would overwrite a file of data that a description names. What it does not
+/// understand, the reader of the description reports.
+fn check_data(file: &Path, text: &str) -> Outcome<()> {
+    let whole: Option<Value> = match is_json(file, text) {
+        true => serde_json::from_str(text).ok(),
+        false => toml::from_str(text).ok(),
+    };
+    let mut names = Vec::new();
+    if let Some(whole) = &whole {
+        add_files(whole, &mut names);
+    }
+    let folder = file.parent().unwrap_or(Path::new(""));
+    names.iter().try_for_each(|name| check_input("the description", &folder.join(name)))
+}
+
+/// The files of data that a part of a description names.
+fn add_files<'v>(part: &'v Value, names: &mut Vec<&'v str>) {
+    match part {
+        Value::Object(table) => {
+            for (key, value) in table {
+                match value {
+                    Value::String(name) if matches!(key.as_str(), "empirical" | "file" | "csv") => {
+                        names.push(name);
+                    }
+                    _ => add_files(value, names),
+                }
+            }
+        }
+        Value::Array(all) => all.iter().for_each(|part| add_files(part, names)),
+        _ => {}
+    }
 }
 
 /// The text of a description, or of standard input.
@@ -114,8 +150,8 @@ pub enum Kind {
 pub fn kind(file: &Path, text: &str) -> Outcome<Kind> {
     let keys: Vec<String> = match is_json(file, text) {
         true => {
-            let whole = in_file(file, serde_json::from_str::<serde_json::Map<String, Value>>(text))?;
-            whole.keys().cloned().collect()
+            let whole = serde_json::from_str::<serde_json::Map<String, Value>>(text);
+            whole.map_err(|error| usage(format!("{}: {error}", file.display())))?.keys().cloned().collect()
         }
         false => {
             let whole = toml::from_str::<toml::Table>(text);

@@ -17,7 +17,7 @@ fn folder(name: &str) -> std::path::PathBuf {
     write(folder.join("times.csv"), times).unwrap();
     let network = "name = \"desk\"\nuntil = 400\nunit = \"minute\"\n\
         [source.in]\ninterarrival = { exponential = 4 }\nto = \"desk\"\n\
-        [station.desk]\nservice = { empirical = { file = \"times.csv\", column = \"minutes\" } }\nto = \"out\"\n\
+        [station.desk]\nservice.empirical.file = \"times.csv\"\nservice.empirical.column = \"minutes\"\nto = \"out\"\n\
         [sink.out]\n";
     write(folder.join("desk.toml"), network).unwrap();
     folder

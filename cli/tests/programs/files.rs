@@ -111,6 +111,29 @@ fn no_output_is_written_over_a_file_that_is_read() {
 }
 
 #[test]
+fn no_output_is_written_over_data_of_a_description() {
+    let folder = Folder::new("data");
+    let times = NETWORK.replace("{ exponential = 1.0 }", "{ empirical = \"times.csv\" }");
+    let design = format!("{NETWORK}[design]\ncsv = \"points.csv\"\n");
+    let (points, values) = ("station.server.servers\n2\n3\n", "0.5\n1.5\n");
+    for (name, text) in
+        [("times.toml", &*times), ("design.toml", &*design), ("times.csv", values), ("points.csv", points)]
+    {
+        write(folder.at(name), text).unwrap();
+    }
+    for (args, reader) in [
+        (["m.toml", "--design=points.csv", "--csv", "points.csv"], "--design"),
+        (["design.toml", "--replications=4", "--json", "./points.csv"], "the description"),
+        (["times.toml", "--replications=4", "--report", "folder/../times.csv"], "the description"),
+    ] {
+        let output = folder.run("network", &[&args]);
+        ended(&output, 2, &[args[2], args[3], reader, "would be lost"], "network");
+        assert_eq!(read_to_string(folder.at("points.csv")).unwrap(), points);
+        assert_eq!(read_to_string(folder.at("times.csv")).unwrap(), values);
+    }
+}
+
+#[test]
 fn no_output_is_written_over_another() {
     let folder = Folder::new("outputs");
     let trace = ["--trace", "2", "--trace-to"];

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::coder::{LEAST_MEAN, Law};
+use super::tails::{Tails, weights};
 use crate::facility::error::no_time;
 use crate::random::{self, Mix, Row, table as alias_table};
 use crate::text::number;
@@ -72,15 +73,12 @@ fn make(mean: f64, parts: &[(f64, Part)], resolution: Resolution) -> Result<Tabl
             false => Err(format!("{} is too long; choose fewer ticks per unit", number(units))),
         }
     };
+    weights(parts.iter().map(|(weight, _)| *weight))?;
     if ticks(mean)? < LEAST_MEAN {
         return Err(format!(
             "its mean {} has fewer than {LEAST_MEAN} ticks, and times are rounded to whole ticks; choose more ticks per unit",
             number(mean)
         ));
-    }
-    let sum: f64 = parts.iter().map(|(weight, _)| weight).sum();
-    if !(sum > 0.0 && sum.is_finite() && parts.iter().all(|(weight, _)| *weight >= 0.0)) {
-        return Err("its weights have to be numbers of at least 0, and one above 0".to_owned());
     }
     if parts.iter().filter(|(_, part)| matches!(part, Part::Curve(_))).count() > MOST_CURVES {
         return Err(format!("it has more than {MOST_CURVES} curves; mix fewer distributions"));
@@ -179,25 +177,37 @@ pub(super) fn kept_between(parts: Parts, ends: [f64; 2]) -> Parts {
     kept.into_iter().map(|(weight, part)| (weight / sum, part)).collect()
 }
 
-/// The probability between two times, by the tails that lose fewer digits.
-fn between(tails: &dyn Fn(f64) -> [f64; 2], [low, high]: [f64; 2]) -> f64 {
-    let upper_at = |x: f64| if x.is_finite() { tails(x) } else { [1.0, 0.0] };
+/// Tails at a time, which may be infinite.
+fn tails_at(tails: &dyn Fn(f64) -> [f64; 2], x: f64) -> [f64; 2] {
+    if x.is_finite() || x < 0.0 { tails(x) } else { [1.0, 0.0] }
+}
+
+/// The probability between two times.
+fn between(tails: &dyn Fn(f64) -> [f64; 2], ends: [f64; 2]) -> f64 {
     // A time of 0 has nothing below it here: jumps are parts of their own.
-    let [a, b] = if low <= 0.0 { tails(low) } else { upper_at(low) };
-    let [c, d] = upper_at(high);
+    share(ends.map(|end| tails_at(tails, end)))
+}
+
+/// The probability between two times by their tails, of which it takes those that lose fewer digits.
+fn share([[a, b], [c, d]]: [[f64; 2]; 2]) -> f64 {
     if c < 0.5 { c - a } else { b - d }
 }
 
-/// The tails of the part between two times.
-pub(super) fn truncated(tails: &dyn Fn(f64) -> [f64; 2], [low, high]: [f64; 2], x: f64) -> [f64; 2] {
+/// The tails of the part between two times. Each takes one of the whole, so that truncated parts of
+/// truncated parts cost no more than their number.
+pub(super) fn truncated(tails: Tails, [low, high]: [f64; 2]) -> Tails {
     // What lies at the lower end belongs to it.
     let below = low - low.abs() * 1e-12 - f64::MIN_POSITIVE;
-    let all = between(tails, [below, high]);
-    match x {
+    let ends = [below, high].map(|end| tails_at(&*tails, end));
+    let all = share(ends);
+    Box::new(move |x| match x {
         x if x < low => [0.0, 1.0],
         x if x >= high => [1.0, 0.0],
-        x => [between(tails, [below, x]) / all, between(tails, [x, high]) / all],
-    }
+        x => {
+            let here = tails_at(&*tails, x);
+            [share([ends[0], here]) / all, share([here, ends[1]]) / all]
+        }
+    })
 }
 
 /// Refuses a part that is too small to resemble its distribution.
@@ -207,9 +217,10 @@ pub(super) fn has_enough(tails: &dyn Fn(f64) -> [f64; 2], low: f64, high: f64) -
     match found >= LEAST_SHARE {
         true => Ok(()),
         false => Err(format!(
-            "the probability between {} and {} is {found:.2e}; at least {LEAST_SHARE:e} can be cut out",
+            "the probability from {} on{} is {}; at least {LEAST_SHARE:e} can be cut out",
             number(low),
-            number(high)
+            if high.is_finite() { format!(" to {}", number(high)) } else { String::new() },
+            number(found.max(0.0))
         )),
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::tails::weights;
+
 /// Times of a [`Distribution::Empirical`](super::Distribution::Empirical).
 ///
 /// In a file `"times.csv"`, `[1.0, 2.5]`, or `{ file = "times.csv", column = "service",
@@ -71,6 +73,8 @@ impl TryFrom<Written> for Samples {
 
 /// Most times of a distribution: each takes 16 bytes of a device's memory, or 32 interpolated.
 const MOST: usize = 1 << 20;
+/// Most names of columns in an error.
+const MOST_NAMES: usize = 20;
 /// Bytes of a file.
 const MOST_BYTES: u64 = 256 << 20;
 
@@ -139,8 +143,9 @@ pub(crate) fn column(text: &str, column: Option<&str>) -> Result<Vec<f64>, Strin
         let cell = record.get(place).unwrap_or_default();
         let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
         values.push(value.ok_or_else(|| {
+            let hint = if cell.contains([';', '\t']) { "; columns are separated by commas" } else { "" };
             format!(
-                ", line {line}: expected a number, found \"{}\"",
+                ", line {line}: expected a number, found \"{}\"{hint}",
                 crate::text::quoted(cell).escape_debug()
             )
         })?);
@@ -153,7 +158,14 @@ pub(crate) fn column(text: &str, column: Option<&str>) -> Result<Vec<f64>, Strin
 
 /// The place of a column by the first row, which may be the names.
 fn first_row(row: &csv::StringRecord, column: Option<&str>, headed: bool) -> Result<usize, String> {
-    let names = || row.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let names = || {
+        let shown = |name| format!("`{}`", crate::text::quoted(name).escape_debug());
+        let mut names: Vec<_> = row.iter().take(MOST_NAMES).map(shown).collect();
+        if row.len() > MOST_NAMES {
+            names.push(format!("and {} others", row.len() - MOST_NAMES));
+        }
+        names.join(", ")
+    };
     match column {
         None if row.len() == 1 => Ok(0),
         None if headed => Err(format!("it has the columns {}; name one with `column`", names())),
@@ -161,10 +173,14 @@ fn first_row(row: &csv::StringRecord, column: Option<&str>, headed: bool) -> Res
         Some(name) if !headed => {
             Err(format!("its first line has no names, and the column `{name}` is wanted"))
         }
-        Some(name) => row
-            .iter()
-            .position(|cell| cell == name)
-            .ok_or_else(|| format!("it has no column `{name}`; it has {}", names())),
+        Some(name) => {
+            let mut places = (0..row.len()).filter(|place| row.get(*place) == Some(name));
+            match (places.next(), places.next()) {
+                (Some(place), None) => Ok(place),
+                (Some(_), Some(_)) => Err(format!("it has several columns `{name}`; rename all but one")),
+                (None, _) => Err(format!("it has no column `{name}`; it has {}", names())),
+            }
+        }
     }
 }
 
@@ -242,7 +258,7 @@ impl Weighted {
     pub(super) fn check(&self) -> Result<(), String> {
         check(&self.values)?;
         match self.values.len() == self.weights.len() {
-            true => Ok(()),
+            true => weights(self.weights.iter().copied()),
             false => Err(format!(
                 "it has {} values and {} weights; write a weight for each value",
                 self.values.len(),

@@ -29,11 +29,30 @@ pub(super) fn positive(what: &str, value: f64) -> Result<(), String> {
 pub(super) fn ordered(low: f64, high: f64) -> Result<(), String> {
     match 0.0 <= low && low < high && high.is_finite() {
         true => Ok(()),
+        false if high == f64::MAX => {
+            Err(format!("it begins at {}; expected a time of at least 0", number(low)))
+        }
         false => Err(format!(
             "it is between {} and {}; the first has to be at least 0, and the second greater",
             number(low),
             number(high)
         )),
+    }
+}
+
+/// Refuses weights that make no probabilities.
+pub(super) fn weights(weights: impl Iterator<Item = f64>) -> Result<(), String> {
+    let mut sum = 0.0;
+    for weight in weights {
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(format!("it has the weight {}; weights are numbers of at least 0", number(weight)));
+        }
+        sum += weight;
+    }
+    match sum > 0.0 && sum.is_finite() {
+        true => Ok(()),
+        false if sum > 0.0 => Err("its weights add up to more than a number can be; divide them".to_owned()),
+        false => Err("its weights add up to 0; give one that is above 0".to_owned()),
     }
 }
 

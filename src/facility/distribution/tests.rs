@@ -223,10 +223,27 @@ fn laws_that_cannot_be_drawn_are_refused() {
         Distribution::Empirical(Kept::new(Samples::of(vec![1.0], true))),
         Distribution::Empirical(Kept::new(Samples::of(vec![-1.0, 3.0], false))),
         Distribution::Mixture(Kept::new(vec![])),
+        Distribution::Mixture(Kept::new(vec![MixturePart {
+            weight: -1.0,
+            law: Distribution::Exponential(3.0),
+        }])),
+        Distribution::Discrete(Kept::new(Weighted { values: vec![1.0, 2.0], weights: vec![0.0, 0.0] })),
         Distribution::Shifted { by: -1.0, law: Kept::new(Distribution::Exponential(3.0)) },
         Distribution::Truncated { low: 90.0, high: None, law: Kept::new(Distribution::Exponential(3.0)) },
         Distribution::Truncated { low: 2.0, high: Some(1.0), law: Kept::new(Distribution::Exponential(3.0)) },
     ] {
         assert!(law.words(TimeScale::new(Resolution::default(), None)).is_err(), "{law:?}");
+    }
+}
+
+#[test]
+fn truncated_parts_of_truncated_parts_are_drawn_like_one() {
+    let cut = |law| Distribution::Truncated { low: 1.0, high: Some(9.0), law: Kept::new(law) };
+    let once = cut(Distribution::Exponential(3.0));
+    let often = (0..40).fold(once, |law, _| cut(law));
+    assert!(often.words(TimeScale::new(Resolution::default(), None)).is_ok());
+    for x in [0.5, 1.0, 2.0, 5.0, 9.0] {
+        let [[a, b], [c, d]] = [once, often].map(|law| law.probabilities(x));
+        assert!((a - c).abs() < 1e-9 && (b - d).abs() < 1e-9, "{x}: {a} {b} {c} {d}");
     }
 }

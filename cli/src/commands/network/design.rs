@@ -28,6 +28,7 @@ fn check(args: &Args) -> Outcome<()> {
         ("--trace", args.trace.is_some()),
         ("--checkpoint", checkpoint.2.is_some()),
         ("--resume", resume.2.is_some()),
+        ("--report", args.report.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),

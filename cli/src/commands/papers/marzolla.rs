@@ -4,6 +4,7 @@
 //! lengths over that of the space. Pairs are counted, not listed, as in the paper. Each count is
 //! compared with the library's reference.
 
+use std::path::Path;
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -13,7 +14,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::sbm;
 use super::study::Study;
-use crate::shared::{Outcome, same};
+use crate::shared::{self, Outcome, same, usage};
 
 const SEED: u64 = 42;
 /// The overlapping degree of all figures but the one that varies it.
@@ -252,19 +253,29 @@ fn around(positions: &[f64]) -> [Set; 2] {
     [regions.clone(), regions]
 }
 
+/// The largest file of positions in bytes.
+const MOST_TEXT: u64 = 256 << 20;
+
+/// Reads positions, one on each line.
+pub(super) fn positions(path: &Path) -> Outcome<Vec<f64>> {
+    let wrong = |what: String| usage(format!("{}: {what}", path.display()));
+    let text = shared::read_text(path, MOST_TEXT)?;
+    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let position = |(number, line): (u32, &str)| match line.trim().parse::<f64>() {
+        Ok(position) if position.is_finite() => Ok(position),
+        _ => Err(wrong(format!("line {number}: expected a position in metres, found `{line}`"))),
+    };
+    let positions = numbered.map(position).collect::<Outcome<Vec<_>>>()?;
+    match positions.is_empty() {
+        true => Err(wrong("it has no positions: write one in metres on each line".to_owned())),
+        false => Ok(positions),
+    }
+}
+
 pub(super) fn figure_14(study: &mut Study<'_>) -> Outcome<()> {
     let positions = match &study.args.positions {
         None => vehicles(study.size(250_000, 10_000)),
-        Some(path) => {
-            let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-            let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
-            let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-            let position = |(number, line): (u32, &str)| match line.trim().parse::<f64>() {
-                Ok(position) if position.is_finite() => Ok(position),
-                _ => Err(named(&format!("line {number}: expected a position in metres, found `{line}`"))),
-            };
-            numbered.map(position).collect::<Result<Vec<_>, _>>()?
-        }
+        Some(path) => positions(path)?,
     };
     let name = if study.args.positions.is_some() { "positions from the file" } else { "generated positions" };
     let sets = around(&positions);

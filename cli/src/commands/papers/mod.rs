@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 
-use crate::shared::{self, Outcome};
+use crate::shared::{self, FileUse, Outcome};
 use study::Study;
 use table::{Axes, EXPERIMENTS, Experiment, Paper, Run};
 
@@ -74,6 +74,20 @@ pub fn run(args: &Args) -> Outcome<()> {
     }
     if let [Experiment { name, run: Run::Not(reason), .. }] = chosen[..] {
         return Err(shared::usage(format!("{name} cannot be run: {reason}")));
+    }
+    shared::check_files(&[(FileUse::Draws, "--out", Some(&*args.out))])?;
+    if let Some(path) = &args.positions {
+        // Before files of earlier runs are overwritten.
+        marzolla::positions(path)?;
+        for Experiment { name, .. } in &chosen {
+            let csv = args.out.join(name).with_extension("csv");
+            if csv.canonicalize().is_ok_and(|csv| path.canonicalize().is_ok_and(|path| path == csv)) {
+                return Err(shared::usage(format!(
+                    "--positions {}: {name} would overwrite it: name another folder by --out",
+                    path.display()
+                )));
+            }
+        }
     }
     let gpu = eventhorizon::gpu::Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
