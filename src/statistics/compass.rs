@@ -88,8 +88,8 @@ impl Compass {
 
     /// Calls `run` for replications of points until the result is clear or the budget is spent:
     /// `run(points, replications)` makes the same replications of each of these points, with common
-    /// random numbers. The search begins at `start`, or in the middle of the box. It ends with what it has
-    /// where `run` returns no observations.
+    /// random numbers. The search begins at `start`, or in the middle of the box. It ends with what
+    /// it has where `run` returns no observations.
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] for an empty box and a budget of less than the first stage;
@@ -192,7 +192,7 @@ impl Search<'_> {
         u32::try_from(points.iter().map(made).min().unwrap_or(0)).unwrap_or(u32::MAX)
     }
 
-    /// Makes replications of points that have those before the range; `false` if there are none.
+    /// Makes replications of points that have those before the range; `false` if `run` returns no observations.
     fn observe<E: From<AnalysisError>>(
         &mut self,
         points: &[Vec<i64>],

@@ -188,7 +188,7 @@ fn between(tails: &dyn Fn(f64) -> [f64; 2], ends: [f64; 2]) -> f64 {
     share(ends.map(|end| tails_at(tails, end)))
 }
 
-/// The probability between two times by their tails, of which it takes those that lose fewer digits.
+/// The probability between two times by their tails, of which those count that lose fewer digits.
 fn share([[a, b], [c, d]]: [[f64; 2]; 2]) -> f64 {
     if c < 0.5 { c - a } else { b - d }
 }
