@@ -192,7 +192,8 @@ impl Search<'_> {
         u32::try_from(points.iter().map(made).min().unwrap_or(0)).unwrap_or(u32::MAX)
     }
 
-    /// Makes replications of points that have those before the range; `false` if `run` returns no observations.
+    /// Makes replications of points that have those before the range; `false` if `run` returns no
+    /// observations.
     fn observe<E: From<AnalysisError>>(
         &mut self,
         points: &[Vec<i64>],
