@@ -45,6 +45,7 @@ pub(crate) struct Runs {
     fingerprint: u64,
     #[pyo3(get)]
     warnings: Vec<String>,
+    has_common_numbers: bool,
     #[pyo3(get)]
     interrupted: bool,
 }
@@ -62,6 +63,8 @@ pub(crate) struct Found {
     pub(crate) seconds: f64,
     pub(crate) events: Option<u64>,
     pub(crate) warnings: Vec<String>,
+    /// Whether replications have the same random numbers at all points.
+    pub(crate) has_common_numbers: bool,
 }
 
 /// What was run.
@@ -87,6 +90,7 @@ impl Runs {
             seconds,
             events,
             warnings,
+            has_common_numbers,
         } = found;
         let (engine, adapter) = device::names(adapter);
         let Described { model, unit, ticks_per_unit, seed, until, warm_up } = described;
@@ -108,6 +112,7 @@ impl Runs {
             seconds,
             fingerprint,
             warnings,
+            has_common_numbers,
             interrupted,
         }
     }
@@ -122,6 +127,10 @@ impl Runs {
         let mut report = Report::default();
         for (point, observations) in self.observations.iter().enumerate() {
             report.add(&self.design, point, observations, level, |_| None)?;
+        }
+        if self.has_common_numbers {
+            let best = self.selected.as_ref().and_then(|selected| selected.best);
+            report.compare(&self.observations, best.unwrap_or(0), level)?;
         }
         Ok(report)
     }

@@ -176,6 +176,7 @@ impl Process {
             };
             let found = Found {
                 warnings: results.warnings().into_iter().chain(results.unsaved).collect(),
+                has_common_numbers: true,
                 design: results.design,
                 observations: results.observations,
                 decisions: results.decisions,
@@ -327,6 +328,7 @@ impl Model {
                 seconds: results.seconds,
                 events: None,
                 warnings: model.warnings().to_vec(),
+                has_common_numbers: false,
             };
             Ok((found, described))
         };

@@ -302,8 +302,7 @@ fn points_with_too_many_entities_are_worse_than_all_others() {
     let args = ["--set", "servers=1..6", "--minimise", "wait", "--budget", "200", "--backend", "cpu"];
     let result = json("optimise", &[&[model.as_str()][..], &args].concat());
     assert_eq!(result["best"]["servers"], 6, "{result}");
-    let full =
-        result["visited"].as_array().unwrap().iter().filter(|point| number(&point["objective"]) > 1e12);
+    let full = result["visited"].as_array().unwrap().iter().filter(|point| point["objective"].is_null());
     assert!(
         full.clone().count() > 0 && full.clone().all(|point| number(&point["servers"]) < 3.0),
         "{result}"
