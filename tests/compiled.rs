@@ -355,8 +355,8 @@ fn studies_with_faults_report_what_the_interpreter_reports() {
     assert!((1..40).contains(&faults), "{faults} of 40");
 }
 
-/// Random networks with features mixed. Of a long sweep, one in twenty also runs on the adapter,
-/// if it has a uniform form.
+/// Random networks with features mixed. Of a long sweep, one in a hundred also runs on the
+/// adapter, if it has a uniform form.
 #[test]
 fn random_networks_have_the_rows_of_the_interpreter() {
     let gpu = adapter();
@@ -366,17 +366,17 @@ fn random_networks_have_the_rows_of_the_interpreter() {
         let (text, facility) = random_networks::network(case, &mut features);
         (features, lasting_60(&format!("random {case}:\n{text}\n"), &facility, gpu))
     };
-    let on_device = (0..number).step_by(20).filter(|&case| long() && check(case, Some(&gpu)).1).count();
-    println!("{on_device} of {number} networks on the adapter, too");
     let features = (0..number).into_par_iter().map(|case| check(case, None).0);
     let features = features.reduce(Features::new, |mut all, more| {
         more.into_iter().for_each(|(feature, count)| *all.entry(feature).or_default() += count);
         all
     });
     println!("{number} networks: {features:?}");
+    let on_device = (0..number).step_by(100).filter(|&case| long() && check(case, Some(&gpu)).1).count();
+    println!("{on_device} of {number} networks on the adapter, too");
     assert!(
         !long()
-            || on_device >= 20
+            || on_device >= 5
                 && features.len() == random_networks::KINDS
                 && features.values().all(|&count| count >= 20)
     );

@@ -5,40 +5,9 @@ use wasm_encoder::{BlockType, Function as Body, ValType};
 use super::super::host;
 use super::super::interpret::op::{Argument, Function, Lanes, Length, Op, Slot};
 use super::components::{Inlines, SCRATCH};
+use super::emitter::{BLOCK, CODE, Emitter, FRAME, INDEX, SUM, TERM, VALUE, WORDS};
 use super::values::{Place, natural};
 use super::words::{Words, parameter_bytes, result_bytes};
-
-// Local variables: two parameters; then those of `SCRATCH`; then these.
-pub(super) const BLOCK: u32 = 0;
-pub(super) const FRAME: u32 = 1;
-const INDEX: u32 = 2;
-/// The address of the place of an operation.
-pub(super) const POINTER: u32 = 10;
-const SUM: u32 = 11;
-const TERM: u32 = 12;
-/// A number of 64 bits that goes to two words.
-pub(super) const VALUE: u32 = 13;
-/// The words of the frame begin here.
-const WORDS: u32 = 14;
-
-/// Types of functions, by number: of code, and of functions of the host by words after the first.
-pub(super) const CODE: u32 = 0;
-
-/// Translates one function.
-pub(super) struct Emitter<'a> {
-    pub(super) constants: &'a [u8],
-    /// Their address.
-    pub(super) constants_at: u32,
-    pub(super) inlines: &'a Inlines,
-    pub(super) words: Words,
-    pub(super) body: Body,
-    /// Bytes of its frame; that of a function which it calls follows.
-    frame: u32,
-    /// Blocks that are open.
-    depth: u32,
-    breaks: Vec<u32>,
-    continues: Vec<u32>,
-}
 
 pub(super) fn emit(function: &Function, constants: &[u8], constants_at: u32, inlines: &Inlines) -> Body {
     let words = Words::new(function, WORDS);

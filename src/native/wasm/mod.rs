@@ -3,6 +3,7 @@
 
 mod components;
 mod emit;
+mod emitter;
 mod values;
 mod words;
 
@@ -19,7 +20,7 @@ use wasm_encoder::{
 use super::interpret::Interpreter;
 use super::source::{Refused, Source};
 use super::{NativeError, module};
-use emit::CODE;
+use emitter::CODE;
 
 #[wasm_bindgen]
 extern "C" {

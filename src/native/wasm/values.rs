@@ -3,7 +3,7 @@
 use wasm_encoder::{InstructionSink, MemArg, ValType};
 
 use super::super::interpret::op::{Base, Lanes, Out, Pointer, Slot};
-use super::emit::{BLOCK, Emitter, FRAME, POINTER, VALUE};
+use super::emitter::{BLOCK, Emitter, FRAME, POINTER, VALUE};
 
 /// Longer parts of memory are copied by one instruction.
 const UNROLLED: u32 = 64;

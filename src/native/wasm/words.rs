@@ -46,7 +46,7 @@ impl Words {
         self.locals[at as usize / 4]
     }
 
-    /// The words of a part of the frame that are local variables: where they are in it, and their numbers.
+    /// The words of a part of the frame that are local variables: their bytes and numbers.
     pub(super) fn locals(&self, at: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let words = at / 4..(at + bytes).div_ceil(4);
         words.filter_map(|word| Some((4 * word, self.locals[word as usize]?)))
