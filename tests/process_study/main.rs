@@ -3,6 +3,7 @@
 
 mod networks;
 mod over_time;
+mod pairs;
 mod saved;
 mod statements;
 
