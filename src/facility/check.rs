@@ -7,17 +7,32 @@ use super::network::Network;
 use super::nodes::{Choice, Kind, Node, Pair, unsupported};
 use super::scale::TimeScale;
 use super::traffic::{arrive, leave, stable, traffic};
+use super::translated;
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::time::{Resolution, Ticks};
 
 /// Most servers of a station that scans all of its servers: one with preemption or breakdowns.
 const MOST_ROWS: u32 = 32;
 
+/// How a network runs that the interpreter of networks refuses.
+const PROCESS: &str =
+    "it needs a process model, which `eventhorizon network` and `process::NetworkProcess` make";
+
+/// What runs a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The interpreter of networks, or what a network is compiled to.
+    Network,
+    /// A process model, into which the network is translated (`process/network`).
+    Process,
+}
+
 /// The nodes of a network, in the order of their LPs.
 pub(super) fn check(
     network: &Network,
     scale: TimeScale,
     allow_unstable: bool,
+    form: Form,
 ) -> Result<Vec<Node>, FacilityError> {
     let resolution = scale.resolution;
     named(network)?;
@@ -28,8 +43,11 @@ pub(super) fn check(
     }
     let classes = &network.classes;
     let refused = |remedy: String| FacilityError::Classes { classes: classes.join(", "), remedy };
-    if classes.is_empty() || classes.len() > MAX_CLASSES {
-        return Err(refused(format!("1 to {MAX_CLASSES} can be simulated")));
+    if classes.is_empty() {
+        return Err(refused("name at least one".to_owned()));
+    }
+    if form == Form::Network && classes.len() > MAX_CLASSES {
+        return Err(refused(format!("more than {MAX_CLASSES}: {PROCESS}")));
     }
     if (1..classes.len()).any(|number| classes[..number].contains(&classes[number])) {
         return Err(refused("give each another name".to_owned()));
@@ -43,7 +61,11 @@ pub(super) fn check(
     let mut nodes = Names::new(network).nodes(network)?;
     let outside = arrive(&mut nodes, classes)?;
     leave(&nodes, &outside, classes)?;
-    together(&nodes)?;
+    match form {
+        Form::Network => together(&nodes)?,
+        Form::Process => translated::together(&nodes, classes)?,
+    }
+    cycles(&nodes)?;
     // Before rates and loads are computed: a time that cannot be drawn would be reported as
     // overload.
     drawn(&nodes, network, scale)?;
@@ -131,6 +153,9 @@ fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), Faci
             law(name, Some(up), &|| "time between breakdowns".to_owned())?;
             law(name, Some(down), &|| "time of repairs".to_owned())?;
         }
+        for (class, setup) in network.classes.iter().zip(&node.beyond.setup) {
+            law(name, setup.as_ref(), &|| format!("setup of `{class}`"))?;
+        }
         for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
             law_at(served, name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
             law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
@@ -148,6 +173,9 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
     use Discipline::{Polling, Preemptive, Random, Sharing};
     for node in nodes {
         let refused = |what, reason| Err(unsupported(&node.name, what, reason));
+        if let Some(what) = node.beyond.first() {
+            return refused(what, PROCESS);
+        }
         let holds = node.holds(nodes);
         if node.choice == Choice::Shortest {
             let routes = node.pairs.iter().flat_map(|pair| &pair.routes);
@@ -248,8 +276,12 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             );
         }
     }
-    // Routers and forks take no time, so a cycle of only these would never end. A join takes time:
-    // that of its forked tasks.
+    Ok(())
+}
+
+/// Checks that no cycle has only routers and forks. These take no time, so it would never end. A
+/// join takes time: that of its forked tasks.
+fn cycles(nodes: &[Node]) -> Result<(), FacilityError> {
     let instant = |node: &usize| matches!(nodes[*node].kind, Kind::Router | Kind::Fork);
     let mut left: Vec<usize> = (0..nodes.len()).filter(instant).collect();
     // Removes nodes without routes to the rest, until none can be removed.

@@ -62,7 +62,8 @@
 //!
 //! Unsupported features are refused, never approximated: more than [`MAX_CLASSES`] classes, and
 //! combinations such as patience in a line in random order, or breakdowns of shared servers. The
-//! error names the node and the reason.
+//! error names the node and the reason. A [process model](crate::process::NetworkProcess) runs many
+//! of them ([`FacilityError::needs_process`]).
 //!
 //! # Semantics
 //!
@@ -137,6 +138,7 @@
 //! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
+pub(crate) mod beyond;
 mod changes;
 mod check;
 mod compiled;
@@ -147,11 +149,12 @@ mod fel;
 pub mod fit;
 mod long;
 mod makers;
-mod measures;
+pub(crate) mod measures;
 mod model;
 mod names;
 mod network;
-mod nodes;
+pub(crate) mod nodes;
+pub(crate) mod outline;
 mod places;
 mod plan;
 #[cfg(feature = "plot")]
@@ -171,8 +174,10 @@ mod theory;
 mod timeline;
 mod trace;
 mod traffic;
+mod translated;
 mod visits;
 
+pub use beyond::{Group, Interrupted, Region, ShiftEnd};
 pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};

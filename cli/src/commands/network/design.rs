@@ -46,6 +46,15 @@ pub(super) fn compile(
     [until, warm_up]: [f64; 2],
 ) -> Outcome<FacilityDesign> {
     let networks = shared::in_file(&args.file, description.networks())?;
+    if networks
+        .iter()
+        .take(1)
+        .any(|network| network.compile_unstable().is_err_and(|error| error.needs_process()))
+    {
+        return Err(shared::usage(
+            "several points are not there for this network, which runs as a process model: run one point at a time",
+        ));
+    }
     let compiled = networks.into_iter().enumerate().map(|(point, mut network)| {
         // The resolution of ticks depends on the times of the runs too.
         (network.until, network.warm_up) = (Some(until), Some(warm_up));

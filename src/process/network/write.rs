@@ -1,0 +1,393 @@
+//! Writes a network as a process model in JSON: nodes and routes.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::facility::nodes::{Kind, Node};
+use crate::facility::outline::Outline;
+use crate::facility::{Distribution, Network};
+
+/// Names of nodes and classes that the language of process models allows, in their order.
+#[derive(Debug)]
+pub(super) struct Names {
+    nodes: Vec<String>,
+    classes: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn new(network: &Network) -> Self {
+        let unique = |names: &mut dyn Iterator<Item = &str>| {
+            let mut taken = HashSet::new();
+            let mut all = Vec::new();
+            for name in names {
+                let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+                let plain = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+                let mut found = plain.clone();
+                for number in 2.. {
+                    if !found.is_empty() && taken.insert(found.clone()) {
+                        break;
+                    }
+                    found = format!("{plain}_{number}");
+                }
+                all.push(found);
+            }
+            all
+        };
+        Self {
+            nodes: unique(&mut network.names()),
+            classes: unique(&mut network.classes.iter().map(String::as_str)),
+        }
+    }
+
+    /// A name for something of a node.
+    pub(super) fn of(&self, what: &str, node: usize) -> String {
+        format!("{what}_{}", self.nodes[node])
+    }
+
+    /// A name for something of a class at a node. A name alone has no two underscores.
+    pub(super) fn pair(&self, what: &str, node: usize, class: usize) -> String {
+        format!("{what}_{}__{}", self.nodes[node], self.classes[class])
+    }
+}
+
+/// The attributes of customers that are whole numbers.
+const WHOLE: [&str; 12] = [
+    "entry", "class", "fresh", "task", "begun", "done", "patient", "order", "next", "counted", "pick",
+    "other",
+];
+
+/// Statements.
+pub(super) type Block = Vec<Value>;
+
+/// The end of a route: a node, with the class there and the travels on the way.
+pub(super) type Target = (usize, usize, Vec<Distribution>);
+
+/// Writes the parts of a process model.
+pub(super) struct Writer<'n> {
+    pub(super) nodes: &'n [Node],
+    pub(super) names: &'n Names,
+    outline: &'n Outline,
+    variables: Map<String, Value>,
+    pub(super) resources: Map<String, Value>,
+    pub(super) entities: Map<String, Value>,
+    blocks: Map<String, Value>,
+    /// The blocks at which customers begin.
+    entries: Vec<String>,
+    /// The ends of routes of customers that hold a server meanwhile.
+    pub(super) targets: Vec<Target>,
+}
+
+/// Changes a number.
+pub(super) fn plus(name: &str, by: i32) -> Value {
+    match by {
+        1 => json!({ "set": name, "to": format!("{name} + 1") }),
+        _ => json!({ "set": name, "to": format!("{name} - {}", -by) }),
+    }
+}
+
+pub(super) fn set(name: &str, to: impl Into<Value>) -> Value {
+    json!({ "set": name, "to": to.into() })
+}
+
+pub(super) fn law(law: &Distribution) -> Value {
+    serde_json::to_value(law).expect("distributions are names and numbers")
+}
+
+/// The first block whose condition holds; the last one has none.
+pub(super) fn choose(mut arms: Vec<(String, Block)>) -> Block {
+    let Some((_, last)) = arms.pop() else { return Vec::new() };
+    if arms.is_empty() {
+        return last;
+    }
+    let mut arms = arms.into_iter();
+    let (first, then) = arms.next().expect("there are two");
+    let more: Vec<_> = arms.map(|(condition, block)| json!({ "if": condition, "do": block })).collect();
+    vec![json!({ "if": first, "do": then, "elif": more, "else": last })]
+}
+
+/// The blocks that customers come to: routers before stations that block have others.
+fn reached(mut blocks: Map<String, Value>, entries: &[String]) -> Map<String, Value> {
+    fn leads(value: &Value, to: &mut Vec<String>) {
+        match value {
+            Value::Array(all) => all.iter().for_each(|value| leads(value, to)),
+            Value::Object(table) => {
+                to.extend(table.get("go").and_then(Value::as_str).map(str::to_owned));
+                table.values().for_each(|value| leads(value, to));
+            }
+            _ => {}
+        }
+    }
+    let (mut found, mut next) = (HashSet::new(), entries.to_vec());
+    while let Some(name) = next.pop() {
+        if found.insert(name.clone()) {
+            leads(&blocks[&name], &mut next);
+        }
+    }
+    blocks.retain(|name, _| found.contains(name));
+    blocks
+}
+
+impl<'n> Writer<'n> {
+    pub(super) fn new(outline: &'n Outline, names: &'n Names) -> Self {
+        Self {
+            nodes: outline.nodes(),
+            names,
+            outline,
+            variables: Map::new(),
+            resources: Map::new(),
+            entities: Map::new(),
+            blocks: Map::new(),
+            entries: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
+    /// The end of runs in the description.
+    pub(super) fn until(&self) -> Option<f64> {
+        self.outline.network().until
+    }
+
+    /// A number with a first value.
+    pub(super) fn first(&mut self, name: &str, value: impl Into<Value>) {
+        self.variables.insert(name.to_owned(), value.into());
+    }
+
+    /// A time.
+    pub(super) fn clock(&mut self, name: &str) {
+        self.variables.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
+    }
+
+    /// The process model as JSON.
+    pub(super) fn write(mut self) -> String {
+        self.level("inside");
+        // The free places of regions.
+        let mut containers = Map::new();
+        for (number, region) in self.outline.network().regions.values().enumerate() {
+            let places = json!({ "capacity": region.capacity, "level": region.capacity });
+            containers.insert(format!("region_{number}"), places);
+        }
+        for number in 0..self.nodes.len() {
+            self.node(number);
+        }
+        self.beginning();
+        let network = self.outline.network();
+        let mut customer = reached(self.blocks, &self.entries);
+        let dispatch = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(entry, block)| (format!("entry == {entry}"), vec![json!({ "go": block })]));
+        customer.insert("do".to_owned(), choose(dispatch.collect()).into());
+        let mut attributes = Map::new();
+        let regions = (0..network.regions.len()).map(|region| format!("in_{region}"));
+        for name in WHOLE.map(str::to_owned).into_iter().chain(regions) {
+            attributes.insert(name, json!(0));
+        }
+        for name in ["came", "work", "patience", "since"] {
+            attributes.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
+        }
+        customer.insert("attributes".to_owned(), attributes.into());
+        self.entities.insert("customer".to_owned(), customer.into());
+        let mut model = json!({
+            "name": network.name,
+            "about": network.about,
+            "unit": network.unit,
+            "ticks_per_unit": self.outline.resolution().ticks_per_unit(),
+            "variable": self.variables,
+            "resource": self.resources,
+            "container": containers,
+            "entity": self.entities,
+        });
+        for (key, time) in [("until", network.until), ("warm_up", network.warm_up)] {
+            if let Some(time) = time {
+                model[key] = time.into();
+            }
+        }
+        serde_json::to_string_pretty(&model).expect("text keys")
+    }
+
+    /// A variable with a time average.
+    pub(super) fn level(&mut self, name: &str) {
+        self.variables.insert(name.to_owned(), json!({ "value": 0, "level": true }));
+    }
+
+    pub(super) fn block(&mut self, name: String, block: Block) {
+        self.blocks.insert(name, block.into());
+    }
+
+    pub(super) fn coming(&self, node: usize) -> Vec<usize> {
+        (0..self.nodes[node].pairs.len()).filter(|&class| self.nodes[node].pairs[class].comes).collect()
+    }
+
+    /// Statements that depend on the class of a customer at a node.
+    pub(super) fn by_class(&mut self, node: usize, mut of: impl FnMut(&mut Self, usize) -> Block) -> Block {
+        let arms: Vec<(String, Block)> = self
+            .coming(node)
+            .into_iter()
+            .map(|class| (format!("class == {class}"), of(self, class)))
+            .collect();
+        match arms.iter().all(|(_, block)| *block == arms[0].1) {
+            true => arms.into_iter().next().map(|(_, block)| block).unwrap_or_default(),
+            false => choose(arms),
+        }
+    }
+
+    /// The number of customers at a node, as an expression.
+    pub(super) fn number(&self, node: usize) -> String {
+        let classes = self.coming(node).into_iter();
+        let names: Vec<_> = classes.map(|class| self.names.pair("number", node, class)).collect();
+        format!("({})", names.join(" + "))
+    }
+
+    /// A customer leaves the network.
+    pub(super) fn gone(&self) -> Block {
+        let mut block = self.cross(None);
+        block.extend([plus("inside", -1), json!({ "end": true })]);
+        block
+    }
+
+    /// What a customer does that comes to a node, or leaves the network: it leaves regions, and
+    /// waits for a place in others.
+    pub(super) fn cross(&self, node: Option<usize>) -> Block {
+        let mut block = Vec::new();
+        let inside =
+            |region: usize| node.is_some_and(|node| self.nodes[node].beyond.regions.contains(&region));
+        let regions = self.outline.network().regions.len();
+        // A customer that waits for a place holds none that it leaves.
+        for region in (0..regions).filter(|&region| !inside(region)) {
+            let (name, place) = (format!("region_{region}"), format!("in_{region}"));
+            let leave = json!([{ "put": name }, set(&place, 0)]);
+            block.push(json!({ "if": format!("{place} == 1"), "do": leave }));
+        }
+        for region in (0..regions).filter(|&region| inside(region)) {
+            let (name, place) = (format!("region_{region}"), format!("in_{region}"));
+            let enter = json!([{ "get": name }, set(&place, 1)]);
+            block.push(json!({ "if": format!("{place} == 0"), "do": enter }));
+        }
+        block
+    }
+
+    fn node(&mut self, number: usize) {
+        match self.nodes[number].kind {
+            Kind::Source { .. } => self.source(number),
+            Kind::Station { servers: None, .. } => self.delay(number),
+            Kind::Station { .. } => self.station(number),
+            Kind::Router => {
+                for class in self.coming(number) {
+                    let count = self.names.pair("passed", number, class);
+                    let mut block = vec![json!({ "count": count })];
+                    block.extend(self.routes(number, class));
+                    self.block(self.names.pair("at", number, class), block);
+                }
+            }
+            Kind::Fork => self.fork(number),
+            Kind::Sink => {
+                for class in self.coming(number) {
+                    let tally = self.names.pair("sojourn", number, class);
+                    let block =
+                        [self.cross(Some(number)), vec![json!({ "tally": tally })], self.gone()].concat();
+                    self.block(self.names.pair("at", number, class), block);
+                }
+            }
+        }
+    }
+
+    fn source(&mut self, number: usize) {
+        let node = &self.nodes[number];
+        let Kind::Source { interarrival, class, batch } = node.kind else { return };
+        let entry = self.entries.len();
+        let name = self.names.of("enter", number);
+        self.entries.push(name.clone());
+        let count = self.names.pair("sent", number, class);
+        let mut block =
+            vec![set("class", class), set("fresh", 1), plus("inside", 1), json!({ "count": count })];
+        block.extend(self.routes(number, class));
+        self.block(name, block);
+        let mut source =
+            json!({ "do": [{ "spawn": "customer", "set": { "entry": entry } }], "batch": batch });
+        if node.calendar.is_empty() {
+            source["every"] = law(&interarrival);
+        } else {
+            let piece =
+                |&(lasts, share): &(f64, f64)| json!({ "lasts": lasts, "rate": share / interarrival.mean() });
+            source["rates"] = node.calendar.iter().map(piece).collect();
+        }
+        self.entities.insert(self.names.of("source", number), source);
+    }
+
+    fn delay(&mut self, number: usize) {
+        for class in self.coming(number) {
+            let pair = &self.nodes[number].pairs[class];
+            let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
+            self.level(&present);
+            let time = law(pair.service.as_ref().expect("it is checked"));
+            let mut block = self.cross(Some(number));
+            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1), json!({ "delay": time })]);
+            // A customer keeps its place here until it has room.
+            let holds = self.nodes[number].holds(self.nodes);
+            let (before, after) = if holds { self.held_routes(number, class) } else { Default::default() };
+            block.extend(before);
+            block.extend([json!({ "tally": sojourn, "value": "now - came" }), plus(&present, -1)]);
+            block.extend(if holds { after } else { self.routes(number, class) });
+            self.block(self.names.pair("at", number, class), block);
+        }
+    }
+
+    fn fork(&mut self, number: usize) {
+        let mark = number + 1;
+        let waiting = self.names.of("tasks", number);
+        self.level(&waiting);
+        for class in self.coming(number) {
+            let pair = &self.nodes[number].pairs[class];
+            let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
+            self.level(&present);
+            let tasks = i32::try_from(pair.tasks.len()).expect("at most 64");
+            let back = [vec![plus(&waiting, 1)], self.cross(None), vec![json!({ "end": true })]].concat();
+            let mut block = vec![json!({ "if": format!("task == {mark}"), "do": back })];
+            block.extend(self.cross(Some(number)));
+            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1)]);
+            for (place, route) in pair.tasks.iter().enumerate() {
+                let entry = self.entries.len();
+                let name = format!("{}_{place}", self.names.pair("task", number, class));
+                self.entries.push(name.clone());
+                let mut way = vec![set("class", class)];
+                way.extend(self.along(route, class));
+                self.block(name, way);
+                block.push(
+                    json!({ "spawn": "customer", "join": true, "set": { "entry": entry, "task": mark } }),
+                );
+            }
+            block.extend([
+                json!({ "join": true }),
+                plus(&waiting, -tasks),
+                json!({ "tally": sojourn, "value": "now - came" }),
+                plus(&present, -1),
+            ]);
+            block.extend(self.routes(number, class));
+            self.block(self.names.pair("at", number, class), block);
+        }
+    }
+
+    /// Customers that are there at time zero.
+    fn beginning(&mut self) {
+        let mut all = Vec::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0) {
+                let entry = self.entries.len();
+                let name = self.names.pair("begin", number, class);
+                self.entries.push(name.clone());
+                let mut block = vec![set("class", class), plus("inside", 1)];
+                if node.blocks {
+                    block.push(json!({ "seize": self.names.of("room", number) }));
+                }
+                block.push(json!({ "go": self.names.pair("at", number, class) }));
+                self.blocks.insert(name, block.into());
+                all.push(json!({ "spawn": "customer", "count": pair.population, "set": { "entry": entry } }));
+            }
+        }
+        if !all.is_empty() {
+            self.entities.insert("beginning".to_owned(), json!({ "at_start": 1, "do": all }));
+        }
+    }
+}
