@@ -73,6 +73,10 @@ pub enum Measure {
     /// The same for the times from arrival to departure, taken as evenly spread in the first bin
     /// too.
     SojournQuantile(u8),
+    /// The share of waits up to a bound: a [`Share`](super::Share).
+    WaitShare,
+    /// The same for the times from arrival to departure.
+    SojournShare,
 }
 
 impl Measure {
@@ -84,6 +88,11 @@ impl Measure {
     /// All measures. Which of them a node has depends on its kind.
     pub fn all() -> impl Iterator<Item = Self> {
         MEASURES.iter().map(|row| row.measure)
+    }
+
+    /// Whether it is a share of times, from a histogram.
+    pub(super) fn is_share(self) -> bool {
+        matches!(self, Self::WaitShare | Self::SojournShare)
     }
 
     /// Whether it has to reach the requested precision.
@@ -131,14 +140,19 @@ const fn row(measure: Measure, name: &'static str, estimator: Estimator, part: f
     Row { measure, name, estimator, in_ticks, part }
 }
 
-/// A quantile has no part: it follows from histograms (`quantiles.rs`).
+/// A quantile or a share has no part here: it follows from histograms (`quantiles.rs`,
+/// `shares.rs`).
+const fn of_histogram(measure: Measure, name: &'static str, estimator: Estimator) -> Row {
+    row(measure, name, estimator, |_| unreachable!("it follows from histograms"))
+}
+
 const fn quantile(measure: Measure, name: &'static str) -> Row {
-    row(measure, name, Estimator::Mean, |_| unreachable!("quantiles follow from histograms"))
+    of_histogram(measure, name, Estimator::Mean)
 }
 
 /// All measures. Measures divided by the time of observation have the same divisor in all
 /// replications, so their estimator is a mean.
-static MEASURES: [Row; 25] = {
+static MEASURES: [Row; 27] = {
     use Estimator::{Deviation, Mean, Ratio};
     use Measure::*;
     [
@@ -183,6 +197,8 @@ static MEASURES: [Row; 25] = {
         quantile(SojournQuantile(90), "sojourn_90"),
         quantile(SojournQuantile(95), "sojourn_95"),
         quantile(SojournQuantile(99), "sojourn_99"),
+        of_histogram(WaitShare, "wait_share", Ratio),
+        of_histogram(SojournShare, "sojourn_share", Ratio),
     ]
 };
 
@@ -258,6 +274,8 @@ pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
     pub(super) measure: Measure,
+    /// The bound of a share, in units.
+    pub(super) up_to: Option<f64>,
     pub(super) parts: Pooled,
 }
 
@@ -266,7 +284,7 @@ impl Measured {
     fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
         let row = measure.row();
         let unit = if row.in_ticks { ticks } else { 1.0 };
-        Self { node, class, measure, parts: Pooled::new(row.estimator).in_units(unit) }
+        Self { node, class, measure, up_to: None, parts: Pooled::new(row.estimator).in_units(unit) }
     }
 }
 
@@ -276,12 +294,16 @@ fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
 }
 
 impl Facility {
+    /// A column without replications.
+    pub(super) fn measured(&self, node: Option<usize>, class: Option<usize>, measure: Measure) -> Measured {
+        Measured::new(node, class, measure, f64::from(self.resolution.ticks_per_unit()))
+    }
+
     /// The columns of results.
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
         let mut columns = Vec::new();
-        let ticks = f64::from(self.resolution.ticks_per_unit());
-        let new = |node, class, measure| Measured::new(node, class, measure, ticks);
+        let new = |node, class, measure| self.measured(node, class, measure);
         for (number, node) in self.nodes.iter().enumerate() {
             let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
             let mut measures = match node.kind {
@@ -442,6 +464,11 @@ impl Facility {
         let alone = self.nodes[node].pairs.iter().filter(|pair| pair.comes).count() == 1;
         let of = |class| known.get(&(node, class, column.measure)).copied();
         of(column.class).or_else(|| of(None).filter(|_| alone))
+    }
+
+    pub(super) fn params_bin_shift(&self) -> u32 {
+        use crate::pdes::Model as _;
+        self.params().bin_shift
     }
 
     pub(super) fn params_warm_up(&self) -> Ticks {

@@ -157,6 +157,7 @@ mod plan;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod points;
+mod profile;
 mod quantiles;
 mod report;
 mod resolution;
@@ -165,6 +166,7 @@ mod run;
 mod runner;
 mod saved;
 mod scale;
+mod shares;
 mod study;
 mod sums;
 mod theory;
@@ -195,6 +197,7 @@ pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};
 pub use saved::{SavedStudy, StudyAutosave};
+pub use shares::Share;
 pub use timeline::{Timeline, Times};
 pub use visits::{Follow, Outcome, Visit, write_visits};
 

@@ -311,9 +311,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number rounded to the second significant digit of its half width, or to at most 6 significant
-/// digits without one.
-pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
+/// A number as text, rounded to the second significant digit of the half width of its interval, or
+/// to at most 6 significant digits without one.
+pub fn with_error(value: f64, half_width: Option<f64>) -> String {
     match half_width {
         Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),
         _ => trimmed(value),

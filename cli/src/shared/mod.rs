@@ -10,10 +10,16 @@ pub mod expression;
 pub mod figure;
 pub mod files;
 #[cfg(feature = "pictures")]
+pub mod only;
+#[cfg(feature = "pictures")]
 pub mod page;
 #[cfg(feature = "pictures")]
 pub mod points;
+#[cfg(feature = "pictures")]
+pub mod profiles;
 pub mod rates;
+#[cfg(feature = "pictures")]
+pub mod results;
 pub mod threads;
 
 use std::error::Error;

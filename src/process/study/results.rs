@@ -136,8 +136,14 @@ impl StudyResults {
             return Err(AnalysisError::NoObservations { name: tally.to_owned(), failed: 0, replications });
         }
         let mut svg = String::new();
-        plot::draw_curves(&mut svg, &curves, "observations up to", &format!("share of {tally}"), level)
-            .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
+        plot::draw_curves(
+            &mut svg,
+            &curves,
+            &[],
+            ["observations up to", &format!("share of {tally}")],
+            level,
+        )
+        .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
         Ok(svg)
     }
 
