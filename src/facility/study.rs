@@ -245,6 +245,14 @@ impl Facility {
             let what = facility.reported_of(column);
             warnings.push(format!("{what} is not reported: its schedule has no servers after the warm-up"));
         }
+        for column in columns.iter_mut().filter(|column| column.measure.is_of_lengths()) {
+            if column.parts.observed() < column.parts.len() {
+                let what = facility.reported_of(column);
+                warnings
+                    .push(format!("{what} is not reported: there were more than {} customers", LENGTHS - 2));
+                column.parts.forget();
+            }
+        }
         let known = theory::known(&facility);
         let rows = columns.iter().map(|column| {
             Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))

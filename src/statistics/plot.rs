@@ -237,8 +237,8 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     low - margin..high + margin
 }
 
-/// Draws curves through means with intervals: (place, mean, half width) of each point. Places 0, 1, …
-/// have names, if there are any.
+/// Draws curves through means with intervals: (place, mean, half width) of each point. Places 0, 1
+/// and so on have names, if there are any.
 pub(crate) fn draw_curves(
     svg: &mut String,
     curves: &[(String, Vec<[f64; 3]>)],

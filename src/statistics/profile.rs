@@ -46,8 +46,8 @@ impl Intervals {
     /// The number of whole intervals of runs until a time.
     ///
     /// # Errors
-    /// [`AnalysisError::Setting`] for no whole interval, for more than 100,000, and for a period that
-    /// is no multiple of the length.
+    /// [`AnalysisError::Setting`] for no whole interval, for more than 100,000, and for a period
+    /// that is no multiple of the length.
     pub fn count(&self, until: f64) -> Result<usize> {
         let wrong =
             |what, value: f64, remedy| AnalysisError::Setting { what, value: value.to_string(), remedy };

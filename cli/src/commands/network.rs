@@ -28,10 +28,11 @@ use eventhorizon::facility::{
     SavedStudy, Share, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
-use eventhorizon::statistics::{Column, Observations, Pairing, Profile, Stopping, Values};
+use eventhorizon::statistics::{Column, Design, Observations, Pairing, Profile, Stopping, Values};
 use eventhorizon::time::Ticks;
 
 use super::run::plots;
+use crate::shared::each;
 use crate::shared::expression::{Columns, Expression, column};
 use crate::shared::only::{self, Only};
 use crate::shared::page::{Axes, Line, Page};
@@ -123,6 +124,10 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV, or
+    /// as JSON or Parquet if its name ends in .json or .parquet
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    each: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first
     /// replication, their sojourn times, and the network by utilisation. Of several points:
     /// measures against each number that varies, or the only one, with --only, into a file that
@@ -174,7 +179,7 @@ impl Args {
     /// Whether a result goes to standard output, so that no table may be printed there.
     fn on_stdout(&self) -> bool {
         let trace_to = self.trace.and(Some(&*self.trace_to));
-        let files = [self.csv.as_deref(), trace_to, self.profile.file().2];
+        let files = [self.csv.as_deref(), self.each.as_deref(), trace_to, self.profile.file().2];
         self.json.on_stdout() || files.into_iter().any(shared::on_stdout)
     }
 
@@ -191,6 +196,7 @@ impl Args {
             checkpoint,
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
+            (FileUse::Writes, "--each", self.each.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
             self.profile.file(),
             (drawn, "--plot", self.plot.as_deref()),
@@ -212,6 +218,7 @@ pub fn run(args: &Args) -> Outcome<()> {
 
 fn simulate(args: &Args) -> Outcome<()> {
     args.check_files()?;
+    each::check(args.each.as_deref())?;
     let description = args.points.network(&args.file)?;
     let points = shared::in_file(&args.file, description.design())?;
     let of_file = shared::in_file(&args.file, Columns::of_file(&description))?;
@@ -327,6 +334,9 @@ fn simulate(args: &Args) -> Outcome<()> {
             print_report(&report, study.stopping.as_ref(), saved)
         },
         args.csv.as_ref().map_or(Ok(()), csv),
+        args.each
+            .as_ref()
+            .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
         as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),

@@ -28,6 +28,7 @@ use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
 use super::run::plots;
+use crate::shared::each;
 use crate::shared::only::{self, Only};
 use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points, Way};
@@ -81,8 +82,9 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the measures of each replication as CSV to this file, or to standard output for `-`
-    #[arg(long, value_name = "CSV")]
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV, or
+    /// as JSON or Parquet if its name ends in .json or .parquet
+    #[arg(long, value_name = "FILE")]
     each: Option<PathBuf>,
     /// Draw the lengths of lines and the units in use over the first replication, the shares of
     /// observations up to the bounds of tallies, the distributions of measures, the convergence of
@@ -143,6 +145,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         (FileUse::WritesFile, "--report", args.report.as_deref()),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
+    each::check(args.each.as_deref())?;
     let mut model = args.points.process(&args.file)?;
     let until = shared::end_of_runs(args.until, model.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
@@ -289,11 +292,6 @@ fn report(
     };
     let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { shown() };
     let more = json!({ "checked": checked.iter().map(Checked::json).collect::<Vec<_>>() });
-    let each = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        found.each_to_csv(&mut csv)?;
-        shared::write(path, &csv)
-    };
     let trace = |most: u32| {
         let mut csv = Vec::new();
         write_changes(&compiled.trace(study, 0, most as usize)?, &mut csv)?;
@@ -304,7 +302,7 @@ fn report(
         shown,
         results.json(more).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
-        args.each.as_ref().map_or(Ok(()), each),
+        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &found.design, &found.observations)),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, found, folder)),
         profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {

@@ -3,6 +3,8 @@
 //! [`main`] sets the exit code ([`exit`], [`EXIT_CODES`]). Results go through
 //! `writeln!(stdout(), ...)?`, not `println!`, which panics on a closed pipe or a full disk.
 
+#[cfg(feature = "pictures")]
+pub mod each;
 pub mod exit;
 #[cfg(feature = "pictures")]
 pub mod expression;

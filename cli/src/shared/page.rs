@@ -17,7 +17,7 @@ const SIZE: [f64; 2] = [720.0, 300.0];
 const LEFT: f64 = 62.0;
 const BELOW: f64 = 44.0;
 
-/// A line of a plot: a name, and values at equal distances, NaN where there is none.
+/// A line of a plot: a name, and values at equal distances, NaN where one is missing.
 pub struct Line<'l> {
     pub name: &'l str,
     pub values: &'l [f64],

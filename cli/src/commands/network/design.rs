@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::{Args, REPLICATIONS};
 use crate::commands::run::plots;
+use crate::shared::each;
 use crate::shared::expression::Columns;
 use crate::shared::only;
 use crate::shared::points::Way;
@@ -124,7 +125,7 @@ fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) 
     let mut report = design.report(args.runs.level)?;
     let is_shown = |column: &str| only::shows(&args.only, column);
     report.rows.retain(|row| is_shown(&row.name));
-    let quiet = args.json.on_stdout() || shared::on_stdout(args.csv.as_deref());
+    let quiet = args.on_stdout();
     let best = (design.selected.as_ref(), design.allocated.as_ref());
     let results = Results {
         source: Source {
@@ -174,6 +175,7 @@ fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) 
         if quiet { Ok(()) } else { results.show(&head(), Some(&results.source.rate(None))) },
         results.json(json!({})).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
+        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &design.design, &design.observations)),
         args.plot.as_ref().map_or(Ok(()), draw),
         args.report.as_ref().map_or(Ok(()), page),
     ])
