@@ -13,11 +13,24 @@ use crate::time::{Resolution, Ticks};
 /// Most servers of a station that scans all of its servers: one with preemption or breakdowns.
 const MOST_ROWS: u32 = 32;
 
+/// Where a network runs that the interpreter of networks refuses.
+pub(super) const PROCESS: &str = "`eventhorizon network` and `process::NetworkProcess` run it";
+
+/// What runs a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The interpreter of networks, or what a network is compiled to.
+    Network,
+    /// A process model, into which the network is translated (`process/network`).
+    Process,
+}
+
 /// The nodes of a network, in the order of their LPs.
 pub(super) fn check(
     network: &Network,
     scale: TimeScale,
     allow_unstable: bool,
+    form: Form,
 ) -> Result<Vec<Node>, FacilityError> {
     let resolution = scale.resolution;
     named(network)?;
@@ -28,8 +41,11 @@ pub(super) fn check(
     }
     let classes = &network.classes;
     let refused = |remedy: String| FacilityError::Classes { classes: classes.join(", "), remedy };
-    if classes.is_empty() || classes.len() > MAX_CLASSES {
-        return Err(refused(format!("1 to {MAX_CLASSES} can be simulated")));
+    if classes.is_empty() {
+        return Err(refused("name at least one".to_owned()));
+    }
+    if form == Form::Network && classes.len() > MAX_CLASSES {
+        return Err(refused(format!("more than {MAX_CLASSES} need a process model: {PROCESS}")));
     }
     if (1..classes.len()).any(|number| classes[..number].contains(&classes[number])) {
         return Err(refused("give each another name".to_owned()));
@@ -43,7 +59,11 @@ pub(super) fn check(
     let mut nodes = Names::new(network).nodes(network)?;
     let outside = arrive(&mut nodes, classes)?;
     leave(&nodes, &outside, classes)?;
-    together(&nodes)?;
+    match form {
+        Form::Network => together(&nodes)?,
+        Form::Process => process_together(&nodes)?,
+    }
+    cycles(&nodes)?;
     // Before rates and loads are computed: a time that cannot be drawn would be reported as
     // overload.
     drawn(&nodes, network, scale)?;
@@ -248,8 +268,36 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             );
         }
     }
-    // Routers and forks take no time, so a cycle of only these would never end. A join takes time:
-    // that of its forked tasks.
+    Ok(())
+}
+
+/// The same for a network that is translated into a process model.
+fn process_together(nodes: &[Node]) -> Result<(), FacilityError> {
+    for node in nodes {
+        let Kind::Station { discipline, .. } = node.kind else { continue };
+        let refused = |what, reason| Err(unsupported(&node.name, what, reason));
+        match discipline {
+            Discipline::Random => {
+                return refused(
+                    "a line in random order in a process model",
+                    "its lines are ordered by arrival or by a priority that does not change",
+                );
+            }
+            Discipline::Sharing => {
+                return refused("shared servers in a process model", "its resources serve whole customers");
+            }
+            Discipline::Polling => {
+                return refused("polling in a process model", "its servers do not move between lines");
+            }
+            Discipline::Fifo | Discipline::Lifo | Discipline::Priority | Discipline::Preemptive => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no cycle has only routers and forks. These take no time, so it would never end. A
+/// join takes time: that of its forked tasks.
+fn cycles(nodes: &[Node]) -> Result<(), FacilityError> {
     let instant = |node: &usize| matches!(nodes[*node].kind, Kind::Router | Kind::Fork);
     let mut left: Vec<usize> = (0..nodes.len()).filter(instant).collect();
     // Removes nodes without routes to the rest, until none can be removed.

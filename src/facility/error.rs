@@ -332,6 +332,12 @@ pub enum FacilityError {
 crate::text::debug_is_display!(FacilityError);
 
 impl FacilityError {
+    /// Whether the network form lacks what the description has, so that a process model may run it
+    /// ([`NetworkProcess`](crate::process::NetworkProcess)).
+    pub fn needs_process(&self) -> bool {
+        matches!(self, Self::Unsupported { .. } | Self::Classes { .. })
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -303,13 +303,13 @@ impl fmt::Display for Measure {
 
 /// A column of results: a measure of a class (or of all) at a node (or in the whole network), with
 /// the part that each replication adds. Quantiles have histograms instead (`quantiles.rs`).
-pub(super) struct Measured {
-    pub(super) node: Option<usize>,
-    pub(super) class: Option<usize>,
-    pub(super) measure: Measure,
+pub(crate) struct Measured {
+    pub(crate) node: Option<usize>,
+    pub(crate) class: Option<usize>,
+    pub(crate) measure: Measure,
     /// The bound of a share, in units.
-    pub(super) up_to: Option<f64>,
-    pub(super) parts: Pooled,
+    pub(crate) up_to: Option<f64>,
+    pub(crate) parts: Pooled,
 }
 
 impl Measured {
@@ -334,9 +334,24 @@ impl Facility {
 
     /// The columns of results.
     pub(super) fn columns(&self) -> Vec<Measured> {
+        self.columns_in(f64::from(self.resolution.ticks_per_unit()))
+    }
+
+    /// Whether a column counts services at one node, of all classes.
+    pub(super) fn counts_services(&self, column: &Measured) -> bool {
+        let node = column.node.map(|node| &self.nodes[node]);
+        let coming = |node: &Node| node.pairs.iter().filter(|pair| pair.comes).count();
+        column.measure == Measure::Throughput
+            && node.is_some_and(|node| {
+                matches!(node.kind, Kind::Station { .. }) && (column.class.is_none() || coming(node) == 1)
+            })
+    }
+
+    /// The same with times pooled in units of this many ticks.
+    pub(super) fn columns_in(&self, ticks: f64) -> Vec<Measured> {
         use Measure::*;
         let mut columns = Vec::new();
-        let new = |node, class, measure| self.measured(node, class, measure);
+        let new = |node, class, measure| Measured::new(node, class, measure, ticks);
         for (number, node) in self.nodes.iter().enumerate() {
             let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
             let mut measures = match node.kind {
@@ -382,12 +397,11 @@ impl Facility {
             if shared {
                 columns.push(new(Some(number), None, Utilisation));
             }
-            let states: &[Measure] = match node.kind {
-                Kind::Station { servers: Some(_), .. } if node.holds(&self.nodes) => &[Blocked, Busy],
-                Kind::Station { .. } if node.breakdown.is_some() => &[Down, Busy],
-                _ => &[],
-            };
-            columns.extend(states.iter().map(|&measure| new(Some(number), None, measure)));
+            let serves = matches!(node.kind, Kind::Station { servers: Some(_), .. });
+            let (holds, breaks) = (serves && node.holds(&self.nodes), node.breakdown.is_some());
+            let states = [(holds, Blocked), (breaks, Down), (holds || breaks, Busy)];
+            let states = states.into_iter().filter(|(has, _)| *has);
+            columns.extend(states.map(|(_, measure)| new(Some(number), None, measure)));
             if node.kind == Kind::Fork {
                 columns.push(new(Some(number), None, Tasks));
             }
@@ -463,7 +477,7 @@ impl Facility {
     }
 
     /// The average number of servers that a calendar gives a station between two times, in ticks.
-    fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
+    pub(super) fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
         let pieces: Vec<(u128, f64)> =
             node.calendar.iter().map(|&(lasts, servers)| (self.piece(lasts), servers)).collect();
         let round: u128 = pieces.iter().map(|piece| piece.0).sum();

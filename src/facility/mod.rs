@@ -147,11 +147,12 @@ mod fel;
 pub mod fit;
 mod long;
 mod makers;
-mod measures;
+pub(crate) mod measures;
 mod model;
 mod names;
 mod network;
-mod nodes;
+pub(crate) mod nodes;
+pub(crate) mod outline;
 mod places;
 mod plan;
 #[cfg(feature = "plot")]

@@ -363,6 +363,8 @@ impl Part {
         lasting "for"
         /// `do`: the statements of an entity, or those of `use` while it holds its resources.
         does "do"
+        /// `then`: what `use` does behind its time, before it releases.
+        then "then"
         /// `units` that are taken or given back.
         units "units"
         /// `amount` that is put or got.

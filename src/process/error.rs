@@ -24,6 +24,9 @@ pub enum ProcessError {
         /// What is wrong with it.
         what: String,
     },
+    /// An error of a network that is translated into a process model.
+    #[error(transparent)]
+    Network(#[from] crate::facility::FacilityError),
     /// An error in a file.
     #[error("{path}: {error}")]
     InFile {
@@ -402,6 +405,7 @@ impl ProcessError {
             Self::Time { .. } | Self::WarmUp { .. } | Self::Measure { .. } => ErrorKind::Usage,
             Self::Fault(_) | Self::Deadlock(_) | Self::Full(_) | Self::Engine { .. } => ErrorKind::Fault,
             Self::InFile { error, .. } => error.kind(),
+            Self::Network(error) => error.kind(),
             Self::File { .. } | Self::Write(_) => ErrorKind::Io,
             _ => ErrorKind::Model,
         }

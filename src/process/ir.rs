@@ -327,6 +327,9 @@ pub struct Waiting {
     pub tally: Option<String>,
     /// What an [`Action::Use`] does when its unit is taken ([`Order::Preempt`]).
     pub preempted: Preempted,
+    /// What an [`Action::Use`] does behind its time, before it releases. It cannot be preempted
+    /// meanwhile.
+    pub then: Vec<Statement>,
 }
 
 /// What an entity does whose unit was taken while it let the time of an [`Action::Use`] pass. It no

@@ -13,6 +13,7 @@ mod error;
 pub mod ir;
 mod lower;
 mod model;
+mod network;
 mod print;
 #[doc(hidden)]
 pub mod program;
@@ -28,6 +29,7 @@ pub use ir::ProcessModel;
 pub use lower::lower;
 #[doc(hidden)]
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
+pub use network::NetworkProcess;
 #[cfg(feature = "plot")]
 pub use study::draw_timeline;
 pub use study::{

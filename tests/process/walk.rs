@@ -36,7 +36,7 @@ macro_rules! walks {
                     Preempted::Lose(block) => Some(block),
                     Preempted::Resume | Preempted::Repeat | Preempted::Restart => None,
                 };
-                otherwise.into_iter().chain(own).chain(lost).collect()
+                otherwise.into_iter().chain(own).chain(lost).chain([&$($mutable)? waiting.then]).collect()
             }
             match action {
                 Action::Use { body, waiting, .. } | Action::Batch { body, waiting, .. } => {

@@ -42,6 +42,7 @@ use crate::shared::results::{self, Source};
 use crate::shared::{self, FileUse, Outcome};
 
 mod design;
+mod translated;
 
 #[derive(Parser)]
 #[command(about = "Run a queueing network that a TOML or JSON file describes")]
@@ -99,7 +100,8 @@ pub struct Args {
     #[arg(long)]
     allow_unstable: bool,
     /// Print what the network is compiled to on the CPU, and run nothing: ir, a listing for people,
-    /// or wgsl
+    /// or wgsl. Or print process, the process model as JSON, which runs what the network form does
+    /// not
     #[arg(long, value_name = "FORM", conflicts_with_all = ["interval", "plot", "trace", "resume", "checkpoint"])]
     show: Option<Form>,
     /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
@@ -161,6 +163,7 @@ pub struct Args {
 enum Form {
     Ir,
     Wgsl,
+    Process,
 }
 
 fn share(text: &str) -> Result<Share, String> {
@@ -240,6 +243,10 @@ fn simulate(args: &Args) -> Outcome<()> {
     let mut network = written.clone();
     (network.until, network.warm_up) = (until, warm_up);
     let facility = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
+    let show_process = matches!(args.show, Some(Form::Process));
+    if show_process || facility.as_ref().is_err_and(FacilityError::needs_process) {
+        return translated::run(args, &network, &written);
+    }
     let facility = shared::in_file(&args.file, facility)?;
 
     args.check_only(&facility)?;
@@ -247,7 +254,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         let compiled = shared::in_file(&args.file, CompiledNetwork::new(&facility))?;
         let text = match form {
             Form::Ir => compiled.listing(&facility),
-            Form::Wgsl => compiled.wgsl().to_owned(),
+            Form::Wgsl | Form::Process => compiled.wgsl().to_owned(),
         };
         return Ok(write!(stdout(), "{text}")?);
     }

@@ -8,11 +8,13 @@ use super::tables::{Tables, bin_shift, capacity, discipline, flags, population, 
 use super::{
     BLOCK, FacilityParams, MOST_ROOM, OTHERS, PREEMPTIVE, RING, RING_SIZE, ROOM, SERVER_ROWS, SHARING, word,
 };
-use crate::facility::check::check;
+use crate::facility::check::{Form, check};
 use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::resolution::resolution;
 use crate::facility::scale::TimeScale;
 use crate::facility::{Discipline, Distribution, Facility, FacilityError, Network};
+use crate::pdes::Capacity;
+use crate::time::Ticks;
 
 impl Network {
     /// Checks the network and compiles it into a model.
@@ -34,10 +36,30 @@ impl Network {
 }
 
 impl Facility {
+    /// A network that runs as a process model: its nodes and names, without tables.
+    pub(in crate::facility) fn without_tables(
+        network: &Network,
+        allow_unstable: bool,
+    ) -> Result<Self, FacilityError> {
+        let (resolution, rounding) = resolution(network)?;
+        let scale = TimeScale::new(resolution, network.until);
+        let nodes = check(network, scale, allow_unstable, Form::Process)?;
+        Ok(Self {
+            network: network.clone(),
+            nodes,
+            resolution,
+            rounding,
+            data: Vec::new(),
+            params: FacilityParams::zeroed(),
+            capacity: Capacity { queue: 0, mailbox: 0 },
+            lookahead: Ticks::ZERO,
+        })
+    }
+
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
         let (resolution, rounding) = resolution(network)?;
         let scale = TimeScale::new(resolution, network.until);
-        let nodes = check(network, scale, allow_unstable)?;
+        let nodes = check(network, scale, allow_unstable, Form::Network)?;
         if let Some([first, second]) = collision(&nodes, &network.classes) {
             return Err(FacilityError::SameStreams { first, second });
         }

@@ -34,6 +34,7 @@ impl Lowering<'_> {
     ) -> Result<(), ProcessError> {
         let release = self.reserve()?;
         let begin = self.reserve()?;
+        let ending = if waiting.then.is_empty() { release } else { self.reserve()? };
         let mut held = None;
         for request in requests {
             let resource = self.resource(named, &request.resource)?;
@@ -47,7 +48,7 @@ impl Lowering<'_> {
         self.seize(named, requests, waiting, [at, begin, next], true)?;
         let interrupted = named.here.interrupted.map(|handler| self.unwound(named, requests, handler));
         let here = Here { interrupted: interrupted.transpose()?, ..*named.here };
-        let timing = if time.is_some() { self.reserve()? } else { release };
+        let timing = if time.is_some() { self.reserve()? } else { ending };
         self.block(&here, body, begin, timing)?;
         let within = Named { here: &here, key: named.key.clone(), text: named.text.clone(), ..*named };
         match (time, held) {
@@ -59,7 +60,7 @@ impl Lowering<'_> {
                     self.hidden(named.here.process, Kind::Time);
                 }
                 let time = self.time(&within, time, "the time")?;
-                self.put(timing, &within, Vec::new(), Act::Delay { time, next: release });
+                self.put(timing, &within, Vec::new(), Act::Delay { time, next: ending });
             }
             (Some(_), Some(_)) if requests.len() > 1 => {
                 return Err(ProcessError::Unsupported {
@@ -69,15 +70,18 @@ impl Lowering<'_> {
                 });
             }
             (Some(time), Some(resource)) => {
-                let steps = [timing, release, next];
+                let steps = [timing, ending, next];
                 self.hold(named, &within, (resource, requests), waiting, time, steps)?;
             }
+        }
+        if ending != release {
+            self.block(&here, &waiting.then, ending, release)?;
         }
         let backwards: Vec<Request> = requests.iter().rev().cloned().collect();
         self.release(named, &backwards, release, next)
     }
 
-    /// Lets time pass from the step `timing` to `release`, unless the unit is taken away. `within`
+    /// Lets time pass from the step `timing` to `ending`, unless the unit is taken away. `within`
     /// is the statement while it holds the unit.
     fn hold(
         &mut self,
@@ -86,7 +90,7 @@ impl Lowering<'_> {
         (resource, requests): (u32, &[Request]),
         waiting: &Waiting,
         time: &Value,
-        [timing, release, next]: [StepId; 3],
+        [timing, ending, next]: [StepId; 3],
     ) -> Result<(), ProcessError> {
         let process = named.here.process;
         let rest = self.hidden(process, Kind::Time);
@@ -112,7 +116,7 @@ impl Lowering<'_> {
         let priority = waiting.priority.as_ref().map(|of| self.integer(within, of, "the priority"));
         let left = Expr { kind: Kind::Time, node: Node::Attribute(rest) };
         let patience =
-            program::Patience { when: None, time: Time::Computed(left.clone()), otherwise: release };
+            program::Patience { when: None, time: Time::Computed(left.clone()), otherwise: ending };
         let priority = priority.transpose()?;
         let wait = Wait { line, priority, patience: Some(patience), held: None, since: false };
         self.put(hold, within, Vec::new(), Act::Hold { resource, wait, next: taken });
@@ -127,7 +131,12 @@ impl Lowering<'_> {
                     [Node::Waited, Node::Literal(0)].map(|node| Expr { kind: Kind::Time, node });
                 let ops = vec![Op::Set(to, binary(Binary::Minus, Kind::Time, left.clone(), passed))];
                 let condition = binary(Binary::Greater, Kind::Condition, left, zero);
-                self.put(taken, named, ops, Act::Branch { condition, yes: again, no: next });
+                let act = match waiting.then.is_empty() {
+                    true => Act::Branch { condition, yes: again, no: next },
+                    // What follows needs a unit, even if no time is left.
+                    false => Act::Jump { next: again },
+                };
+                self.put(taken, named, ops, act);
             }
             Preempted::Repeat | Preempted::Lose(_) => {
                 self.put(taken, named, Vec::new(), Act::Jump { next: again })

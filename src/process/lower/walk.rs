@@ -22,8 +22,11 @@ pub(super) fn blocks(action: &Action) -> Vec<&[Statement]> {
         _ => Vec::new(),
     };
     all.extend(patience(action).map(|patience| &patience.otherwise[..]));
-    if let Some(Preempted::Lose(block)) = waiting(action).map(|waiting| &waiting.preempted) {
-        all.push(block);
+    if let Some(waiting) = waiting(action) {
+        all.push(&waiting.then);
+        if let Preempted::Lose(block) = &waiting.preempted {
+            all.push(block);
+        }
     }
     all
 }

@@ -117,7 +117,11 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
         "release" => Action::Release { requests: requests(name, subject, keys)? },
         "use" => Action::Use {
             requests: requests(name, subject, keys)?,
-            waiting: Waiting { preempted: preempted(keys, depth)?, ..waiting(keys, depth)? },
+            waiting: Waiting {
+                preempted: preempted(keys, depth)?,
+                then: keys.take("then").map_or(Ok(Vec::new()), |node| statements(node, "then", depth))?,
+                ..waiting(keys, depth)?
+            },
             body: keys.take("do").map_or(Ok(Vec::new()), |node| statements(node, "do", depth))?,
             time: keys.take("for").map(|time| value(time, "for")).transpose()?,
         },
@@ -279,7 +283,7 @@ fn requests(name: &str, node: &Node, keys: &mut Keys<'_>) -> Result<Vec<Request>
 fn waiting(keys: &mut Keys<'_>, depth: usize) -> Result<Waiting, ProcessError> {
     let priority = keys.expression("priority")?;
     let patience = keys.take("patience").map(|node| patience(node, depth)).transpose()?;
-    Ok(Waiting { priority, patience, tally: keys.text("tally")?, preempted: Preempted::default() })
+    Ok(Waiting { priority, patience, tally: keys.text("tally")?, ..Waiting::default() })
 }
 
 /// `{ time = 20, when = "level > 3", else = "left" }`, or a time alone.

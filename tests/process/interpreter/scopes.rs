@@ -10,7 +10,7 @@ use eventhorizon::random::probability;
 use super::draws::{number_of, stream, text};
 use super::lines::{Slot, Waiter, Where};
 use super::run::{Being, Flow, Frame, State};
-use super::statements::waiting;
+use super::statements::{then_of, waiting};
 use super::values::{Wrong, wrong};
 use super::{Due, Eyes, World};
 use crate::walk;
@@ -162,12 +162,13 @@ impl<'m> World<'m> {
         let Some(Frame::Held { statement, left, since }) = being.stack.pop() else {
             panic!("its time does not pass")
         };
+        let needs_unit = then_of(statement).is_some_and(|_| being.stack.pop().is_some());
         let Some(Frame::Back { .. }) = being.stack.pop() else { panic!("it would not give back") };
         let (what, then) = match &waiting(&statement.action).preempted {
             Preempted::Resume => {
                 let left = left.saturating_sub(now - since);
                 let again = Frame::Again { statement, name, left: Some(left) };
-                ("resume", (left > 0).then_some(again))
+                ("resume", (left > 0 || needs_unit).then_some(again))
             }
             Preempted::Repeat => ("repeat", Some(Frame::Again { statement, name, left: Some(left) })),
             Preempted::Restart => ("restart", Some(Frame::Again { statement, name, left: None })),
@@ -379,6 +380,7 @@ impl<'m> World<'m> {
             Frame::Again { statement, name, left } => return self.again(slot, being, statement, name, left),
             Frame::Regained { statement, name, left } => {
                 being.stack.push(Frame::Back { statement, taken: vec![(name, 1)] });
+                being.stack.extend(then_of(statement));
                 being.stack.push(Frame::Hold { statement, name, left });
             }
             Frame::Separate { statement, members } => {

@@ -105,6 +105,7 @@ impl<'m> World<'m> {
                     None => Frame::Time { statement },
                 };
                 being.stack.push(Frame::Back { statement, taken });
+                being.stack.extend(then_of(statement));
                 being.stack.extend(time.is_some().then_some(timed));
                 being.stack.push(Frame::Block { block: body, at: 0, round: None });
             }
@@ -355,6 +356,12 @@ fn copy<'m>(into: &'m [(String, String)], from: &Being<'m>, to: &mut Being<'m>) 
     for (own, theirs) in into {
         to.attributes.insert(own, from.attributes[&**theirs]);
     }
+}
+
+/// What a `use` does before it gives back.
+pub(super) fn then_of(statement: &Statement) -> Option<Frame<'_>> {
+    let block = &waiting(&statement.action).then;
+    (!block.is_empty()).then_some(Frame::Block { block, at: 0, round: None })
 }
 
 /// How a statement waits.

@@ -1,0 +1,121 @@
+//! Networks as process models: for what the interpreter of networks does not run.
+//!
+//! A customer is an entity of the type `customer`, and its class an attribute. Each node has a
+//! named block of statements, each station a resource. Sources, schedules and breakdowns are
+//! entities of their own. `write` makes the statements of nodes and routes, `station` those of
+//! stations, and `results` makes a network's report of the values of a study.
+
+mod results;
+mod station;
+mod write;
+
+use crate::facility::outline::Outline;
+use crate::facility::{self, FacilityError, Network, Report};
+
+use super::compiled::CompiledProcess;
+use super::error::ProcessError;
+use super::ir::ProcessModel;
+use super::study::{Study, StudyResults};
+use results::Values;
+use write::{Names, Writer};
+
+/// A network as a process model. Results have the names and measures of the network.
+///
+/// It runs networks that [`Network::compile`] refuses
+/// ([`FacilityError::needs_process`]): those with more classes than
+/// [`MAX_CLASSES`](crate::facility::MAX_CLASSES), and combinations of features. The random numbers
+/// differ from those of the network form, so both agree in distribution only.
+///
+/// ```
+/// use eventhorizon::Backend;
+/// use eventhorizon::facility::{Discipline, Distribution, Measure, Network, Sink, Source, Station, Study};
+/// use eventhorizon::process::NetworkProcess;
+///
+/// // A preemptive station that breaks down, which the network form refuses.
+/// let station = Station::new(Distribution::Exponential(1.0), "out")
+///     .with_discipline(Discipline::Preemptive)
+///     .with_breakdowns(Distribution::Exponential(20.0), Distribution::Exponential(2.0));
+/// let network = Network::new("shop")
+///     .source("in", Source::new(Distribution::Exponential(2.0), "machine"))
+///     .station("machine", station)
+///     .sink("out");
+/// assert!(network.compile().is_err_and(|error| error.needs_process()));
+/// let process = NetworkProcess::new(&network)?;
+/// let study = Study::new(8, 500.0, 50.0);
+/// let results = process.compiled().study(&process.study(&study)?).backend(Backend::Cpu).run()?;
+/// let report = process.report(&study, &results)?;
+/// assert!(report.row("machine", Some("customer"), Measure::Wait).is_some());
+/// # Ok::<(), eventhorizon::process::ProcessError>(())
+/// ```
+#[derive(Debug)]
+pub struct NetworkProcess {
+    outline: Outline,
+    names: Names,
+    text: String,
+    compiled: CompiledProcess,
+}
+
+impl NetworkProcess {
+    /// Checks a network and translates it.
+    ///
+    /// # Errors
+    /// [`ProcessError::Network`] with the node, and errors of a process model that is too large.
+    pub fn new(network: &Network) -> Result<Self, ProcessError> {
+        Self::of(Outline::new(network, false)?)
+    }
+
+    /// The same for networks that may be unstable.
+    ///
+    /// # Errors
+    /// As [`NetworkProcess::new`], except [`FacilityError::Unstable`].
+    pub fn new_unstable(network: &Network) -> Result<Self, ProcessError> {
+        Self::of(Outline::new(network, true)?)
+    }
+
+    fn of(outline: Outline) -> Result<Self, ProcessError> {
+        let names = Names::new(outline.network());
+        let text = Writer::new(&outline, &names).write();
+        let compiled = ProcessModel::from_json(&text)?.compile()?;
+        Ok(Self { outline, names, text, compiled })
+    }
+
+    /// The process model as JSON, which `eventhorizon process` reads.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The process model.
+    pub fn compiled(&self) -> &CompiledProcess {
+        &self.compiled
+    }
+
+    /// The study of the process model for a study of the network. The precision of
+    /// [`Study::stopping`](facility::Study::stopping) is required of the averages and means of the
+    /// process model.
+    ///
+    /// # Errors
+    /// [`ProcessError::Network`], if it requests quantiles, which process models do not have.
+    pub fn study(&self, study: &facility::Study) -> Result<Study, ProcessError> {
+        if study.details {
+            return Err(FacilityError::Setting {
+                node: self.outline.network().name.clone(),
+                what: "`details` of a network that runs as a process model",
+                value: "true".to_owned(),
+                remedy: "leave it out: quantiles are those of the network form".to_owned(),
+            }
+            .into());
+        }
+        let plan = Study::new(study.replications, study.until, study.warm_up).seed(study.seed);
+        Ok(plan.stopping(study.stopping))
+    }
+
+    /// The report of the network, from the results of the study.
+    ///
+    /// # Errors
+    /// [`ProcessError::Network`].
+    pub fn report(&self, study: &facility::Study, results: &StudyResults) -> Result<Report, ProcessError> {
+        let values = Values::new(&self.outline, &self.names, study, &results.observations[0])?;
+        let runs = results::runs(results);
+        Ok(self.outline.report(study, runs, |column, replication| values.part(column, replication))?)
+    }
+}

@@ -1,0 +1,206 @@
+//! Networks that run as process models: against theory, against the interpreter of networks, and
+//! by hand.
+
+use std::path::PathBuf;
+
+use eventhorizon::Backend;
+use eventhorizon::facility::{Discipline, Measure, Network, Report, Row, Study};
+use eventhorizon::process::{NetworkProcess, ProcessError};
+
+fn network(text: &str) -> Network {
+    Network::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The report of a network as a process model.
+pub fn translated(network: &Network, study: &Study) -> Result<Report, ProcessError> {
+    let process = NetworkProcess::new_unstable(network)?;
+    let plan = process.study(study)?.allow_deadlock(false);
+    let results = process.compiled().study(&plan).backend(Backend::Cpu).run()?;
+    process.report(study, &results)
+}
+
+pub fn reported(text: &str, study: &Study) -> Report {
+    translated(&network(text), study).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+pub fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure) -> &'r Row {
+    report.row(node, class, measure).unwrap_or_else(|| panic!("{node} {class:?} {measure}: not reported"))
+}
+
+/// Checks that an interval of level 0.9999 contains a value, and is not too wide.
+pub fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure), expected: f64) {
+    let row = row(report, node, class, measure);
+    let (lower, upper) = (row.lower.unwrap(), row.upper.unwrap());
+    assert!(
+        lower <= expected && expected <= upper,
+        "{node} {class:?} {measure}: {expected}, {lower} to {upper}"
+    );
+    assert!(upper - lower < 0.3 * expected.abs(), "{node} {class:?} {measure}: {lower} to {upper}");
+}
+
+fn plan(replications: u32, until: f64, warm_up: f64) -> Study {
+    Study::new(replications, until, warm_up).seed(11).level(0.9999)
+}
+
+const FIVE: &str = r#"
+name = "five"
+classes = ["one", "two", "three", "four", "five"]
+source.a = { interarrival = { exponential = 10 }, class = "one", to = "desk" }
+source.b = { interarrival = { exponential = 8 }, class = "two", to = "desk" }
+source.c = { interarrival = { exponential = 10 }, class = "three", to = "desk" }
+source.d = { interarrival = { exponential = 6 }, class = "four", to = "desk" }
+source.e = { interarrival = { exponential = 9 }, class = "five", to = "desk" }
+station.desk = { discipline = "priority", service = { erlang = { stages = 2, mean = 1.2 } }, service_of.one = { exponential = 2 }, to = "out" }
+sink.out = {}
+"#;
+
+#[test]
+fn five_classes_agree_with_cobham() {
+    let report = reported(FIVE, &plan(64, 4000.0, 400.0));
+    let mut compared = 0;
+    for row in report.rows.iter().filter(|row| row.theory.is_some()) {
+        agrees(&report, (&row.node, row.class.as_deref(), row.measure), row.theory.unwrap());
+        compared += 1;
+    }
+    // Five measures of five classes and of all at the desk, and what follows from them.
+    assert!(compared >= 30, "{compared}");
+    // A quarter of the servers' time is of one class, and the shares add up.
+    let of = |class| row(&report, "desk", class, Measure::Utilisation).mean.unwrap();
+    let classes: f64 = ["one", "two", "three", "four", "five"].iter().map(|class| of(Some(class))).sum();
+    assert!((classes - of(None)).abs() < 1e-9);
+}
+
+/// White and Christie (1958): the number of customers of an M/M/1 that breaks down, also when it is
+/// idle.
+fn unreliable(arrival: f64, service: f64, failure: f64, repair: f64) -> f64 {
+    let all = failure + repair;
+    arrival * (all * all + failure * service) / (all * (repair * service - arrival * all))
+}
+
+const BREAKING: &str = r#"
+name = "breaking"
+classes = ["high", "low"]
+source.a = { interarrival = { exponential = 5 }, class = "high", to = "machine" }
+source.b = { interarrival = { exponential = 2.5 }, class = "low", to = "machine" }
+sink.out = {}
+[station.machine]
+discipline = "preemptive"
+service = { exponential = 1 }
+breakdown = { up = { exponential = 10 }, down = { exponential = 2 } }
+to = "out"
+"#;
+
+#[test]
+fn a_preemptive_station_that_breaks_down_agrees_with_theory() {
+    let breaking = network(BREAKING);
+    assert!(breaking.compile().is_err_and(|error| error.needs_process()));
+    let report = reported(BREAKING, &plan(100, 4000.0, 400.0));
+    let number = |class, expected| agrees(&report, ("machine", class, Measure::Number), expected);
+    number(Some("high"), unreliable(0.2, 1.0, 0.1, 0.5));
+    // All services have one exponential time, so the order does not change the number of all.
+    number(None, unreliable(0.6, 1.0, 0.1, 0.5));
+    agrees(&report, ("machine", None, Measure::Down), 2.0 / 12.0);
+    agrees(&report, ("machine", None, Measure::Busy), 0.6);
+}
+
+/// All networks that ship and that both forms run.
+fn shipped() -> Vec<(String, Network)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/networks");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: PathBuf| {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (name, network(&std::fs::read_to_string(&path).unwrap()))
+    };
+    let mut all: Vec<_> = files.map(read).collect();
+    all.retain(|(_, network)| network.compile().is_ok() && NetworkProcess::new(network).is_ok());
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+/// Checks that two reports have the same rows, whose means are within six standard errors.
+fn compare(name: &str, one: &Report, two: &Report) {
+    let head = |report: &Report| {
+        let rows = report.rows.iter();
+        rows.map(|row| (row.node.clone(), row.class.clone(), row.measure)).collect::<Vec<_>>()
+    };
+    assert_eq!(head(one), head(two), "{name}");
+    for (one, two) in one.rows.iter().zip(&two.rows) {
+        let (Some(a), Some(b)) = (one.mean, two.mean) else {
+            assert_eq!(one.mean, two.mean, "{name}: {one:?} {two:?}");
+            continue;
+        };
+        // Half a width at the level 0.95 is about two standard errors.
+        let width = |row: &Row| (row.upper.unwrap_or(a) - row.lower.unwrap_or(a)) / 2.0;
+        let allowed = 3.0 * width(one).hypot(width(two)) + 1e-9 * a.abs();
+        let place = format!("{name}: {} {:?} {}", one.node, one.class, one.measure);
+        assert!((a - b).abs() <= allowed, "{place}: {a} and {b}, {allowed} allowed");
+    }
+}
+
+#[test]
+fn both_forms_agree_where_both_run_a_network() {
+    let long = std::env::var_os("EVENTHORIZON_LONG").is_some();
+    let networks = shipped();
+    // All but those with shared servers, polling and lines in random order.
+    assert!(networks.len() >= 14, "{}", networks.len());
+    for (name, network) in networks {
+        let until = network.until.unwrap_or(1000.0) * if long { 0.5 } else { 0.02 };
+        let study = Study::new(24, until, until / 10.0).seed(5);
+        let facility = network.compile().unwrap();
+        let interpreted = facility.study(&study).backend(Backend::Cpu).run().unwrap();
+        let translated = translated(&network, &study).unwrap_or_else(|error| panic!("{name}: {error}"));
+        compare(&name, &interpreted, &translated);
+    }
+}
+
+#[test]
+fn preemption_of_one_class_before_a_full_station_is_first_come_first_served() {
+    let fifo = network(
+        r#"
+name = "line"
+source.in = { interarrival = { exponential = 1.4 }, to = "first" }
+station.first = { servers = 2, service = { exponential = 2 }, to = "second" }
+station.second = { capacity = 2, when_full = "block", service = { exponential = 1 }, to = "out" }
+sink.out = {}
+"#,
+    );
+    let mut preemptive = fifo.clone();
+    preemptive.stations["first"].discipline = Discipline::Preemptive;
+    assert!(preemptive.compile().is_err_and(|error| error.needs_process()));
+    let study = Study::new(32, 2000.0, 200.0).seed(3);
+    let facility = fifo.compile_unstable().unwrap();
+    let interpreted = facility.study(&study).backend(Backend::Cpu).run().unwrap();
+    compare("line", &interpreted, &translated(&preemptive, &study).unwrap());
+}
+
+/// A customer every 10, two services, and a breakdown of 3 after each 12.
+#[test]
+fn a_breakdown_and_a_full_station_by_hand() {
+    let report = reported(
+        r#"
+name = "hand"
+source.in = { interarrival = { constant = 10 }, to = "first" }
+sink.out = {}
+[station.first]
+service = { constant = 6 }
+breakdown = { up = { constant = 12 }, down = { constant = 3 } }
+to = "second"
+[station.second]
+capacity = 1
+when_full = "block"
+service = { constant = 9 }
+to = "out"
+"#,
+        &Study::new(2, 44.0, 0.0),
+    );
+    // Down 12 to 15 and 27 to 30 and 42 to 44. First: 10 to 12 and 15 to 19; 20 to 26, blocked to
+    // 28; 30 to 36, blocked to 37; 40 to 42. Second: 19 to 28, 28 to 37, 37 to 46.
+    let mean = |node, measure| row(&report, node, None, measure).mean.unwrap();
+    let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+    close(mean("first", Measure::Blocked), (2.0 + 1.0) / 44.0);
+    close(mean("first", Measure::Down), (3.0 + 3.0 + 2.0) / 44.0);
+    close(mean("first", Measure::Busy), (2.0 + 4.0 + 6.0 + 6.0 + 2.0) / 44.0);
+    close(mean("first", Measure::Sojourn), (9.0 + 8.0 + 7.0) / 3.0);
+    close(mean("second", Measure::Utilisation), (44.0 - 19.0) / 44.0);
+    close(mean("out", Measure::Sojourn), (18.0 + 17.0) / 2.0);
+}
