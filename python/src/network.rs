@@ -121,7 +121,8 @@ impl Network {
             let compiled = description.networks()?.into_iter().enumerate().map(|(point, mut network)| {
                 (network.until, network.warm_up) = (Some(until), Some(warm_up));
                 let compiled = if allow_unstable { network.compile_unstable() } else { network.compile() };
-                let at = |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
+                let at =
+                    |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
                 compiled.map_err(at)
             });
             let points = FacilityDesign::new(design.clone(), compiled.collect::<Result<_, _>>()?);

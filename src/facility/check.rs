@@ -1,6 +1,7 @@
 //! Validates a description, field by field and in combination. `names.rs` resolves names and
 //! numbers; `traffic.rs` checks which classes reach which nodes and whether stations are stable.
 
+use super::arrivals;
 use super::distribution::whole;
 use super::names::{Names, setting};
 use super::network::Network;
@@ -46,6 +47,10 @@ pub(super) fn check(
     }
     if form == Form::Network && classes.len() > MAX_CLASSES {
         return Err(refused(format!("more than {MAX_CLASSES} need a process model: {PROCESS}")));
+    }
+    arrivals::check(network)?;
+    if form == Form::Network {
+        arrivals::plain(network, PROCESS)?;
     }
     if (1..classes.len()).any(|number| classes[..number].contains(&classes[number])) {
         return Err(refused("give each another name".to_owned()));

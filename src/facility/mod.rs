@@ -137,6 +137,7 @@
 //! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
+pub(crate) mod arrivals;
 mod changes;
 mod check;
 mod compiled;
@@ -176,6 +177,7 @@ mod trace;
 mod traffic;
 mod visits;
 
+pub use arrivals::{ArrivalTimes, MarkovArrivals};
 pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::arrivals::{ArrivalTimes, MarkovArrivals, WrittenSource};
 use super::route::links;
 use super::{Distribution, FacilityError, Link, Route};
 use crate::text::unmarked;
@@ -107,25 +108,34 @@ fn classes() -> Vec<String> {
     vec!["customer".to_owned()]
 }
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }
 
 /// A node where customers enter the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "WrittenSource")]
 #[non_exhaustive]
 pub struct Source {
-    /// The time between two arrivals, and before the first.
+    /// The time between two arrivals, and before the first. With `times` or `map`, a distribution
+    /// with their average rate, which nothing draws.
     pub interarrival: Distribution,
+    /// Arrivals at these times. Such networks run as
+    /// [process models](crate::process::NetworkProcess).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<ArrivalTimes>,
+    /// Arrivals of a Markovian arrival process. Such networks run as process models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MarkovArrivals>,
     /// The class of its customers. Default: the first class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Customers in each batch, at most 256.
     #[serde(default = "one")]
     pub batch: u32,
-    /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival`, which
-    /// has to be exponential, belongs to the highest rate. Default: always the full rate.
+    /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival` belongs to
+    /// the share 1: at a half, times between arrivals pass half as fast. If it is not exponential,
+    /// the network runs as a process model. Default: always the full rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<Rate>,
     /// The routes of its customers.
@@ -457,7 +467,8 @@ impl Network {
 impl Source {
     /// Single customers of the first class.
     pub fn new(interarrival: Distribution, to: impl Into<Route>) -> Self {
-        Self { interarrival, class: None, batch: 1, rates: Vec::new(), to: to.into() }
+        let (times, map, class, rates) = (None, None, None, Vec::new());
+        Self { interarrival, times, map, class, batch: 1, rates, to: to.into() }
     }
 
     /// Sets the class of customers.

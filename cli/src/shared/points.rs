@@ -132,7 +132,7 @@ fn add_files<'v>(part: &'v Value, names: &mut Vec<&'v str>) {
         Value::Object(table) => {
             for (key, value) in table {
                 match value {
-                    Value::String(name) if matches!(key.as_str(), "empirical" | "file" | "csv") => {
+                    Value::String(name) if matches!(key.as_str(), "empirical" | "file" | "csv" | "times") => {
                         names.push(name);
                     }
                     _ => add_files(value, names),

@@ -6,6 +6,7 @@
 //! stations, and `results` makes a network's report of the values of a study.
 
 mod results;
+mod source;
 mod station;
 mod write;
 

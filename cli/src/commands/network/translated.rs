@@ -73,9 +73,9 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
     shared::all([
         if args.on_stdout() { Ok(()) } else { print_report(&report, study.stopping.as_ref(), 0) },
         args.csv.as_ref().map_or(Ok(()), csv),
-        args.each.as_ref().map_or(Ok(()), |path| {
-            each::write(path, &Design::default(), &[report.observations()?])
-        }),
+        args.each
+            .as_ref()
+            .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
         as_json(args, &report),
     ])
 }
