@@ -4,10 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{column, read_text};
-use super::network::{Rate, Source};
-use super::nodes::unsupported;
-use super::{Distribution, FacilityError, Network, Route};
-use crate::text::quoted;
 
 /// Times of arrivals.
 ///
@@ -17,10 +13,10 @@ use crate::text::quoted;
 #[serde(try_from = "Written")]
 pub struct ArrivalTimes {
     /// The times in increasing order.
-    times: Vec<f64>,
+    pub(super) times: Vec<f64>,
     /// The class of each, if the file has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    classes: Vec<String>,
+    pub(super) classes: Vec<String>,
 }
 
 /// As files say it.
@@ -95,7 +91,7 @@ fn read(text: &str) -> Result<(Vec<f64>, Vec<String>), String> {
 impl ArrivalTimes {
     /// The average time between arrivals.
     #[expect(clippy::cast_precision_loss, reason = "at most MOST")]
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.times.last().copied().unwrap_or(1.0) / self.times.len() as f64
     }
 
@@ -139,7 +135,7 @@ impl MarkovArrivals {
     }
 
     /// The average rate of arrivals.
-    fn rate(&self) -> Result<f64, String> {
+    pub(super) fn rate(&self) -> Result<f64, String> {
         let phases = self.d0.len();
         let square =
             |rates: &[Vec<f64>]| rates.len() == phases && rates.iter().all(|row| row.len() == phases);
@@ -192,102 +188,6 @@ impl MarkovArrivals {
 
 /// Steps of the clock in which shares of phases are found.
 const MOST_STEPS: usize = 100_000;
-
-/// A source in a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WrittenSource {
-    interarrival: Option<Distribution>,
-    times: Option<ArrivalTimes>,
-    map: Option<MarkovArrivals>,
-    class: Option<String>,
-    #[serde(default = "super::network::one")]
-    batch: u32,
-    #[serde(default)]
-    rates: Vec<Rate>,
-    to: Route,
-}
-
-impl TryFrom<WrittenSource> for Source {
-    type Error = String;
-
-    fn try_from(written: WrittenSource) -> Result<Self, String> {
-        let WrittenSource { interarrival: between, times, map, class, batch, rates, to } = written;
-        let interarrival = between.unwrap_or(Distribution::Constant(1.0));
-        let mut source = Self { interarrival, times, map, class, batch, rates, to };
-        let mean = match (&source.times, &source.map) {
-            (None, None) => {
-                return between.map(|_| source).ok_or_else(|| "missing field `interarrival`".to_owned());
-            }
-            (Some(_), Some(_)) => {
-                return Err("`times` and `map` both say when customers arrive; choose one".to_owned());
-            }
-            (Some(times), None) => times.mean(),
-            (_, Some(map)) => 1.0 / map.rate()?,
-        };
-        if !source.rates.is_empty() {
-            return Err("`rates` change `interarrival`; leave it out with `times` or `map`".to_owned());
-        }
-        source.interarrival = stands_for(mean);
-        // Written descriptions have it.
-        match between {
-            Some(Distribution::Erlang { stages: 2, mean: found }) if (found / mean - 1.0).abs() < 1e-9 => {
-                Ok(source)
-            }
-            Some(_) => {
-                Err("`interarrival` and `times` or `map` both say when customers arrive; choose one"
-                    .to_owned())
-            }
-            None => Ok(source),
-        }
-    }
-}
-
-/// The time between arrivals by which rates and loads of other arrivals are computed: no Poisson
-/// process, for which there is theory.
-fn stands_for(mean: f64) -> Distribution {
-    Distribution::Erlang { stages: 2, mean }
-}
-
-impl Source {
-    /// Why only process models run its arrivals.
-    fn beyond(&self) -> Option<&'static str> {
-        let poisson = matches!(self.interarrival, Distribution::Exponential(_));
-        let has = [
-            ("a list of arrivals", self.times.is_some()),
-            ("a Markovian arrival process", self.map.is_some()),
-            (
-                "a rate that changes between arrivals that are not exponential",
-                !self.rates.is_empty() && !poisson,
-            ),
-        ];
-        has.into_iter().find(|(_, has)| *has).map(|(what, _)| what)
-    }
-}
-
-/// Refuses arrivals that the network form does not have.
-pub(super) fn plain(network: &Network, reason: &'static str) -> Result<(), FacilityError> {
-    let found = network.sources.iter().find_map(|(name, source)| Some((name, source.beyond()?)));
-    found.map_or(Ok(()), |(name, what)| Err(unsupported(name, what, reason)))
-}
-
-/// Checks the classes of lists of arrivals.
-pub(super) fn check(network: &Network) -> Result<(), FacilityError> {
-    for (name, source) in &network.sources {
-        let Some(times) = &source.times else { continue };
-        if let Some(class) = times.classes.iter().find(|class| !network.classes.contains(class)) {
-            let (node, class, known) = (name.clone(), quoted(class), network.classes.join(", "));
-            return Err(FacilityError::UnknownClass { node, class, known });
-        }
-        let class = source.class.as_ref().or(network.classes.first());
-        if class.is_some_and(|class| times.of(class).next().is_none()) {
-            let (node, what) = (name.clone(), "the number of arrivals of its class");
-            let remedy = "write arrivals of this class, or another `class`".to_owned();
-            return Err(FacilityError::Setting { node, what, value: "0".to_owned(), remedy });
-        }
-    }
-    Ok(())
-}
 
 #[cfg(test)]
 mod tests {

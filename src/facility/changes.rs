@@ -17,8 +17,8 @@ use crate::text::{closest, quoted, suggested, unmarked};
 /// `station.server.discipline=fifo,lifo`. Places in lists are numbers from 0; a key with a dot has
 /// quotation marks. A missing key is added. The table `[design]` of the description has changes
 /// too: lists by their keys, `paired = true` for lists that belong together instead of all
-/// combinations, or `csv = "points.csv"`, a file with a column for each path. The table `[columns]` has formulas by name, such as costs,
-/// which programs evaluate ([`columns`](Self::columns)).
+/// combinations, or `csv = "points.csv"`, a file with a column for each path. The table `[columns]`
+/// has formulas by name, such as costs, which programs evaluate ([`columns`](Self::columns)).
 ///
 /// ```
 /// use eventhorizon::facility::NetworkDescription;
@@ -172,8 +172,8 @@ impl NetworkDescription {
         self.vary(path, levels)
     }
 
-    /// Sets a number or a name: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several points of a design. It
-    /// replaces levels of the same path in `[design]`.
+    /// Sets a number or a name: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several points of a design.
+    /// It replaces levels of the same path in `[design]`.
     ///
     /// # Errors
     /// [`FacilityError::Change`] for values that the path cannot have, and paths that lead nowhere.

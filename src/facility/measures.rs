@@ -73,8 +73,8 @@ pub enum Measure {
     /// The same for the times from arrival to departure, taken as evenly spread in the first bin
     /// too.
     SojournQuantile(u8),
-    /// The number of customers that is not exceeded in 90, 95 or 99 % of the time: the mean over the
-    /// replications. `None` if there were ever more than 30.
+    /// The number of customers that is not exceeded in 90, 95 or 99 % of the time: the mean over
+    /// the replications. `None` if there were ever more than 30.
     NumberQuantile(u8),
     /// The largest number of customers: the mean over the replications. `None` if it was ever more
     /// than 30.

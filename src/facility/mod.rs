@@ -169,6 +169,7 @@ mod runner;
 mod saved;
 mod scale;
 mod shares;
+mod source;
 mod study;
 mod sums;
 mod theory;
@@ -191,9 +192,7 @@ pub use measures::Measure;
 pub(in crate::facility) use measures::QUANTILES;
 pub use model::Facility;
 pub(in crate::facility) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
-pub use network::{
-    Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
-};
+pub use network::{Breakdown, Delay, Discipline, Fork, Network, Router, Shift, Sink, Station, WhenFull};
 pub use plan::Study;
 pub use points::{DesignResults, DesignRun, FacilityDesign};
 pub use report::{Length, Report, Row};
@@ -201,6 +200,7 @@ pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};
 pub use saved::{SavedStudy, StudyAutosave};
 pub use shares::Share;
+pub use source::{Rate, Source};
 pub use timeline::{Timeline, Times};
 pub use visits::{Follow, Outcome, Visit, write_visits};
 

@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::arrivals::{ArrivalTimes, MarkovArrivals, WrittenSource};
 use super::route::links;
+use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
 use crate::text::unmarked;
 
@@ -106,50 +106,6 @@ fn unit() -> String {
 
 fn classes() -> Vec<String> {
     vec!["customer".to_owned()]
-}
-
-pub(super) fn one() -> u32 {
-    1
-}
-
-/// A node where customers enter the network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenSource")]
-#[non_exhaustive]
-pub struct Source {
-    /// The time between two arrivals, and before the first. With `times` or `map`, a distribution
-    /// with their average rate, which nothing draws.
-    pub interarrival: Distribution,
-    /// Arrivals at these times. Such networks run as
-    /// [process models](crate::process::NetworkProcess).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times: Option<ArrivalTimes>,
-    /// Arrivals of a Markovian arrival process. Such networks run as process models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<MarkovArrivals>,
-    /// The class of its customers. Default: the first class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// Customers in each batch, at most 256.
-    #[serde(default = "one")]
-    pub batch: u32,
-    /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival` belongs to
-    /// the share 1: at a half, times between arrivals pass half as fast. If it is not exponential,
-    /// the network runs as a process model. Default: always the full rate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<Rate>,
-    /// The routes of its customers.
-    pub to: Route,
-}
-
-/// A period in which a source has a share of its rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// The length of the period.
-    pub lasts: f64,
-    /// The share of the rate, 0 to 1.
-    pub factor: f64,
 }
 
 /// A period in which a station has a number of servers.
@@ -461,32 +417,6 @@ impl Network {
         let served = self.sources.keys().chain(self.stations.keys()).chain(self.delays.keys());
         let parting = self.routers.keys().chain(self.forks.keys());
         served.chain(parting).chain(self.sinks.keys()).map(String::as_str)
-    }
-}
-
-impl Source {
-    /// Single customers of the first class.
-    pub fn new(interarrival: Distribution, to: impl Into<Route>) -> Self {
-        let (times, map, class, rates) = (None, None, None, Vec::new());
-        Self { interarrival, times, map, class, batch: 1, rates, to: to.into() }
-    }
-
-    /// Sets the class of customers.
-    #[must_use]
-    pub fn of(self, class: &str) -> Self {
-        Self { class: Some(class.to_owned()), ..self }
-    }
-
-    /// Sets the number of customers in each batch.
-    #[must_use]
-    pub fn in_batches(self, batch: u32) -> Self {
-        Self { batch, ..self }
-    }
-
-    /// Sets shares of the rate: the length of each period, and its share.
-    #[must_use]
-    pub fn with_rates(self, rates: &[(f64, f64)]) -> Self {
-        Self { rates: rates.iter().map(|&(lasts, factor)| Rate { lasts, factor }).collect(), ..self }
     }
 }
 

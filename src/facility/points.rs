@@ -162,8 +162,8 @@ impl<'r, W> DesignRun<'r, W> {
         Self { shares, ..self }
     }
 
-    /// Adds columns that are computed from others, such as costs, to the observations of each point:
-    /// `derive` gets its number.
+    /// Adds columns that are computed from others, such as costs, to the observations of each
+    /// point: `derive` gets its number.
     pub fn derive(self, derive: &'r dyn Fn(usize, &mut Observations) -> Result<(), AnalysisError>) -> Self {
         Self { derive: Some(derive), ..self }
     }

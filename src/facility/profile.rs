@@ -12,15 +12,15 @@ use super::{Facility, FacilityError, FacilityOutput, Study};
 
 impl Facility {
     /// The measures of each interval of the replications of a study, on all cores of the CPU: those
-    /// whose names, as in [`measures`](Self::measures), `is_wanted` accepts. Replications are those of
-    /// [`Facility::study`]; their number is that of the study, also with a stopping rule.
+    /// whose names, as in [`measures`](Self::measures), `is_wanted` accepts. Replications are those
+    /// of [`Facility::study`]; their number is that of the study, also with a stopping rule.
     ///
     /// Times and shares count in the interval in which they end. The warm-up is a part of a profile
     /// without a period.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting)
-    /// for invalid intervals.
+    /// As [`Facility::study`], and
+    /// [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting) for invalid intervals.
     pub fn profile(
         &self,
         study: &Study,

@@ -60,7 +60,7 @@ impl Row {
         }
     }
 
-    /// Half the width of the interval, or half the distance of its ends: what numbers are rounded by.
+    /// Half the width of the interval, or half the distance of its ends: numbers are rounded by it.
     pub fn half(&self) -> Option<f64> {
         self.half_width.or_else(|| Some((self.upper? - self.lower?) / 2.0))
     }
@@ -212,8 +212,8 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 
 impl Report {
     /// Writes the rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`,
-    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`, `up_to` (the bound of a
-    /// share).
+    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`, `up_to` (the bound of
+    /// a share).
     ///
     /// # Errors
     /// [`FacilityError::Write`].

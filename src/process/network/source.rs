@@ -46,8 +46,8 @@ impl Writer<'_> {
     }
 }
 
-/// A source whose times between arrivals pass at the rate of the present period: at half of it, they
-/// last twice as long.
+/// A source whose times between arrivals pass at the rate of the present period: at half of it,
+/// they last twice as long.
 fn paced(between: &Distribution, calendar: &[(f64, f64)], arrive: &Value) -> Value {
     let period = |place: usize| -> Block {
         let next = (place + 1) % calendar.len();
