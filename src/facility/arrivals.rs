@@ -1,5 +1,5 @@
-//! ArrivalTimes that only process models run: at the times of a file, by a Markovian arrival process,
-//! and with rates by time of day that are not those of a Poisson process.
+//! ArrivalTimes that only process models run: at the times of a file, by a Markovian arrival
+//! process, and with rates by time of day that are not those of a Poisson process.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +105,8 @@ impl ArrivalTimes {
 /// A Markovian arrival process (MAP): phases that last exponential times, and whose ends may bring
 /// an arrival. It begins in the first phase.
 ///
-/// `d0 = [[-2.5, 0.5], [0.1, -0.3]]` has the rates of changes between phases without an arrival, and
-/// `d1 = [[2.0, 0.0], [0.0, 0.2]]` those with one: here a Poisson process whose rate changes at
+/// `d0 = [[-2.5, 0.5], [0.1, -0.3]]` has the rates of changes between phases without an arrival,
+/// and `d1 = [[2.0, 0.0], [0.0, 0.2]]` those with one: here a Poisson process whose rate changes at
 /// random (MMPP). On the diagonal, `d0` has minus the sum of all other rates of the row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

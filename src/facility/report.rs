@@ -212,8 +212,8 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 
 impl Report {
     /// Writes the rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`,
-    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`, `up_to` (the bound of
-    /// a share).
+    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`, `up_to` (the bound
+    /// of a share).
     ///
     /// # Errors
     /// [`FacilityError::Write`].

@@ -31,8 +31,8 @@ pub struct Source {
     #[serde(default = "one")]
     pub batch: u32,
     /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival` belongs
-    /// to the share 1: at a half, times between arrivals pass half as fast. If it is not exponential,
-    /// the network runs as a process model. Default: always the full rate.
+    /// to the share 1: at a half, times between arrivals pass half as fast. If it is not
+    /// exponential, the network runs as a process model. Default: always the full rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<Rate>,
     /// The routes of its customers.

@@ -4,7 +4,8 @@
 //! ```text
 //! eventhorizon network examples/networks/mm1.toml
 //! eventhorizon network examples/networks/clinic.toml --precision 0.01 --csv result.csv
-//! eventhorizon network examples/networks/clinic.toml --report clinic.html --profile 60 --period 1440
+//! eventhorizon network examples/networks/clinic.toml --report clinic.html \
+//!     --profile 60 --period 1440
 //! eventhorizon network examples/networks/clinic.toml --share 'wait(doctor, urgent) <= 5'
 //! eventhorizon network examples/networks/jackson.toml --backend cpu --json result.json
 //! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
@@ -83,11 +84,12 @@ pub struct Args {
     /// customers with --json
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
-    /// Print and write these measures only: names of the table, or with the node and the class, such
-    /// as 'wait(desk)', separated by commas
+    /// Print and write these measures only: names of the table, or with the node and the class,
+    /// such as 'wait(desk)', separated by commas
     #[arg(long, value_name = "MEASURES", conflicts_with = "interval", value_parser = Only::parse)]
     only: Vec<Only>,
-    /// Report the share of times up to a bound: 'wait(NODE) <= TIME', 'sojourn(NODE, CLASS) <= TIME'
+    /// Report the share of times up to a bound: 'wait(NODE) <= TIME', 'sojourn(NODE, CLASS) <=
+    /// TIME'
     #[arg(long, value_name = "BOUND", conflicts_with_all = ["interval", "batches", "checkpoint", "resume"], value_parser = share)]
     share: Vec<Share>,
     /// Report a column of one's own, computed from measures and paths, such as
@@ -126,8 +128,8 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV, or
-    /// as JSON or Parquet if its name ends in .json or .parquet
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV,
+    /// or as JSON or Parquet if its name ends in .json or .parquet
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     each: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first

@@ -82,8 +82,8 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV, or
-    /// as JSON or Parquet if its name ends in .json or .parquet
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV,
+    /// or as JSON or Parquet if its name ends in .json or .parquet
     #[arg(long, value_name = "FILE")]
     each: Option<PathBuf>,
     /// Draw the lengths of lines and the units in use over the first replication, the shares of
@@ -92,8 +92,8 @@ pub struct Args {
     /// this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
-    /// Print and write these measures only: wait, or one by its name, such as 'queue(bed)', separated
-    /// by commas
+    /// Print and write these measures only: wait, or one by its name, such as 'queue(bed)',
+    /// separated by commas
     #[arg(long, value_name = "MEASURES", value_parser = Only::parse)]
     only: Vec<Only>,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The values of each replication: as CSV, as JSON, or as Parquet, by the ending of the file's name.
+//! The values of each replication: as CSV, as JSON, or as Parquet, by the ending of the file's
+//! name.
 
 use std::path::Path;
 
