@@ -127,7 +127,8 @@
 //! (`network/tables.wgsl` describes the tables). `compiled/` makes machine code of a network for
 //! studies on the CPU. `theory.rs` has exact results. `study.rs` runs replications (`runner.rs`
 //! chooses where) and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
-//! them, and `report.rs` prints results. `timeline.rs` is one run over time, `trace.rs` follows
+//! them, and `report.rs` prints results. `timeline.rs` is one run over time, `profile.rs` averages
+//! all replications by time, `shares.rs` counts times up to a bound, `trace.rs` follows
 //! single customers, and `plot/` draws plots. `changes.rs` reads a description with numbers that
 //! vary, `points.rs` runs the points of a design, and `facts.rs` has what follows without a run.
 //!
